@@ -1,0 +1,1 @@
+"""Fairseat, a course registration portal."""

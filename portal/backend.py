@@ -1,0 +1,37 @@
+"""What every process of the portal talks to, connected once at its start."""
+
+from dataclasses import dataclass
+
+from redis import Redis
+
+from portal import db, stores
+from portal.config import Settings
+from portal.seats.ledger import Ledger
+
+
+@dataclass
+class Backend:
+    """The connected parts; `backend` below is the one of this process."""
+
+    settings: Settings
+    redis: Redis
+    ledger: Ledger
+
+
+_backend: Backend | None = None
+
+
+def connect(settings: Settings) -> Backend:
+    """Connect this process to PostgreSQL and the ledger, loading its functions."""
+    global _backend
+    db.connect(settings.database_url)
+    redis = stores.commands(settings.redis_url)
+    _backend = Backend(settings, redis, Ledger(redis))
+    return _backend
+
+
+def backend() -> Backend:
+    """The connected parts of this process; raises RuntimeError before `connect`."""
+    if _backend is None:
+        raise RuntimeError("Call portal.backend.connect(settings) first.")
+    return _backend

@@ -1,0 +1,213 @@
+"""What a university offers: terms, departments, courses, sections, meetings, rules."""
+
+from datetime import date, datetime, time
+from decimal import Decimal
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    Column,
+    Date,
+    DateTime,
+    ForeignKey,
+    Index,
+    Integer,
+    Numeric,
+    SmallInteger,
+    String,
+    Table,
+    Text,
+    Time,
+    UniqueConstraint,
+)
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from portal.db import Base
+
+Credits = Numeric(5, 2)
+
+
+class SoftDelete:
+    """Rows are never removed: history and the event log refer to them."""
+
+    deleted_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+
+
+class Term(SoftDelete, Base):
+    __tablename__ = "terms"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(String(80), unique=True)
+    starts_on: Mapped[date] = mapped_column(Date)
+    ends_on: Mapped[date] = mapped_column(Date)
+    credit_limit: Mapped[Decimal] = mapped_column(Credits, default=Decimal(21))
+    drops_per_day: Mapped[int] = mapped_column(SmallInteger, default=3)
+    # Raised by every change of what is offered, so that caches know when to reload.
+    catalog_version: Mapped[int] = mapped_column(BigInteger, default=1)
+
+
+class Department(SoftDelete, Base):
+    __tablename__ = "departments"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    code: Mapped[str] = mapped_column(String(16), unique=True)
+    name: Mapped[str] = mapped_column(String(160))
+    school: Mapped[str] = mapped_column(String(160), default="")
+
+
+class Subject(SoftDelete, Base):
+    """A field that courses belong to and students major or minor in."""
+
+    __tablename__ = "subjects"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    code: Mapped[str] = mapped_column(String(16), unique=True)
+    name: Mapped[str] = mapped_column(String(160))
+    department_id: Mapped[int | None] = mapped_column(ForeignKey("departments.id"))
+
+
+course_subjects = Table(
+    "course_subjects",
+    Base.metadata,
+    Column("course_id", ForeignKey("courses.id"), primary_key=True),
+    Column("subject_id", ForeignKey("subjects.id"), primary_key=True),
+    comment="The subjects to which a course that is not public is restricted",
+)
+
+
+class Course(SoftDelete, Base):
+    """A public course is for everyone; another for the subjects, levels and years named."""
+
+    __tablename__ = "courses"
+    __table_args__ = (CheckConstraint("credits_min <= credits_max", name="credits"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    code: Mapped[str] = mapped_column(String(24), unique=True)
+    subject_id: Mapped[int] = mapped_column(ForeignKey("subjects.id"), index=True)
+    department_id: Mapped[int] = mapped_column(ForeignKey("departments.id"), index=True)
+    title: Mapped[str] = mapped_column(String(200))
+    description: Mapped[str] = mapped_column(Text, default="")
+    offered: Mapped[str] = mapped_column(String(200), default="")
+    credits_min: Mapped[Decimal] = mapped_column(Credits)
+    credits_max: Mapped[Decimal] = mapped_column(Credits)
+    categories: Mapped[list[str]] = mapped_column(ARRAY(String(60)), default=list)
+    public: Mapped[bool] = mapped_column(Boolean, default=True)
+    levels: Mapped[list[str]] = mapped_column(ARRAY(String(40)), default=list)
+    years: Mapped[list[str]] = mapped_column(ARRAY(String(40)), default=list)
+
+    subject: Mapped[Subject] = relationship()
+    department: Mapped[Department] = relationship()
+    restricted_to: Mapped[list[Subject]] = relationship(secondary=course_subjects)
+
+
+class Room(SoftDelete, Base):
+    __tablename__ = "rooms"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(String(80), unique=True)
+    seats: Mapped[int | None] = mapped_column(Integer)
+
+
+section_teachers = Table(
+    "section_teachers",
+    Base.metadata,
+    Column("section_id", ForeignKey("sections.id"), primary_key=True),
+    Column("teacher_id", ForeignKey("teachers.id"), primary_key=True, index=True),
+)
+
+
+class Section(SoftDelete, Base):
+    """One class of a course. `status`: NEW (draft), OPEN, CONFIRMED (it runs), CANCELED."""
+
+    __tablename__ = "sections"
+    __table_args__ = (
+        UniqueConstraint("term_id", "crn"),
+        CheckConstraint("capacity >= 0 AND waitlist_capacity >= 0", name="seats"),
+        CheckConstraint("prior_enrolled >= 0", name="prior"),
+        CheckConstraint("credits_min <= credits_max", name="credits"),
+        CheckConstraint("status IN ('NEW','OPEN','CONFIRMED','CANCELED')", name="status"),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    term_id: Mapped[int] = mapped_column(ForeignKey("terms.id"))
+    course_id: Mapped[int] = mapped_column(ForeignKey("courses.id"), index=True)
+    crn: Mapped[str] = mapped_column(String(24))
+    number: Mapped[str] = mapped_column(String(16))
+    title: Mapped[str] = mapped_column(String(200))
+    kind: Mapped[str] = mapped_column(String(60), default="")
+    credits_min: Mapped[Decimal] = mapped_column(Credits)
+    credits_max: Mapped[Decimal] = mapped_column(Credits)
+    capacity: Mapped[int] = mapped_column(Integer)
+    waitlist_capacity: Mapped[int] = mapped_column(Integer, default=0)
+    # Seats taken before the import, by students whose names the source does not give.
+    prior_enrolled: Mapped[int] = mapped_column(Integer, default=0)
+    status: Mapped[str] = mapped_column(String(12), default="NEW")
+    campus: Mapped[str] = mapped_column(String(80), default="")
+    method: Mapped[str] = mapped_column(String(80), default="")
+    note: Mapped[str] = mapped_column(Text, default="")
+    # Trees: {"course": "CSC-1100"} | {"all": [node, …]} | {"any": [node, …]}; null = none.
+    prerequisites: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
+    corequisites: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
+    version: Mapped[int] = mapped_column(Integer, default=1)
+
+    term: Mapped[Term] = relationship()
+    course: Mapped[Course] = relationship()
+    meetings: Mapped[list["Meeting"]] = relationship(order_by="Meeting.position")
+    restrictions: Mapped[list["Restriction"]] = relationship()
+    cross_lists: Mapped[list["CrossList"]] = relationship()
+
+
+class Meeting(Base):
+    """When a section meets. `days` is a bit mask, Monday 1 … Sunday 64; no times = TBA."""
+
+    __tablename__ = "meetings"
+    __table_args__ = (
+        UniqueConstraint("section_id", "position"),
+        CheckConstraint("days BETWEEN 0 AND 127", name="days"),
+        CheckConstraint("starts_at < ends_at", name="times"),
+        CheckConstraint("date_start <= date_end", name="dates"),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    section_id: Mapped[int] = mapped_column(ForeignKey("sections.id"))
+    position: Mapped[int] = mapped_column(SmallInteger)
+    kind: Mapped[str] = mapped_column(String(12), default="")
+    days: Mapped[int] = mapped_column(SmallInteger, default=0)
+    starts_at: Mapped[time | None] = mapped_column(Time)
+    ends_at: Mapped[time | None] = mapped_column(Time)
+    date_start: Mapped[date] = mapped_column(Date)
+    date_end: Mapped[date] = mapped_column(Date)
+    room_id: Mapped[int | None] = mapped_column(ForeignKey("rooms.id"))
+    # False for common exam blocks, which must not clash with every class of that day.
+    clashes: Mapped[bool] = mapped_column(Boolean, default=True)
+
+    room: Mapped[Room | None] = relationship()
+
+
+class Restriction(Base):
+    """Who may take a section: values of one rule and kind mean any; kinds must all hold."""
+
+    __tablename__ = "restrictions"
+    __table_args__ = (
+        UniqueConstraint("section_id", "rule", "kind", "value"),
+        CheckConstraint("rule IN ('must_be','may_not_be')", name="rule"),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    section_id: Mapped[int] = mapped_column(ForeignKey("sections.id"))
+    rule: Mapped[str] = mapped_column(String(12))
+    kind: Mapped[str] = mapped_column(String(24))
+    value: Mapped[str] = mapped_column(String(120))
+
+
+class CrossList(Base):
+    """A section that is also offered under the code of another course."""
+
+    __tablename__ = "cross_lists"
+    __table_args__ = (Index("ix_cross_lists_course_code", "course_code"),)
+
+    section_id: Mapped[int] = mapped_column(ForeignKey("sections.id"), primary_key=True)
+    course_code: Mapped[str] = mapped_column(String(24), primary_key=True)

@@ -1,0 +1,55 @@
+"""PostgreSQL for every process: one engine, one way to open a transaction."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sqlalchemy import Engine, MetaData, create_engine
+from sqlalchemy.orm import DeclarativeBase, Session, sessionmaker
+
+
+class Base(DeclarativeBase):
+    metadata = MetaData(
+        naming_convention={
+            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+            "ck": "ck_%(table_name)s_%(constraint_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+            "pk": "pk_%(table_name)s",
+        }
+    )
+
+
+Sessions = sessionmaker[Session](expire_on_commit=False)
+
+
+def connect(url: str, **options: Any) -> Engine:
+    """Bind every later transaction of this process to the database at `url`."""
+    engine = create_engine(
+        with_driver(url),
+        pool_pre_ping=True,
+        connect_args={
+            "connect_timeout": 3,
+            "application_name": "fairseat",
+            "options": "-c statement_timeout=15000 -c idle_in_transaction_session_timeout=10000"
+            " -c timezone=UTC",
+        },
+        **options,
+    )
+    Sessions.configure(bind=engine)
+    return engine
+
+
+def with_driver(url: str) -> str:
+    """Name the psycopg2 driver, since a bare `postgresql://` now means psycopg 3."""
+    for bare in ("postgres://", "postgresql://"):
+        if url.startswith(bare):
+            return "postgresql+psycopg2://" + url.removeprefix(bare)
+    return url
+
+
+@contextmanager
+def transaction() -> Iterator[Session]:
+    """A session that commits when the block ends and rolls back when it raises."""
+    with Sessions.begin() as session:
+        yield session

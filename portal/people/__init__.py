@@ -1,0 +1,1 @@
+"""Accounts, roles, login, and the academic record."""

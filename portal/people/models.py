@@ -1,0 +1,151 @@
+"""Who uses the portal: accounts, students and their records, teachers, access keys."""
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    DateTime,
+    ForeignKey,
+    Integer,
+    LargeBinary,
+    String,
+    Text,
+    func,
+)
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from portal.catalog.models import Credits, Department, Section, SoftDelete, Subject, section_teachers
+from portal.db import Base
+
+Moment = DateTime(timezone=True)
+
+
+class Account(SoftDelete, Base):
+    """A login. Roles follow from the student, teacher and admin rows that it has."""
+
+    __tablename__ = "accounts"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    username: Mapped[str] = mapped_column(String(64), unique=True)
+    name: Mapped[str] = mapped_column(String(160))
+    email: Mapped[str] = mapped_column(String(254), default="")
+    password_hash: Mapped[str] = mapped_column(String(200), default="")
+    is_admin: Mapped[bool] = mapped_column(Boolean, default=False)
+    # Raised to end every session of the account at once.
+    session_epoch: Mapped[int] = mapped_column(Integer, default=1)
+
+    student: Mapped["Student | None"] = relationship(back_populates="account")
+    teacher: Mapped["Teacher | None"] = relationship(back_populates="account")
+
+
+class Student(SoftDelete, Base):
+    __tablename__ = "students"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"), unique=True)
+    number: Mapped[str] = mapped_column(String(32), unique=True)
+    department_id: Mapped[int | None] = mapped_column(ForeignKey("departments.id"))
+    level: Mapped[str] = mapped_column(String(40), default="Undergraduate")
+    year: Mapped[str] = mapped_column(String(40), default="Freshman")
+    degree: Mapped[str] = mapped_column(String(40), default="")
+    campus: Mapped[str] = mapped_column(String(80), default="")
+    college: Mapped[str] = mapped_column(String(160), default="")
+    # Null = the term's limit.
+    credit_limit: Mapped[Decimal | None] = mapped_column(Credits)
+
+    account: Mapped[Account] = relationship(back_populates="student")
+    department: Mapped[Department | None] = relationship()
+    subjects: Mapped[list["StudentSubject"]] = relationship()
+    completed: Mapped[list["CompletedCourse"]] = relationship()
+    holds: Mapped[list["Hold"]] = relationship()
+
+
+class StudentSubject(Base):
+    __tablename__ = "student_subjects"
+    __table_args__ = (CheckConstraint("kind IN ('major','minor')", name="kind"),)
+
+    student_id: Mapped[int] = mapped_column(ForeignKey("students.id"), primary_key=True)
+    subject_id: Mapped[int] = mapped_column(ForeignKey("subjects.id"), primary_key=True)
+    kind: Mapped[str] = mapped_column(String(8), primary_key=True)
+
+    subject: Mapped[Subject] = relationship()
+
+
+class CompletedCourse(Base):
+    """By code, since courses that were passed need not be offered any more."""
+
+    __tablename__ = "completed_courses"
+
+    student_id: Mapped[int] = mapped_column(ForeignKey("students.id"), primary_key=True)
+    course_code: Mapped[str] = mapped_column(String(24), primary_key=True)
+    term_name: Mapped[str] = mapped_column(String(80), default="")
+    grade: Mapped[str] = mapped_column(String(8), default="")
+    credits: Mapped[Decimal] = mapped_column(Credits, default=Decimal(0))
+
+
+class Hold(Base):
+    """A reason for which a student may not register until it is lifted."""
+
+    __tablename__ = "holds"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    student_id: Mapped[int] = mapped_column(ForeignKey("students.id"), index=True)
+    kind: Mapped[str] = mapped_column(String(40))
+    reason: Mapped[str] = mapped_column(String(300))
+    office: Mapped[str] = mapped_column(String(160), default="")
+    placed_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
+    lifted_at: Mapped[datetime | None] = mapped_column(Moment)
+
+
+class Teacher(SoftDelete, Base):
+    """A teacher of an import has a name alone, and no account until one is given."""
+
+    __tablename__ = "teachers"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    account_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"), unique=True)
+    name: Mapped[str] = mapped_column(String(160), index=True)
+    title: Mapped[str] = mapped_column(String(80), default="")
+    email: Mapped[str] = mapped_column(String(254), default="")
+    department_id: Mapped[int | None] = mapped_column(ForeignKey("departments.id"))
+
+    account: Mapped[Account | None] = relationship(back_populates="teacher")
+    department: Mapped[Department | None] = relationship()
+    sections: Mapped[list[Section]] = relationship(secondary=section_teachers)
+
+
+class AccessKey(Base):
+    """A personal access token; only the SHA-256 of its secret is kept."""
+
+    __tablename__ = "access_keys"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"), index=True)
+    name: Mapped[str] = mapped_column(String(80))
+    digest: Mapped[bytes] = mapped_column(LargeBinary(32), unique=True)
+    scopes: Mapped[list[str]] = mapped_column(ARRAY(String(40)), default=list)
+    created_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
+    expires_at: Mapped[datetime | None] = mapped_column(Moment)
+    revoked_at: Mapped[datetime | None] = mapped_column(Moment)
+
+    account: Mapped[Account] = relationship()
+
+
+class AuditEntry(Base):
+    """Who did what, when and why; rows are only ever added."""
+
+    __tablename__ = "audit_entries"
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    at: Mapped[datetime] = mapped_column(Moment, server_default=func.now(), index=True)
+    account_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"))
+    action: Mapped[str] = mapped_column(String(60))
+    subject: Mapped[str] = mapped_column(String(120))
+    before: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
+    after: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
+    reason: Mapped[str] = mapped_column(Text, default="")

@@ -1,0 +1,1 @@
+"""The ledger that decides who gets a seat, and the rules that it is told."""

@@ -1,0 +1,1 @@
+"""Selection windows and their four answers."""

@@ -1,0 +1,28 @@
+"""Selection windows as last recorded; the ledger holds the ones that decide."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import BigInteger, DateTime, ForeignKey, Integer, Sequence, String
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Mapped, mapped_column
+
+from portal.db import Base
+
+window_ids = Sequence("window_ids", metadata=Base.metadata)
+
+
+class Window(Base):
+    """Written by the recorder alone. `state`: scheduled, canceled or closed (early)."""
+
+    __tablename__ = "windows"
+
+    id: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    term_id: Mapped[int] = mapped_column(ForeignKey("terms.id"), index=True)
+    name: Mapped[str] = mapped_column(String(120))
+    opens_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    closes_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    state: Mapped[str] = mapped_column(String(12))
+    # {} = everyone; else any of years, levels, subjects, students must match, each kind given.
+    cohort: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    seq: Mapped[int] = mapped_column(BigInteger)

@@ -23,7 +23,7 @@ _backend: Backend | None = None
 
 def connect(settings: Settings) -> Backend:
     """Connect this process to PostgreSQL and the ledger, loading its functions."""
-    global _backend
+    global _backend  # noqa: PLW0603  one per process, as the docstring says
     db.connect(settings.database_url)
     redis = stores.commands(settings.redis_url)
     _backend = Backend(settings, redis, Ledger(redis))

@@ -18,6 +18,7 @@ class Settings:
     institution: str = "Fairseat University"
     zone: ZoneInfo = field(default_factory=lambda: ZoneInfo("America/New_York"))
     secure_cookies: bool = False
+    proxies: int = 0  # reverse proxies in front whose X-Forwarded headers are believed
 
     @classmethod
     def read(cls) -> "Settings":
@@ -30,6 +31,7 @@ class Settings:
             institution=env.get("FAIRSEAT_INSTITUTION", cls.institution),
             zone=ZoneInfo(env.get("FAIRSEAT_ZONE", "America/New_York")),
             secure_cookies=env.get("FAIRSEAT_HTTPS", "") == "1",
+            proxies=int(env.get("FAIRSEAT_PROXIES", "0")),
         )
 
 

@@ -20,9 +20,11 @@ def commands(url: str, *, timeout: float = 2.0, size: int = 64) -> Redis:
 
 def blocking(url: str) -> Redis:
     """For RQ workers, whose reads may block for minutes."""
-    return Redis.from_url(url, socket_timeout=None, socket_connect_timeout=3, health_check_interval=20)
+    return Redis.from_url(
+        url, socket_timeout=None, socket_connect_timeout=3, health_check_interval=20
+    )
 
 
 def subscriber(url: str) -> Redis:
     """For the one subscription of a process; reads come with timeouts of their own."""
-    return Redis.from_url(url, socket_timeout=None, socket_connect_timeout=3, socket_keepalive=True)
+    return Redis.from_url(url, socket_timeout=None, socket_connect_timeout=3)

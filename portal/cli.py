@@ -1,0 +1,38 @@
+"""The `fairseat` command; each of its commands is a file of portal/commands."""
+
+from importlib import import_module
+from typing import ClassVar
+
+import click
+from flask.cli import AppGroup
+
+
+class Commands(AppGroup):
+    """Imports a command only when it is called, so that none pays for the others."""
+
+    files: ClassVar = {
+        "up": "up",
+        "prepare": "prepare",
+        "worker": "worker",
+        "clock": "clock",
+        "import": "import_",
+        "token": "token",
+        "audit": "audit",
+    }
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  click's signature
+        """The commands, the one that newcomers need first."""
+        return list(self.files)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """The command of that name."""
+        if cmd_name not in self.files:
+            return None
+        command: click.Command = import_module(f"portal.commands.{self.files[cmd_name]}").command
+        return command
+
+
+main = Commands("fairseat", help="Course registration for the minute when a window opens.")
+
+if __name__ == "__main__":
+    main()

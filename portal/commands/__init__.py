@@ -1,0 +1,1 @@
+"""The commands of `fairseat`, a file each; each gives a click command named `command`."""

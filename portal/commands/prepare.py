@@ -1,0 +1,35 @@
+"""`fairseat prepare`: what must be done before the portal serves."""
+
+import os
+from datetime import timedelta
+
+import click
+
+from portal import backend
+from portal.catalog import demo
+from portal.catalog.terms import live_terms
+from portal.config import Settings, var_folder
+from portal.embedded.folder import Folder
+from portal.ops import schema
+from portal.windows.warmup import warm_up
+
+
+@click.command("prepare")
+def command() -> None:
+    """Migrate the database, make the demo semester in an empty one, and warm up the ledger."""
+    settings = Settings.read()
+    schema.upgrade(settings.database_url)
+    click.echo("The database is at the newest migration.")
+    backend.connect(settings)
+    _demo()
+    for term in live_terms():
+        warm_up(term.id)
+    click.echo("The ledger knows every section.")
+
+
+def _demo() -> None:
+    """The demo semester, where nobody has an account yet and FAIRSEAT_DEMO is not 0."""
+    if os.environ.get("FAIRSEAT_DEMO") == "0" or demo.exists():
+        return
+    demo.create(Folder(var_folder()).secret("demo-password", 9), timedelta(minutes=2))
+    click.echo("The demo semester is made.")

@@ -1,0 +1,55 @@
+"""The address of the portal on this machine: opened before all else, asked until it is ready."""
+
+import json
+import socket
+import time
+import urllib.error
+import urllib.request
+from typing import Any
+
+
+class UpError(RuntimeError):
+    """The portal can't start; the message says why."""
+
+
+def address(door: socket.socket) -> str:
+    """Where a browser on this machine finds the portal."""
+    host, port = door.getsockname()[:2]
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def open_door(host: str, port: int, patience: float = 0.0) -> socket.socket:
+    """Listen at the address before anything else starts; raises UpError after `patience` s."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            return socket.create_server((host, port), family=family, backlog=4096)
+        except OSError as error:
+            if time.monotonic() >= deadline:
+                raise UpError(
+                    f"Port {port} of {host} can't be opened ({error.strerror}). Stop what uses it,"
+                    f" or choose another: PORT={port + 1}"
+                ) from error
+        time.sleep(0.2)
+
+
+def not_ready(address: str) -> str:
+    """What `/ready` says is missing; "" when all can serve."""
+    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        direct.open(f"{address}/ready", timeout=3).close()
+    except urllib.error.HTTPError as error:
+        return ", ".join(_missing(error.read()))
+    except OSError:
+        return "the web server does not answer"
+    return ""
+
+
+def _missing(body: bytes) -> list[str]:
+    try:
+        answer: dict[str, Any] = json.loads(body)
+    except ValueError:
+        return ["the web server answers with an error"]
+    return [str(part) for part in answer.get("missing", ())]

@@ -1,0 +1,101 @@
+"""Real servers for a machine that has none: PostgreSQL and Valkey, on private sockets."""
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from portal.children import Child
+from portal.embedded import postgres, valkey
+from portal.embedded.folder import Folder
+
+LONGEST_SOCKET_FOLDER = 107 - len("/.s.PGSQL.5432.lock")
+PATIENCE = 60.0
+
+
+class StartError(RuntimeError):
+    """A server did not start; the message ends with what it said."""
+
+
+class Servers:
+    """The embedded servers of one data folder; none where its URL is given from outside."""
+
+    def __init__(
+        self, folder: Folder, *, durable: bool = True, database_url: str = "", redis_url: str = ""
+    ) -> None:
+        self.folder = folder
+        self.durable = durable
+        self.database_url = database_url
+        self.redis_url = redis_url
+        self.sockets: Path | None = None
+        self.children: list[Child] = []
+
+    def start(self) -> None:
+        """Start what is not given and wait until it serves; raises StartError."""
+        if self.database_url and self.redis_url:
+            return
+        self.sockets = _socket_folder()
+        try:
+            if not self.redis_url:
+                self._start_valkey(self.sockets)
+            if not self.database_url:
+                self._start_postgres(self.sockets)
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        """Stop them, the database last, and remove their sockets."""
+        for child in self.children:
+            child.stop(patience=60)
+        self.children.clear()
+        if self.sockets:
+            shutil.rmtree(self.sockets, ignore_errors=True)
+
+    def urls(self) -> dict[str, str]:
+        """The environment that leads a process to them."""
+        return {"DATABASE_URL": self.database_url, "REDIS_URL": self.redis_url}
+
+    def _start_valkey(self, sockets: Path) -> None:
+        child = valkey.child(
+            self.folder.path / "valkey",
+            sockets,
+            self.folder.log("valkey"),
+            durable=self.durable,
+            lock=self.folder.lock,
+        )
+        self._launch(child, lambda: valkey.answers(sockets))
+        self.redis_url = valkey.url(sockets)
+
+    def _start_postgres(self, sockets: Path) -> None:
+        postgres.hand_over(sockets)
+        child = postgres.child(
+            self.folder.path / "postgres",
+            sockets,
+            self.folder.log("postgres"),
+            durable=self.durable,
+            lock=self.folder.lock,
+        )
+        self._launch(child, lambda: postgres.answers(sockets))
+        postgres.create_database(sockets)
+        self.database_url = postgres.url(sockets)
+
+    def _launch(self, child: Child, answers: Callable[[], bool]) -> None:
+        self.children.append(child)
+        child.start()
+        deadline = time.monotonic() + PATIENCE
+        while not answers():
+            if not child.alive or time.monotonic() > deadline:
+                raise StartError(f"{child.name} did not start:\n{child.last_words()}")
+            time.sleep(0.05)
+
+
+def _socket_folder() -> Path:
+    """A folder for us alone whose name is short enough for the path of a unix socket."""
+    made = Path(tempfile.mkdtemp(prefix="fairseat-"))
+    if len(os.fsencode(made)) > LONGEST_SOCKET_FOLDER:
+        made.rmdir()
+        made = Path(tempfile.mkdtemp(prefix="fairseat-", dir="/tmp"))
+    return made

@@ -1,0 +1,121 @@
+"""The data folder (`var/`): one process at a time owns it, and others find what it runs."""
+
+import contextlib
+import fcntl
+import json
+import os
+import secrets
+import shutil
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+PATIENCE = 30.0
+LOG_LIMIT = 10_000_000
+
+
+class FolderError(RuntimeError):
+    """The data folder can't be used; the message says why."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What the owner of a data folder runs, for commands in other terminals."""
+
+    pid: int
+    address: str
+    database_url: str
+    redis_url: str
+    sockets: str
+
+
+class Folder:
+    """A data folder. Its lock is inherited by the servers, so it is free when they are gone."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.lock = -1
+        self.abandoned = False  # whether its last owner was killed
+        try:
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            (path / "log").mkdir(exist_ok=True)
+        except OSError as error:
+            raise FolderError(f"The data folder {path} can't be used: {error.strerror}.") from error
+
+    def log(self, name: str) -> Path:
+        """The log of the process `name`, begun anew where it has grown long."""
+        log = self.path / "log" / f"{name}.log"
+        if log.exists() and log.stat().st_size > LOG_LIMIT:
+            log.replace(log.with_suffix(".log.1"))
+        return log
+
+    def secret(self, name: str, length: int = 48) -> str:
+        """The secret of that name, made at its first use and kept."""
+        file = self.path / name
+        if not file.exists():
+            draft = file.with_name(f"{name}.{os.getpid()}")
+            draft.touch(mode=0o600)
+            draft.write_text(secrets.token_urlsafe(length))
+            with contextlib.suppress(FileExistsError):
+                os.link(draft, file)
+            draft.unlink()
+        return file.read_text()
+
+    def own(self) -> Run | None:
+        """Take the folder (gives None), or say what its live owner runs; raises FolderError."""
+        deadline = time.monotonic() + PATIENCE
+        while not self._try_lock():
+            run = self._run()
+            if run:
+                return run
+            # Its owner was killed and the servers are still closing, or it is just starting.
+            if time.monotonic() > deadline:
+                raise FolderError(f"Another process uses the data folder {self.path}.")
+            time.sleep(0.2)
+        self._sweep()
+        return None
+
+    def announce(self, run: Run) -> None:
+        """Tell other terminals what runs here."""
+        draft = self.path / "run.json.new"
+        draft.touch(mode=0o600)
+        draft.write_text(json.dumps(asdict(run)))
+        draft.replace(self.path / "run.json")
+
+    def release(self) -> None:
+        """Let others own the folder."""
+        if self.lock >= 0:
+            (self.path / "run.json").unlink(missing_ok=True)
+            os.close(self.lock)
+            self.lock = -1
+
+    def _try_lock(self) -> bool:
+        try:
+            descriptor = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise FolderError(f"The data folder {self.path} can't be used: {error}.") from error
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(descriptor)
+            return False
+        self.lock = descriptor
+        return True
+
+    def _run(self) -> Run | None:
+        """What the owner announced, if it is alive."""
+        try:
+            run = Run(**json.loads((self.path / "run.json").read_text()))
+            os.kill(run.pid, 0)
+        except (OSError, ValueError, TypeError):
+            return None
+        return run
+
+    def _sweep(self) -> None:
+        """Remove the sockets of an owner that was killed."""
+        with contextlib.suppress(OSError, ValueError, KeyError):
+            left = Path(json.loads((self.path / "run.json").read_text())["sockets"])
+            if left.name.startswith("fairseat-"):
+                shutil.rmtree(left, ignore_errors=True)
+            (self.path / "run.json").unlink()
+            self.abandoned = True

@@ -1,0 +1,48 @@
+"""A child that is started again whenever it ends."""
+
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+
+import click
+
+from portal.children import Child
+
+HEALTHY = 30.0  # seconds: whoever lived that long has not failed at its start
+LONGEST_WAIT = 30.0
+
+
+@dataclass
+class Kept:
+    """A child that is started again when it ends, later and later if it fails at once."""
+
+    child: Child
+    started: float = 0.0
+    failures: int = 0
+    due: float | None = None
+
+    def start(self) -> None:
+        """Start it now."""
+        self.started, self.due = time.monotonic(), None
+        self.child.start()
+
+    def look_after(self) -> None:
+        """Notice its end and plan its next start, or make the planned one."""
+        now = time.monotonic()
+        if self.due is not None:
+            if now >= self.due:
+                self.start()
+        elif not self.child.alive:
+            self.failures = 0 if now - self.started > HEALTHY else self.failures + 1
+            wait = min(LONGEST_WAIT, 0.5 * 2.0**self.failures) if self.failures > 1 else 0.0
+            self.due = now + wait
+            later = f"in {wait:.0f} s" if wait else "now"
+            status = self.child.process.returncode if self.child.process else "?"
+            say(f"{self.child.name} ended (status {status}); starting it again {later}.")
+            say(f"  Its log is {self.child.log}")
+
+
+def say(line: str) -> None:
+    """One line for whoever watches the terminal, if that is still open."""
+    with suppress(OSError):
+        click.echo(line)

@@ -1,0 +1,115 @@
+"""What must work for the portal to serve, asked over connections of their own."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, wait
+from datetime import UTC, datetime, timedelta
+
+from redis import RedisError
+from rq import Queue, Worker
+from rq.worker import BaseWorker, WorkerStatus
+from sqlalchemy import NullPool, create_engine, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from portal import stores
+from portal.db import with_driver
+from portal.ops import schema
+
+PROMISED = ("record", "promote")  # queues without whose workers promises are not kept
+PATIENCE = 1.5  # seconds for all checks together
+FRESH = 0.5  # seconds for which an answer is given again
+SILENCE = timedelta(seconds=20)  # an idle worker's heart beats every 5 seconds
+SILENCE_AT_WORK = timedelta(seconds=90)  # it beats between jobs, of a minute at most
+
+log = logging.getLogger(__name__)
+
+
+class Checks:
+    """Asks all parts side by side; one that hangs is missing, and is not asked twice at once."""
+
+    def __init__(self, database_url: str, redis_url: str) -> None:
+        self.engine = create_engine(
+            with_driver(database_url),
+            poolclass=NullPool,
+            connect_args={"connect_timeout": 2, "options": "-c statement_timeout=1000"},
+        )
+        self.redis = stores.commands(redis_url, timeout=1.0, size=4)
+        self.asked = {
+            part: Asked(part, check)
+            for part, check in (
+                ("database", self._database),
+                ("ledger", self._ledger),
+                ("workers", self._workers),
+            )
+        }
+
+    def missing(self) -> list[str]:
+        """The parts that can't serve, by name."""
+        answers = {part: asked.answer() for part, asked in self.asked.items()}
+        wait(answers.values(), timeout=PATIENCE)
+        names: list[str] = []
+        for part, answer in answers.items():
+            names += answer.result() if answer.done() else [part]
+        if "workers" in names:  # nothing is known of them
+            names.remove("workers")
+            names += [f"{queue} worker" for queue in PROMISED]
+        return names
+
+    def _database(self) -> Iterable[str]:
+        with self.engine.connect() as connection:
+            read_only = connection.scalar(text("SHOW transaction_read_only"))
+            at = connection.scalar(text("SELECT version_num FROM alembic_version"))
+        if read_only == "on" or at != schema.newest():
+            yield "database"
+
+    def _ledger(self) -> Iterable[str]:
+        self.redis.set("fairseat:ready", 1, px=60_000)  # a replica or a full disk refuses
+        if not self.redis.function_list(library="fairseat"):
+            yield "ledger"
+
+    def _workers(self) -> Iterable[str]:
+        for name in PROMISED:
+            queue = Queue(name, connection=self.redis)
+            if not any(map(_alive, Worker.all(queue=queue))):
+                yield f"{name} worker"
+
+
+def _alive(worker: BaseWorker) -> bool:
+    beat: datetime | None = worker.last_heartbeat
+    silence = SILENCE_AT_WORK if worker.get_state() == WorkerStatus.BUSY else SILENCE
+    return beat is not None and datetime.now(UTC) - beat < silence
+
+
+class Asked:
+    """One check, run in a thread of its own, whose answer is shared by all who ask meanwhile."""
+
+    def __init__(self, part: str, check: Callable[[], Iterable[str]]) -> None:
+        self.part = part
+        self.check = check
+        self.lock = threading.Lock()
+        self.current: Future[list[str]] | None = None
+        self.since = 0.0
+
+    def answer(self) -> Future[list[str]]:
+        """The answer under way, the last one if it is fresh, or a new one."""
+        with self.lock:
+            old = self.current
+            if old and (not old.done() or time.monotonic() - self.since < FRESH):
+                return old
+            self.current = Future()
+            self.since = time.monotonic()
+            # A daemon, as a hanging check must not keep the process from ending.
+            threading.Thread(target=self._run, args=(self.current,), daemon=True).start()
+            return self.current
+
+    def _run(self, answer: Future[list[str]]) -> None:
+        try:
+            answer.set_result(list(self.check()))
+        except (OSError, RedisError, SQLAlchemyError) as error:
+            log.warning("The check of %s failed: %s", self.part, error)
+            answer.set_result([self.part])
+        except BaseException as error:
+            answer.set_exception(error)
+            raise

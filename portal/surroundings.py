@@ -1,0 +1,51 @@
+"""The servers for one command: given ones, those of a running `fairseat up`, or its own."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+
+from portal import backend
+from portal.backend import Backend
+from portal.config import Settings, var_folder
+from portal.embedded import Servers, StartError
+from portal.embedded.folder import Folder, FolderError
+from portal.embedded.postgres import NotRunnableError
+from portal.ops import schema
+
+TROUBLES = (FolderError, NotRunnableError, StartError)
+
+
+@contextmanager
+def connected() -> Iterator[Backend]:
+    """A block in which servers that are there, or are started for it, are connected to."""
+    try:
+        with _servers() as servers:
+            os.environ.update(servers)
+            yield backend.connect(Settings.read())
+    except TROUBLES as trouble:
+        raise click.ClickException(str(trouble)) from trouble
+
+
+@contextmanager
+def _servers() -> Iterator[dict[str, str]]:
+    given = {name: os.environ.get(name, "") for name in ("DATABASE_URL", "REDIS_URL")}
+    if all(given.values()):
+        os.environ.setdefault("SECRET_KEY", "unused: commands sign nothing")
+        yield given
+        return
+    folder = Folder(var_folder())
+    os.environ.setdefault("SECRET_KEY", folder.secret("secret"))
+    run = folder.own()
+    if run:
+        yield {"DATABASE_URL": run.database_url, "REDIS_URL": run.redis_url}
+        return
+    servers = Servers(folder, database_url=given["DATABASE_URL"], redis_url=given["REDIS_URL"])
+    try:
+        servers.start()
+        schema.upgrade(servers.database_url)
+        yield servers.urls()
+    finally:
+        servers.stop()
+        folder.release()

@@ -1,0 +1,221 @@
+"""The fixed cast of the tests, and builders that need to be told only what matters.
+
+Students ada, ben, cleo and dan; iris, who teaches what she is given, and otto, who teaches
+nothing here; max, the admin. Everyone's password is PASSWORD. Build a term's sections before
+its first page is asked for: a process reloads what is offered every two seconds at most.
+"""
+
+from dataclasses import dataclass
+from datetime import date, time
+from decimal import Decimal
+from functools import cache
+from typing import Any, NamedTuple
+
+from argon2 import PasswordHasher
+from sqlalchemy import insert, select, update
+
+from portal.backend import backend
+from portal.catalog.models import (
+    Course,
+    Department,
+    Meeting,
+    Section,
+    Subject,
+    Term,
+    section_teachers,
+)
+from portal.db import transaction
+from portal.people.models import Account, Student, StudentSubject, Teacher
+from portal.seats.answers import WindowView
+from portal.windows.models import window_ids
+from portal.windows.warmup import meeting_times, spec
+
+PASSWORD = "a seat for everyone"
+MINUTE = 60_000
+DAYS = "MTWRFSU"
+
+
+class Meets(NamedTuple):
+    """When a section meets; `days` of MTWRFSU, "" = none; no times = TBA."""
+
+    days: str = "MR"
+    starts: str | None = "10:00"
+    ends: str | None = "11:50"
+    clashes: bool = True
+
+
+@dataclass(frozen=True)
+class Cast:
+    ada: Student
+    ben: Student
+    cleo: Student
+    dan: Student
+    iris: Teacher
+    otto: Teacher
+    max: Account
+
+
+def assemble() -> Cast:
+    """Everyone, in an empty database."""
+    students = [a_student(name) for name in ("ada", "ben", "cleo", "dan")]
+    return Cast(*students, a_teacher("iris"), a_teacher("otto"), an_account("max", is_admin=True))
+
+
+def an_account(username: str, **fields: Any) -> Account:
+    """An account whose password is PASSWORD."""
+    return _added(
+        Account(username=username, name=username.title(), password_hash=_hashed(), **fields)
+    )
+
+
+def a_student(username: str, majors: tuple[str, ...] = (), **fields: Any) -> Student:
+    """A student with an account; `majors` are codes of subjects."""
+    account = an_account(username)
+    student = _added(Student(account_id=account.id, number=f"N{account.id:06}", **fields))
+    for code in majors:
+        subject = a_subject(code)
+        _added(StudentSubject(student_id=student.id, subject_id=subject.id, kind="major"))
+    return student
+
+
+def a_teacher(username: str) -> Teacher:
+    """A teacher with an account."""
+    account = an_account(username)
+    return _added(Teacher(account_id=account.id, name=account.name))
+
+
+def a_term(name: str = "Fall 2030", **fields: Any) -> Term:
+    """A term of four months."""
+    dates = {"starts_on": date(2030, 8, 26), "ends_on": date(2030, 12, 20)}
+    return _added(Term(**{"name": name, **dates, **fields}))
+
+
+def a_department(code: str = "SCI") -> Department:
+    """The department of that code, made at its first use."""
+    with transaction() as session:
+        found = session.scalar(select(Department).where(Department.code == code))
+    return found or _added(Department(code=code, name=f"Department of {code}"))
+
+
+def a_subject(code: str = "CSC") -> Subject:
+    """The subject of that code, made at its first use."""
+    with transaction() as session:
+        found = session.scalar(select(Subject).where(Subject.code == code))
+    return found or _added(Subject(code=code, name=f"Field of {code}"))
+
+
+def a_course(code: str = "CSC-1100", credits: int = 4, **fields: Any) -> Course:  # noqa: A002
+    """A public course of so many credits."""
+    settings = {
+        "title": f"Course {code}",
+        "subject_id": a_subject(code.partition("-")[0]).id,
+        "department_id": a_department().id,
+        "credits_min": Decimal(credits),
+        "credits_max": Decimal(credits),
+    }
+    return _added(Course(**{"code": code, **settings, **fields}))
+
+
+def a_section(
+    course: Course,
+    term: Term,
+    *,
+    capacity: int = 2,
+    waitlist: int = 5,
+    meetings: tuple[Meets, ...] = (),
+    teacher: Teacher | None = None,
+    **fields: Any,
+) -> Section:
+    """An open section of the course, known to the ledger too; no meetings = TBA."""
+    crn = fields.pop("crn", None) or f"{1000 + _count(term)}"
+    settings = {
+        "number": f"{_count(term) + 1:02}",
+        "title": course.title,
+        "credits_min": course.credits_min,
+        "credits_max": course.credits_max,
+        "prior_enrolled": 0,
+        "status": "OPEN",
+    }
+    section = _added(
+        Section(
+            term_id=term.id,
+            course_id=course.id,
+            crn=crn,
+            capacity=capacity,
+            waitlist_capacity=waitlist,
+            **{**settings, **fields},
+        )
+    )
+    for position, meets in enumerate(meetings):
+        _added(_meeting(section, term, position, meets))
+    with transaction() as session:
+        if teacher:
+            taught = {"section_id": section.id, "teacher_id": teacher.id}
+            session.execute(insert(section_teachers).values(taught))
+        bump = {"catalog_version": Term.catalog_version + 1}
+        session.execute(update(Term).where(Term.id == term.id).values(bump))
+        times = meeting_times(session, term.id)[section.id]
+    backend().ledger.put_section(term.id, spec(section, tuple(times)))
+    return section
+
+
+def an_open_window(term: Term, minutes: float = 60, cohort: Any = None) -> WindowView:
+    """A window that opened a minute ago and closes in so many minutes."""
+    now = backend().ledger.now()
+    return _window(term, now - MINUTE, now + int(minutes * MINUTE), cohort)
+
+
+def a_coming_window(term: Term, minutes: float = 10, cohort: Any = None) -> WindowView:
+    """A window that opens in so many minutes, for an hour."""
+    opens = backend().ledger.now() + int(minutes * MINUTE)
+    return _window(term, opens, opens + 60 * MINUTE, cohort)
+
+
+def an_ended_window(term: Term) -> WindowView:
+    """A window that was open and has been closed."""
+    window = an_open_window(term)
+    backend().ledger.close_window(term.id, window.id, "tests")
+    return next(each for each in backend().ledger.windows(term.id) if each.id == window.id)
+
+
+def _window(term: Term, opens: int, closes: int, cohort: Any) -> WindowView:
+    with transaction() as session:
+        window = session.scalar(window_ids)
+    ledger = backend().ledger
+    ledger.put_window(term.id, window, "Selection", opens, closes, cohort or {}, "tests")
+    return next(each for each in ledger.windows(term.id) if each.id == window)
+
+
+def _meeting(section: Section, term: Term, position: int, meets: Meets) -> Meeting:
+    return Meeting(
+        section_id=section.id,
+        position=position,
+        kind="CLASS",
+        days=_mask(meets.days),
+        starts_at=time.fromisoformat(meets.starts) if meets.starts else None,
+        ends_at=time.fromisoformat(meets.ends) if meets.ends else None,
+        date_start=term.starts_on,
+        date_end=term.ends_on,
+        clashes=meets.clashes,
+    )
+
+
+def _mask(days: str) -> int:
+    return sum(1 << DAYS.index(day) for day in days)
+
+
+def _count(term: Term) -> int:
+    with transaction() as session:
+        return len(session.scalars(select(Section.id).where(Section.term_id == term.id)).all())
+
+
+def _added(row: Any) -> Any:
+    with transaction() as session:
+        session.add(row)
+    return row
+
+
+@cache
+def _hashed() -> str:
+    """The hash of PASSWORD, made with little work: the tests log in often."""
+    return PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)

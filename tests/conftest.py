@@ -1,0 +1,84 @@
+"""Throwaway servers for the tests of one process; nothing of ours is mocked."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import text
+
+from portal import backend as connections
+from portal import create_app
+from portal.backend import Backend
+from portal.config import Settings
+from portal.db import transaction
+from portal.embedded import Servers
+from portal.embedded.folder import Folder
+from portal.models import Base
+from portal.ops import schema
+from tests.cast import Cast, assemble
+
+
+@pytest.fixture(scope="session")
+def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
+    """A real PostgreSQL and a real Valkey, gone when the tests are."""
+    folder = Folder(tmp_path_factory.mktemp("servers") / "var")
+    folder.own()
+    servers = Servers(folder, durable=False)
+    servers.start()
+    # For the tests' own child processes, and so that no test finds the real ones.
+    os.environ.update(servers.urls(), SECRET_KEY="for tests alone")
+    yield servers
+    servers.stop()
+    folder.release()
+
+
+@pytest.fixture(scope="session")
+def settings(servers: Servers) -> Settings:
+    """The settings that lead to the throwaway servers, migrated."""
+    schema.upgrade(servers.database_url)
+    return Settings.read()
+
+
+@pytest.fixture(scope="session")
+def connected(settings: Settings) -> Backend:
+    """The process of the tests, connected to the throwaway servers; their data is left as it is."""
+    return connections.connect(settings)
+
+
+@pytest.fixture
+def backend(connected: Backend) -> Backend:
+    """Empty tables and an empty ledger, connected."""
+    # Ids go on rising, so that what a process remembers of one test fits no other.
+    tables = ", ".join(Base.metadata.tables)
+    with transaction() as session:
+        session.execute(text(f"TRUNCATE {tables} CASCADE"))
+    connected.redis.flushall()
+    return connected
+
+
+@pytest.fixture
+def cast(backend: Backend) -> Cast:  # noqa: ARG001
+    """The people of every story: see tests/cast.py."""
+    return assemble()
+
+
+@pytest.fixture(scope="session")
+def application(connected: Backend) -> Flask:
+    """The web application on the throwaway servers, without CSRF tokens."""
+    app = create_app(connected.settings)
+    app.config.update(TESTING=True, WTF_CSRF_ENABLED=False)
+    return app
+
+
+@pytest.fixture
+def app(application: Flask, backend: Backend) -> Flask:  # noqa: ARG001
+    """The web application, its data empty."""
+    return application
+
+
+@pytest.fixture
+def client(app: Flask) -> FlaskClient:
+    """A browser without JavaScript that has not logged in."""
+    return app.test_client()

@@ -1,0 +1,165 @@
+"""GET /live, /ready and /health, on parts that work, that are gone and that hang."""
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import psutil
+import pytest
+from flask.testing import FlaskClient
+
+from portal.backend import Backend
+from portal.children import Child
+from portal.embedded import Servers, postgres, valkey
+from portal.ops import checks, health
+
+pytestmark = pytest.mark.xdist_group("health")
+
+
+@pytest.fixture(autouse=True)
+def asked_anew() -> None:
+    """No answer of an earlier test is given again."""
+    health.checks.cache_clear()
+
+
+@pytest.fixture
+def workers(client: FlaskClient, tmp_path: Path) -> Iterator[list[Child]]:  # noqa: ARG001
+    """Workers on the queues that promises depend on."""
+    children = [
+        Child(queue, [sys.executable, "-m", "portal.cli", "worker", queue], tmp_path / queue)
+        for queue in ("record", "promote")
+    ]
+    for child in children:
+        child.start()
+    yield children
+    for child in children:
+        child.stop()
+
+
+def until_ready(client: FlaskClient) -> None:
+    deadline = time.monotonic() + 15
+    while client.get("/ready").status_code != 200:
+        assert time.monotonic() < deadline, client.get("/ready").json
+        time.sleep(0.2)
+
+
+def missing(client: FlaskClient) -> list[str]:
+    answer = client.get("/ready")
+    assert answer.status_code == 503
+    assert answer.json
+    return list(answer.json["missing"])
+
+
+@contextmanager
+def without(servers: Servers, name: str, answers: Callable[[Path], bool]) -> Iterator[None]:
+    """A block in which a server is stopped."""
+    child = next(each for each in servers.children if each.name == name)
+    child.stop()
+    try:
+        yield
+    finally:
+        child.start()
+        while not answers(servers.sockets or Path()):
+            time.sleep(0.05)
+
+
+@contextmanager
+def stalled(servers: Servers, name: str) -> Iterator[None]:
+    """A block in which a server takes connections and says nothing."""
+    child = next(each for each in servers.children if each.name == name)
+    assert child.process
+    family = [child.process.pid]
+    family += [each.pid for each in psutil.Process(child.process.pid).children(recursive=True)]
+    for pid in family:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for pid in family:
+            os.kill(pid, signal.SIGCONT)
+
+
+def test_it_lives_whatever_else_does_not(client: FlaskClient, servers: Servers) -> None:
+    with without(servers, "postgres", postgres.answers):
+        assert client.get("/live").json == {"status": "alive"}
+
+
+@pytest.mark.usefixtures("workers")
+def test_it_is_ready_when_all_can_serve(client: FlaskClient) -> None:
+    until_ready(client)
+    assert client.get("/ready").json == {"ready": True, "missing": []}
+    report = client.get("/health").json
+    assert report
+    assert report["status"] == "healthy"
+    assert report["services"] == dict.fromkeys(("database", "cache", "queue"), "healthy")
+    assert {"timestamp", "version"} < set(report)
+
+
+def test_it_is_not_ready_without_workers(client: FlaskClient) -> None:
+    assert missing(client) == ["record worker", "promote worker"]
+
+
+def test_it_is_not_ready_while_one_worker_is_missing(
+    client: FlaskClient, workers: list[Child]
+) -> None:
+    until_ready(client)
+    workers[1].stop()
+    time.sleep(0.6)  # an answer is given again for half a second
+    assert missing(client) == ["promote worker"]
+
+
+def test_a_killed_worker_is_missed_soon(
+    client: FlaskClient, workers: list[Child], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    until_ready(client)
+    monkeypatch.setattr(checks, "SILENCE", timedelta(seconds=2))
+    for worker in workers:
+        worker.kill()
+    time.sleep(2.1)
+    assert missing(client) == ["record worker", "promote worker"]
+
+
+@pytest.mark.usefixtures("workers")
+def test_it_is_not_ready_without_postgresql(client: FlaskClient, servers: Servers) -> None:
+    until_ready(client)
+    time.sleep(0.6)
+    with without(servers, "postgres", postgres.answers):
+        assert missing(client) == ["database"]
+        report = client.get("/health")
+        assert report.status_code == 503
+        assert report.json
+        assert report.json["services"]["database"] == "unhealthy"
+        assert report.json["services"]["cache"] == "healthy"
+
+
+def test_it_is_not_ready_without_the_ledger(client: FlaskClient, servers: Servers) -> None:
+    with without(servers, "valkey", valkey.answers):
+        assert missing(client) == ["ledger", "record worker", "promote worker"]
+
+
+def test_it_is_not_ready_without_the_functions(client: FlaskClient, backend: Backend) -> None:
+    backend.redis.function_flush()
+    assert "ledger" in missing(client)
+    backend.ledger.library.load()
+
+
+@pytest.mark.parametrize("name", ["postgres", "valkey"])
+def test_it_says_so_soon_where_a_part_hangs(
+    client: FlaskClient, servers: Servers, name: str
+) -> None:
+    with stalled(servers, name):
+        asked = time.monotonic()
+        assert {"postgres": "database", "valkey": "ledger"}[name] in missing(client)
+        assert time.monotonic() - asked < 2
+
+
+def test_it_tells_nothing_about_its_inside(client: FlaskClient, servers: Servers) -> None:
+    with without(servers, "postgres", postgres.answers):
+        said = client.get("/ready").text + client.get("/health").text
+    for secret in (str(servers.sockets), "fairseat@", "psycopg2", "Traceback"):
+        assert secret not in said

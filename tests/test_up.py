@@ -1,0 +1,180 @@
+"""`fairseat up`: one command runs the whole portal, and nothing of it outlives it."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+import psycopg2
+import pytest
+from redis import Redis
+
+from portal.door import not_ready
+from portal.embedded.folder import Folder, Run
+
+pytestmark = pytest.mark.xdist_group("up")
+FAIRSEAT = [sys.executable, "-m", "portal.cli"]
+
+
+@dataclass
+class Up:
+    """A `fairseat up` of a test, in a data folder and at a port of its own."""
+
+    var: Path
+    port: int
+    processes: list[subprocess.Popen[str]] = field(default_factory=list)
+
+    def start(self) -> None:
+        self.processes.append(self.command("up"))
+        deadline = time.monotonic() + 60
+        while missing := not_ready(self.address):
+            assert self.process.poll() is None, self.process.communicate()
+            assert time.monotonic() < deadline, missing
+            time.sleep(0.1)
+
+    def command(self, *arguments: str) -> subprocess.Popen[str]:
+        env = {name: value for name, value in os.environ.items() if name not in GIVEN}
+        env |= {"FAIRSEAT_VAR": str(self.var), "PORT": str(self.port), "FAIRSEAT_DEMO": "0"}
+        return subprocess.Popen(
+            [*FAIRSEAT, *arguments],
+            env=env,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def process(self) -> subprocess.Popen[str]:
+        return self.processes[-1]
+
+    def run(self) -> Run:
+        """What it has announced to other terminals."""
+        run = Folder(self.var).own()
+        assert run
+        return run
+
+    def family(self) -> list[psutil.Process]:
+        return psutil.Process(self.process.pid).children(recursive=True)
+
+    def child(self, name: str) -> psutil.Process | None:
+        """The supervisor's own child of that name or argument."""
+        children = psutil.Process(self.process.pid).children()
+        alive = [each for each in children if each.status() != psutil.STATUS_ZOMBIE]
+        return next((each for each in alive if name in (each.name(), *each.cmdline())), None)
+
+    def end(self) -> None:
+        for process in self.processes:
+            process.terminate()
+            process.communicate(timeout=30)
+
+
+GIVEN = {"DATABASE_URL", "REDIS_URL", "SECRET_KEY"}
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        port: int = door.getsockname()[1]
+    return port
+
+
+@pytest.fixture(scope="module")
+def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
+    """One that runs; a test that stops it starts it again."""
+    running = Up(tmp_path_factory.mktemp("up") / "var", free_port())
+    running.start()
+    yield running
+    running.end()
+
+
+def test_it_serves_when_it_says_so(up: Up) -> None:
+    assert not not_ready(up.address)
+
+
+def test_its_secrets_are_for_its_user_alone(up: Up) -> None:
+    assert (up.var / "secret").stat().st_mode & 0o077 == 0
+    assert (up.var / "run.json").stat().st_mode & 0o077 == 0
+
+
+def test_a_second_one_on_the_same_folder_is_refused(up: Up) -> None:
+    second = up.command("up")
+    said, _ = second.communicate(timeout=20)
+    assert second.returncode == 1
+    assert f"already runs on {up.var}" in said
+
+
+def test_a_port_in_use_is_named(up: Up, tmp_path: Path) -> None:
+    second = Up(tmp_path / "var", up.port).command("up")
+    said, _ = second.communicate(timeout=20)
+    assert second.returncode == 1
+    assert f"Port {up.port} of 127.0.0.1 can't be opened" in said
+    assert "Traceback" not in said
+
+
+def test_commands_in_another_terminal_use_its_servers(up: Up) -> None:
+    said, _ = up.command("token", "nobody").communicate(timeout=20)
+    assert said == "Error: There is no account named 'nobody'.\n"
+
+
+@pytest.mark.parametrize("name", ["gunicorn", "record", "postgres", "valkey-server"])
+def test_a_process_that_dies_comes_back(up: Up, name: str) -> None:
+    victim = up.child(name)
+    assert victim
+    victim.kill()
+    deadline = time.monotonic() + 20
+    while up.child(name) in {None, victim}:
+        assert time.monotonic() < deadline, f"{name} stays away"
+        time.sleep(0.1)
+    time.sleep(1)  # an earlier answer of /ready may be given again
+    while missing := not_ready(up.address):
+        assert time.monotonic() < deadline, missing
+        time.sleep(0.1)
+
+
+def test_all_data_is_there_after_a_stop_and_a_start(up: Up) -> None:
+    remember(up.run())
+    family = up.family()
+    up.process.send_signal(signal.SIGINT)
+    said, _ = up.process.communicate(timeout=30)
+    assert up.process.returncode == 0, said
+    assert not [each for each in family if each.is_running()]
+    up.start()
+    assert remembered(up.run())
+
+
+def test_a_killed_one_leaves_nobody_behind_and_its_folder_usable(up: Up) -> None:
+    family = up.family()
+    assert len(family) > 10
+    sockets = Path(up.run().sockets)
+    up.process.kill()
+    _, left = psutil.wait_procs(family, timeout=40)
+    assert left == []
+    up.start()
+    assert not sockets.exists()
+    assert remembered(up.run())
+
+
+def remember(run: Run) -> None:
+    with psycopg2.connect(run.database_url) as connection, connection.cursor() as cursor:
+        cursor.execute("INSERT INTO rooms (name) VALUES ('Hall of memory')")
+    connection.close()
+    with Redis.from_url(run.redis_url) as redis:
+        redis.set("memory", "kept")
+
+
+def remembered(run: Run) -> bool:
+    with psycopg2.connect(run.database_url) as connection, connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM rooms WHERE name = 'Hall of memory'")
+        (rooms,) = cursor.fetchone() or (0,)
+    connection.close()
+    with Redis.from_url(run.redis_url) as redis:
+        return rooms == 1 and redis.get("memory") == b"kept"

@@ -149,8 +149,8 @@ class Section(SoftDelete, Base):
     method: Mapped[str] = mapped_column(String(80), default="")
     note: Mapped[str] = mapped_column(Text, default="")
     # Trees: {"course": "CSC-1100"} | {"all": [node, …]} | {"any": [node, …]}; null = none.
-    prerequisites: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
-    corequisites: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
+    prerequisites: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    corequisites: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     version: Mapped[int] = mapped_column(Integer, default=1)
 
     term: Mapped[Term] = relationship()

@@ -1,0 +1,143 @@
+"""What a term offers, held in memory by every process and replaced when the catalogue moves."""
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from threading import Lock
+
+from sqlalchemy import select
+from sqlalchemy.exc import SQLAlchemyError
+
+from portal.catalog import load
+from portal.catalog.cards import Card, MeetingView, TermView
+from portal.catalog.models import Term
+from portal.catalog.query import Query
+from portal.db import transaction
+from portal.seats.answers import Seats
+
+__all__ = ["Board", "Card", "MeetingView", "NoSuchTerm", "TermView", "board"]
+
+FRESH = 2.0  # seconds for which a board counts as current
+
+
+class NoSuchTerm(LookupError):  # noqa: N818  a fact, not a mistake
+    """There is no term of this id."""
+
+
+@dataclass(frozen=True)
+class Board:
+    """All sections of a term, sorted by course and number; nothing in it ever changes."""
+
+    term: TermView
+    version: int
+    cards: tuple[Card, ...]
+
+    def card(self, section_id: int) -> Card | None:
+        """The section of that id, if the term has it."""
+        return self._by_id.get(section_id)
+
+    def some(self, section_ids: Iterable[int]) -> list[Card]:
+        """The sections of those ids, in the order given; unknown ones are left out."""
+        return [card for section in section_ids if (card := self._by_id.get(section))]
+
+    def course_id(self, code: str) -> int | None:
+        """The course of a canonical code, if it has an open or confirmed section this term."""
+        return self._offered.get(code)
+
+    def course_code(self, course_id: int) -> str | None:
+        """The code of a course that has sections this term."""
+        cards = self._by_course.get(course_id)
+        return cards[0].course_code if cards else None
+
+    def sections_of(self, course_id: int) -> list[Card]:
+        """The sections of a course this term, by number."""
+        return self._by_course.get(course_id, [])
+
+    def search(self, query: Query, seats: dict[int, Seats] | None = None) -> list[Card]:
+        """Sections that fit `query`, sorted; without `seats` all count as open."""
+        return query.pick(self.cards, seats)
+
+    def taught_by(self, teacher_id: int) -> list[Card]:
+        """Sections of a teacher, sorted."""
+        return [card for card in self.cards if teacher_id in card.teacher_ids]
+
+    @cached_property
+    def subjects(self) -> dict[str, str]:
+        """Subjects with sections this term: code → name, sorted by code."""
+        return dict(sorted({card.subject_code: card.subject_name for card in self.cards}.items()))
+
+    @cached_property
+    def _by_id(self) -> dict[int, Card]:
+        return {card.id: card for card in self.cards}
+
+    @cached_property
+    def _by_course(self) -> dict[int, list[Card]]:
+        found: dict[int, list[Card]] = {}
+        for card in self.cards:
+            found.setdefault(card.course_id, []).append(card)
+        return found
+
+    @cached_property
+    def _offered(self) -> dict[str, int]:
+        running = ("OPEN", "CONFIRMED")
+        return {card.course_code: card.course_id for card in self.cards if card.status in running}
+
+
+@dataclass
+class Shelf:
+    """The boards of this process, and when each was last found current."""
+
+    boards: dict[int, tuple[float, Board]] = field(default_factory=dict)
+    lock: Lock = field(default_factory=Lock)
+
+
+_shelf = Shelf()
+
+
+def board(term_id: int) -> Board:
+    """The term's board, at most two seconds old; raises `NoSuchTerm`."""
+    known = _shelf.boards.get(term_id)
+    if known and time.monotonic() - known[0] < FRESH:
+        return known[1]
+    if known and not _shelf.lock.acquire(blocking=False):
+        return known[1]  # another request is at it already
+    if not known:
+        _shelf.lock.acquire()
+    try:
+        return renewed(term_id)
+    finally:
+        _shelf.lock.release()
+
+
+def renewed(term_id: int) -> Board:
+    """The board, reloaded if the catalogue moved; while PostgreSQL is away, the last one."""
+    checked, known = _shelf.boards.get(term_id, (0.0, None))
+    if known and time.monotonic() - checked < FRESH:
+        return known
+    try:
+        found = current(term_id, known)
+    except SQLAlchemyError:
+        if known is None:
+            raise
+        found = known
+    _shelf.boards[term_id] = (time.monotonic(), found)
+    return found
+
+
+def current(term_id: int, known: Board | None) -> Board:
+    with transaction() as session:
+        version = session.scalar(
+            select(Term.catalog_version).where(Term.id == term_id, Term.deleted_at.is_(None))
+        )
+        if version is None:
+            _shelf.boards.pop(term_id, None)
+            raise NoSuchTerm(term_id)
+        if known and known.version == version:
+            return known
+        return Board(*load.parts(session, term_id))
+
+
+def forget() -> None:
+    """Let go of every board, as tests with a new database must."""
+    _shelf.boards.clear()

@@ -1,0 +1,153 @@
+"""What a visitor looks for in the picker, read leniently from the address of the page."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, TypeVar
+
+from portal.catalog import present
+from portal.catalog.cards import Card, MeetingView
+from portal.catalog.search import matches, terms
+from portal.catalog.spellings import Unreadable, credits_of, days_of, time_of
+from portal.seats.answers import Seats
+
+if TYPE_CHECKING:
+    from werkzeug.datastructures import MultiDict
+
+LONGEST = 200
+LONGEST_SUBJECT = 16
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Query:
+    """Search words and filters; what could not be read is in `ignored` as (name, value)."""
+
+    text: str = ""
+    subject: str = ""
+    days: int = 0  # meets on no other days than these; 0 = any
+    start: int | None = None  # minutes since midnight
+    end: int | None = None
+    open_only: bool = False
+    credits: Decimal | None = None
+    ignored: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def parse(cls, args: "MultiDict[str, str]") -> "Query":
+        """The query of the arguments q, subject, days (any number), from, to, open, credits."""
+        reader = Reader(args)
+        return cls(
+            text=" ".join(args.get("q", "").replace("\0", "").split())[:LONGEST],
+            subject=reader.read("subject", subject) or "",
+            days=reader.read_days(),
+            start=reader.read("from", minutes),
+            end=reader.read("to", minutes),
+            open_only=bool(reader.read("open", yes)),
+            credits=reader.read("credits", amount),
+            ignored=tuple(reader.ignored),
+        )
+
+    def args(self) -> list[tuple[str, str]]:
+        """The arguments that `parse` reads back as this query, for links and hidden fields."""
+        said = [("q", self.text), ("subject", self.subject)]
+        said += [("days", name) for bit, name in enumerate(present.DAYS) if self.days >> bit & 1]
+        said += [("from", hours(self.start)), ("to", hours(self.end))]
+        said += [("open", "1" if self.open_only else "")]
+        said += [("credits", "" if self.credits is None else present.number(self.credits))]
+        return [(name, value) for name, value in said if value]
+
+    @property
+    def narrowed(self) -> bool:
+        """Whether anything is asked for at all."""
+        return bool(self.args())
+
+    def pick(self, cards: Iterable[Card], seats: dict[int, Seats] | None) -> list[Card]:
+        """Those of `cards` that fit, in their order; without `seats` all count as open."""
+        words = terms(self.text)
+        return [card for card in cards if self.fits(card, seats) and matches(card.words, words)]
+
+    def fits(self, card: Card, seats: dict[int, Seats] | None) -> bool:
+        if self.subject and card.subject_code != self.subject:
+            return False
+        if self.credits is not None and not card.credits_min <= self.credits <= card.credits_max:
+            return False
+        if self.open_only and seats is not None and not claimable(seats.get(card.id)):
+            return False
+        return self.fits_times(card.meetings)
+
+    def fits_times(self, meetings: tuple[MeetingView, ...]) -> bool:
+        """Common exam blocks and what is TBA don't count; with nothing known it's no fit."""
+        if not (self.days or self.start is not None or self.end is not None):
+            return True
+        known = [m for m in meetings if m.clashes and m.mask and m.start is not None]
+        return bool(known) and all(self.fits_meeting(meeting) for meeting in known)
+
+    def fits_meeting(self, meeting: MeetingView) -> bool:
+        if self.days and meeting.mask & ~self.days:
+            return False
+        early = self.start is not None and (meeting.start or 0) < self.start
+        late = self.end is not None and (meeting.end or 0) > self.end
+        return not (early or late)
+
+
+def claimable(seats: Seats | None) -> bool:
+    return seats is not None and seats.claimable
+
+
+class Reader:
+    """Reads one argument after another and notes those that make no sense."""
+
+    def __init__(self, args: "MultiDict[str, str]") -> None:
+        self.args = args
+        self.ignored: list[tuple[str, str]] = []
+
+    def read(self, name: str, parse: Callable[[str], T]) -> T | None:
+        value = self.args.get(name, "").strip()
+        return self.understood(name, value, parse) if value else None
+
+    def understood(self, name: str, value: str, parse: Callable[[str], T]) -> T | None:
+        try:
+            return parse(value)
+        except ValueError:
+            self.ignored.append((name, value[:LONGEST]))
+            return None
+
+    def read_days(self) -> int:
+        mask = 0
+        for value in self.args.getlist("days"):
+            mask |= self.understood("days", value, days_of) or 0
+        return mask
+
+
+def subject(value: str) -> str:
+    """A subject code, in capitals."""
+    if len(value) > LONGEST_SUBJECT or not value.isprintable():
+        raise Unreadable(f"'{value}' is no subject.")
+    return value.upper()
+
+
+def minutes(value: str) -> int | None:
+    """Minutes since midnight of a time of day."""
+    moment = time_of(value)
+    return None if moment is None else moment.hour * 60 + moment.minute
+
+
+def hours(moment: int | None) -> str:
+    """`14:30`, as a time field wants it."""
+    return "" if moment is None else f"{moment // 60:02}:{moment % 60:02}"
+
+
+def yes(value: str) -> bool:
+    """Whether a ticked box was sent."""
+    if value.lower() not in {"1", "on", "yes", "true", "0", "off", "no", "false"}:
+        raise Unreadable(f"'{value}' is neither yes nor no.")
+    return value.lower() in {"1", "on", "yes", "true"}
+
+
+def amount(value: str) -> Decimal:
+    """One number of credits."""
+    least, most = credits_of(value)
+    if least != most:
+        raise Unreadable(f"'{value}' is not one number of credits.")
+    return least

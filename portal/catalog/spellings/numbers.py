@@ -1,0 +1,21 @@
+"""Counts of people and seats: `30`, `1,200`, `30.0`, `-7`."""
+
+import re
+
+from portal.catalog.spellings.text import Unreadable, says_nothing, tidy
+
+COUNT = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.0+)?", re.ASCII)
+MOST = 1_000_000
+
+
+def count_of(text: str) -> int | None:
+    """The whole number that `text` gives, None where it gives none."""
+    tidied = tidy(text)
+    if says_nothing(tidied):
+        return None
+    if not COUNT.fullmatch(tidied):
+        raise Unreadable(f"'{tidied}' is no whole number.")
+    number = int(tidied.replace(",", "").partition(".")[0])
+    if abs(number) > MOST:
+        raise Unreadable(f"'{tidied}' is more than any section could have.")
+    return number

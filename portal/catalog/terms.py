@@ -1,0 +1,13 @@
+"""The terms that are offered."""
+
+from sqlalchemy import select
+
+from portal.catalog.models import Term
+from portal.db import transaction
+
+
+def live_terms() -> list[Term]:
+    """Terms that are not deleted, the latest first."""
+    with transaction() as session:
+        found = select(Term).where(Term.deleted_at.is_(None)).order_by(Term.starts_on.desc())
+        return list(session.scalars(found))

@@ -1,0 +1,65 @@
+"""The catalogue in words."""
+
+from datetime import date, time
+from decimal import Decimal
+
+import pytest
+
+from portal.catalog import present
+
+TERM = (date(2020, 8, 31), date(2020, 12, 18))
+
+
+@pytest.mark.parametrize(
+    ("starts", "ends", "words"),
+    [
+        (time(14), time(15, 50), "2:00–3:50 pm"),
+        (time(8), time(9, 50), "8:00–9:50 am"),
+        (time(11), time(12, 50), "11:00 am–12:50 pm"),
+        (time(0, 5), time(0, 50), "12:05–12:50 am"),
+        (None, None, "TBA"),
+    ],
+)
+def test_times(starts: time | None, ends: time | None, words: str) -> None:
+    assert present.times(starts, ends) == words
+
+
+def test_days() -> None:
+    assert present.days(0b0001001) == "Mon Thu"
+    assert present.days(0b1100000) == "Sat Sun"
+    assert present.days(0) == ""
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "words"),
+    [
+        (*TERM, ""),
+        (date(2020, 8, 31), date(2020, 10, 16), "Aug 31 – Oct 16"),
+        (date(2020, 12, 21), date(2021, 1, 9), "Dec 21, 2020 – Jan 9, 2021"),
+        (date(2020, 9, 5), date(2020, 9, 5), "Sep 5"),
+    ],
+)
+def test_dates_are_told_only_where_they_differ_from_the_terms(
+    first: date, last: date, words: str
+) -> None:
+    assert present.dates(first, last, TERM) == words
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "words"),
+    [
+        ("4.00", "4.00", "4 credits"),
+        ("1", "1", "1 credit"),
+        ("0", "0", "0 credits"),
+        ("1.50", "1.50", "1.5 credits"),
+        ("1.00", "15.00", "1–15 credits"),
+        ("10", "10", "10 credits"),
+    ],
+)
+def test_credits(least: str, most: str, words: str) -> None:
+    assert present.credit_words(Decimal(least), Decimal(most)) == words
+
+
+def test_kinds() -> None:
+    assert present.kind("LEC") == "Lecture"
+    assert present.kind("FIELD") == "FIELD"

@@ -1,0 +1,87 @@
+"""The ledger is told of every section, as it can decide by it, however many tell it."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import date
+from pathlib import Path
+
+from sqlalchemy import func, select, update
+
+from portal.backend import Backend
+from portal.catalog.models import Section
+from portal.db import transaction
+from portal.seats.answers import Outcome
+from portal.seats.ledger import prefix
+from portal.windows.warmup import section_specs, warm_up
+from tests import cast
+from tests.catalog.campus import Campus, imported
+
+
+def test_meetings_that_can_clash_are_told_as_numbers(tmp_path: Path, backend: Backend) -> None:
+    assert backend
+    campus = (
+        Campus(credits="1.5")
+        .meeting(days="W", meeting_type="TES")
+        .meeting(days="F", start_time="", end_time="")
+    )
+    term = imported(campus.meeting(days="").write(tmp_path)).term
+    with transaction() as session:
+        [spec] = section_specs(session, term)
+    first, last = (
+        (date(2021, 1, 6) - date(1970, 1, 1)).days,
+        (date(2021, 4, 30) - date(1970, 1, 1)).days,
+    )
+    assert spec.times == ((0b1001, 14 * 60, 15 * 60 + 50, first, last),)
+    assert (spec.credits_min, spec.credits_max) == (150, 150)
+
+
+def test_many_nodes_at_once_set_each_section_once(tmp_path: Path, backend: Backend) -> None:
+    campus = Campus()
+    for number in range(40):
+        campus.section(f"3{number:04}")
+    term = imported(campus.write(tmp_path)).term
+    with ThreadPoolExecutor(8) as nodes:
+        news = list(nodes.map(warm_up, [term] * 8))
+    assert sum(news) == 41
+    assert backend.redis.xlen(f"{prefix(term)}:journal") == 41
+
+
+def test_a_section_is_told_again_when_its_version_is_newer(
+    tmp_path: Path, backend: Backend
+) -> None:
+    term = imported(Campus().write(tmp_path)).term
+    assert warm_up(term) == 1
+    newer = {"capacity": 31, "version": Section.version + 1}
+    with transaction() as session:
+        section = session.scalar(update(Section).values(newer).returning(Section.id))
+    assert warm_up(term) == 1
+    assert backend.ledger.seats(term)[section].capacity == 31
+
+
+def test_a_deleted_section_counts_as_canceled(tmp_path: Path, backend: Backend) -> None:
+    term = imported(Campus().section("10002").write(tmp_path)).term
+    with transaction() as session:
+        session.execute(update(Section).where(Section.crn == "10002").values(deleted_at=func.now()))
+        gone = session.scalar(select(Section.id).where(Section.crn == "10002"))
+    warm_up(term)
+    assert backend.ledger.seats(term)[gone].status == "CANCELED"
+
+
+def test_exam_blocks_clash_with_nothing(tmp_path: Path, backend: Backend) -> None:
+    exam = {"meeting_type": "TES", "days": "W", "start_time": "8:00AM", "end_time": "9:50PM"}
+    campus = (
+        Campus().meets(days="W").course("MAT-1").section("10002", {"days": "M"}, course_id="MAT-1")
+    )
+    made = imported(campus.meeting(**exam).meeting(crn="10002", **exam).write(tmp_path))
+    warm_up(made.term)
+    term = cast.Term(id=made.term)
+    window = cast.an_open_window(term)
+    with transaction() as session:
+        sections = session.scalars(select(Section.id).where(Section.term_id == made.term)).all()
+    answers = [
+        backend.ledger.claim(
+            made.term, student=1, section=section, request=None, credits=400, limit=2100,
+            windows=[window.id], wait=False, actor="tests", correlation="",
+        )
+        for section in sections
+    ]  # fmt: skip
+    assert [answer.outcome for answer in answers] == [Outcome.ENROLLED] * 2

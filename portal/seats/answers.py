@@ -57,3 +57,65 @@ class Answer:
     seats: Seats | None = None
     replayed: bool = False
     wake: tuple[str, ...] = ()  # "record", "promote": workers that nobody has called yet
+
+
+@dataclass(frozen=True)
+class Change:
+    """That something other than a selection was set; `seq` is 0 where it was so already."""
+
+    at: int
+    seq: int = 0
+    wake: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Promotion:
+    """Students that a promotion placed or passed over; `more` while a seat waits for a waiter."""
+
+    promoted: tuple[int, ...]
+    passed: tuple[int, ...]
+    more: bool
+    wake: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Held:
+    """A seat that a student holds; credits in hundredths, `at` in ms."""
+
+    section: int
+    credits: int
+    registration: int
+    at: int
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """A place on a waitlist: `position` from 1 of `size`; `reasons` if passed over."""
+
+    section: int
+    credits: int
+    ticket: int
+    at: int
+    position: int
+    size: int
+    reasons: tuple[Reason, ...] = ()
+
+
+@dataclass(frozen=True)
+class Standing:
+    """All that one student holds and waits for in a term, by section."""
+
+    enrolled: tuple[Held, ...] = ()
+    waiting: tuple[Waiting, ...] = ()
+
+
+@dataclass(frozen=True)
+class WindowView:
+    """A selection window as the ledger decides by it; times in ms, `closes` excluded."""
+
+    id: int
+    name: str
+    opens: int
+    closes: int
+    state: str  # scheduled, canceled or closed (early)
+    cohort: dict[str, Any]

@@ -1,0 +1,22 @@
+"""What the ledger raises: for callers to turn into a clear page or problem."""
+
+
+class LedgerUnavailable(Exception):  # noqa: N818  a state of the world, not a mistake
+    """The ledger could not be asked; whether it decided is unknown unless a key was given."""
+
+
+class KeyReused(Exception):  # noqa: N818
+    """The request key was used before for something else."""
+
+
+class WindowRefused(Exception):  # noqa: N818
+    """A change to a window that its state forbids, by `code`, `at` the ledger's time in ms.
+
+    Codes: already_open, already_ended, not_open, canceled, times_crossed, in_the_past, unknown,
+    exists.
+    """
+
+    def __init__(self, code: str, at: int = 0) -> None:
+        super().__init__(code)
+        self.code = code
+        self.at = at

@@ -1,0 +1,576 @@
+#!lua name=fairseat
+
+-- The seat ledger. One call decides one thing about one term, writes it, journals it and
+-- publishes the new counts, all in the same atomic step: nothing here is ever half done.
+--
+-- KEYS[1] is the term's prefix, "{t:7}"; every other key begins with it, so that a term is one
+-- slot of a cluster. ARGV[1] is a JSON object, and so is the reply. Times are ms by the server's
+-- clock, credits are hundredths. cjson writes an empty list as {}: the Python face expects that.
+--
+--   section:<id>     hash: what the catalogue says        seats     hash: section -> counts, JSON
+--   roster:<id>      hash: student -> credits:seq:at      windows   hash: window -> JSON
+--   queue:<id>       zset: students by ticket             vacant    set: a free seat and a waiter
+--   passed:<id>      hash: student -> reasons, JSON       journal   stream: <seq>-0 -> event, JSON
+--   drops:<student>  hash: day -> how many                seq       number of the last event
+--   student:<id>     hash: e:<section> -> credits         woken     hash: workers called
+--                          w:<section> -> ticket:credits:at
+--   request:<student>:<key>  what was answered, for a day
+
+local DAY = 24 * 60 * 60 * 1000
+local NUMBERS = { "capacity", "waitlist", "prior", "course", "credits_min", "credits_max", "version" }
+
+local function hash(key)
+  local flat, fields = redis.call("HGETALL", key), {}
+  for i = 1, #flat, 2 do fields[flat[i]] = flat[i + 1] end
+  return fields
+end
+
+-- The keys of a table as numbers, in order, so that what is said does not depend on hashing.
+local function ids(fields)
+  local found = {}
+  for field in pairs(fields) do found[#found + 1] = tonumber(field) end
+  table.sort(found)
+  return found
+end
+
+local function extend(list, more)
+  for _, each in ipairs(more) do list[#list + 1] = each end
+end
+
+local function object(reasons, code, facts)
+  reasons[#reasons + 1] = { code = code, facts = facts or {} }
+end
+
+-- Times and corequisites ------------------------------------------------------------------------
+
+-- Two meetings {days, start, end, first_day, last_day} clash on a day that both really have:
+-- seven days of the dates that they share show every weekday that occurs there.
+local function meetings_clash(a, b)
+  if a[2] >= b[3] or b[2] >= a[3] then return false end
+  local days = bit.band(a[1], b[1])
+  local first, last = math.max(a[4], b[4]), math.min(a[5], b[5])
+  for day = first, math.min(last, first + 6) do
+    local weekday = (day + 3) % 7 -- day 0, 1970-01-01, was a Thursday
+    if bit.band(days, bit.lshift(1, weekday)) ~= 0 then return true end
+  end
+  return false
+end
+
+local function clash(times, others)
+  for _, a in ipairs(times) do
+    for _, b in ipairs(others) do
+      if meetings_clash(a, b) then return true end
+    end
+  end
+  return false
+end
+
+-- The courses that a tree {course} | {all} | {any} still asks for; none once it is fulfilled.
+local function lacking(tree, courses)
+  if tree.course then return courses[tree.course] and {} or { tree.course } end
+  local lacks = {}
+  for _, branch in ipairs(tree.all or tree.any) do
+    local more = lacking(branch, courses)
+    if tree.any and #more == 0 then return {} end
+    extend(lacks, more)
+  end
+  return lacks
+end
+
+-- A term: what is ---------------------------------------------------------------------------------
+
+local Term = {}
+Term.__index = Term
+
+function Term.begin(cause, keys, args)
+  local time = redis.call("TIME")
+  local at = time[1] * 1000 + math.floor(time[2] / 1000)
+  return setmetatable({ cause = cause, prefix = keys[1], ask = cjson.decode(args[1]), at = at, wake = {} }, Term)
+end
+
+function Term:key(...) return table.concat({ self.prefix, ... }, ":") end
+
+function Term:count(section)
+  section.taken = section.prior + redis.call("HLEN", self:key("roster", section.id))
+  section.waiting = redis.call("ZCARD", self:key("queue", section.id))
+  section.active = section.waiting - redis.call("HLEN", self:key("passed", section.id))
+  section.free = section.taken < section.capacity
+  return section
+end
+
+function Term:section(id)
+  local known = hash(self:key("section", id))
+  if not known.version then return nil end
+  local section = { id = id, status = known.status, times = cjson.decode(known.times) }
+  for _, field in ipairs(NUMBERS) do section[field] = tonumber(known[field]) end
+  return self:count(section)
+end
+
+-- A student's own few selections: held[section] = credits, waiting[section] = place.
+function Term:selections(student)
+  local mine = { held = {}, waiting = {} }
+  for field, value in pairs(hash(self:key("student", student))) do
+    local kind, section = field:sub(1, 1), tonumber(field:sub(3))
+    if kind == "e" then
+      mine.held[section] = tonumber(value)
+    else
+      local ticket, credits, at = value:match("(%d+):(%d+):(%d+)")
+      mine.waiting[section] = { ticket = tonumber(ticket), credits = tonumber(credits), at = tonumber(at) }
+    end
+  end
+  return mine
+end
+
+function Term:position(section, student)
+  return redis.call("ZRANK", self:key("queue", section), student) + 1
+end
+
+-- The first n waiters who are not passed over.
+function Term:actives(section, n)
+  local found, from, page = {}, 0, nil
+  repeat
+    page = redis.call("ZRANGE", self:key("queue", section), from, from + n - 1)
+    for _, student in ipairs(page) do
+      local passed = redis.call("HEXISTS", self:key("passed", section), student) == 1
+      if not passed and #found < n then found[#found + 1] = tonumber(student) end
+    end
+    from = from + n
+  until #page < n or #found == n
+  return found
+end
+
+-- A term: why not ---------------------------------------------------------------------------------
+
+-- Objects unless one of the windows is open, with the most hopeful thing that is true of them.
+function Term:object_window(reasons, windows)
+  local opens, closed
+  local found = #windows > 0 and redis.call("HMGET", self:key("windows"), unpack(windows)) or {}
+  for _, json in ipairs(found) do
+    local window = json and cjson.decode(json)
+    if window and window.state ~= "canceled" then
+      if self.at < window.opens then
+        opens = math.min(opens or window.opens, window.opens)
+      elseif self.at < window.closes and window.state == "scheduled" then
+        return
+      else
+        closed = math.max(closed or window.closes, window.closes)
+      end
+    end
+  end
+  if opens then return object(reasons, "window_before", { opens = opens }) end
+  if closed then return object(reasons, "window_ended", { closes = closed }) end
+  object(reasons, "window_unscheduled")
+end
+
+-- What a student's own seats have against another one.
+function Term:object_selections(reasons, section, mine, terms)
+  local courses, held, clashes = {}, 0, {}
+  for _, id in ipairs(ids(mine.held)) do
+    local course, times = unpack(redis.call("HMGET", self:key("section", id), "course", "times"))
+    course = tonumber(course)
+    courses[course], held = true, held + mine.held[id]
+    if course == section.course then object(reasons, "same_course", { section = id }) end
+    if clash(section.times, cjson.decode(times)) then object(clashes, "time_conflict", { section = id }) end
+  end
+  extend(reasons, clashes)
+  if terms.credits < section.credits_min or terms.credits > section.credits_max then
+    object(reasons, "credit_range", { min = section.credits_min, max = section.credits_max })
+  end
+  if held + terms.credits > terms.limit then
+    object(reasons, "credit_limit", { held = held, adds = terms.credits, limit = terms.limit })
+  end
+  local missing = terms.corequisites and lacking(terms.corequisites, courses) or {}
+  if #missing > 0 then object(reasons, "corequisite", { missing = missing }) end
+end
+
+-- Every reason why a student may not have this section, seats apart. `terms` are those of the
+-- claim or of the candidate: credits, limit, windows, corequisites and the caller's own rules.
+function Term:objections(section, mine, terms)
+  local reasons = {}
+  self:object_window(reasons, terms.windows)
+  if not section then
+    object(reasons, "section_unknown")
+  else
+    if section.status ~= "OPEN" then object(reasons, "section_" .. section.status:lower()) end
+    self:object_selections(reasons, section, mine, terms)
+  end
+  extend(reasons, terms.rules)
+  return reasons
+end
+
+-- A term: what happens ----------------------------------------------------------------------------
+
+function Term:next_seq() return redis.call("INCR", self:key("seq")) end
+
+-- Only the first to need a worker calls it, until the worker clears the mark.
+function Term:call(worker)
+  local first = redis.call("HSETNX", self:key("woken"), worker, 1) == 1
+  if first then self.wake[#self.wake + 1] = worker end
+end
+
+function Term:journal(seq, name, event)
+  event.seq, event.at, event.name, event.version = seq, self.at, name, 1
+  event.actor, event.correlation = self.ask.actor or "system", self.ask.correlation or ""
+  event.cause = self.cause
+  -- The one list of an event that may be empty. Quotes in a text are escaped, so this is no text.
+  local json = cjson.encode(event):gsub('"times":{}', '"times":[]', 1)
+  redis.call("XADD", self:key("journal"), seq .. "-0", "event", json)
+  redis.call("PUBLISH", self:key("live"), json)
+  self:call("record")
+end
+
+-- A free seat belongs to the list while anyone on it has not been passed over.
+function Term:mark_vacancy(section)
+  if section.status == "OPEN" and section.free and section.active > 0 then
+    redis.call("SADD", self:key("vacant"), section.id)
+    self:call("promote")
+  else
+    redis.call("SREM", self:key("vacant"), section.id)
+  end
+end
+
+-- Count a section anew and journal what happened to it.
+function Term:tell(seq, name, section, event)
+  self:count(section)
+  section.counts = { section.capacity, section.taken, section.waiting, section.waitlist, section.status, seq }
+  redis.call("HSET", self:key("seats"), section.id, cjson.encode(section.counts))
+  event.aggregate, event.section = "section:" .. section.id, section.id
+  event.seats = {
+    capacity = section.capacity, taken = section.taken, waiting = section.waiting,
+    waitlist_capacity = section.waitlist, status = section.status,
+  }
+  self:journal(seq, name, event)
+  self:mark_vacancy(section)
+end
+
+function Term:seat(name, section, student, credits)
+  local seq = self:next_seq()
+  redis.call("HSET", self:key("roster", section.id), student, table.concat({ credits, seq, self.at }, ":"))
+  redis.call("HSET", self:key("student", student), "e:" .. section.id, credits)
+  self:tell(seq, name, section, { student = student, credits = credits, registration = seq })
+  return seq
+end
+
+function Term:unqueue(section, student)
+  redis.call("ZREM", self:key("queue", section.id), student)
+  redis.call("HDEL", self:key("passed", section.id), student)
+  redis.call("HDEL", self:key("student", student), "w:" .. section.id)
+end
+
+-- Answers -----------------------------------------------------------------------------------------
+
+local function answer(term, outcome, section, fields)
+  fields.outcome, fields.at, fields.section, fields.seats = outcome, term.at, section.id, section.counts
+  return fields
+end
+
+local function refusal(term, reasons)
+  local id = term.ask.section
+  local counts = redis.call("HGET", term:key("seats"), id)
+  return answer(term, "refused", { id = id, counts = counts and cjson.decode(counts) or nil }, { reasons = reasons })
+end
+
+-- What changed something is kept under the caller's key and said again word for word. A refusal
+-- is not: the same form may be sent again when its reasons are gone.
+local function once(decide)
+  return function(term)
+    local ask = term.ask
+    if not ask.request or ask.request == "" then return decide(term) end
+    local key = term:key("request", ask.student, ask.request)
+    local content = cjson.encode({ term.cause, ask.section, ask.credits or 0, ask.wait or false })
+    local stored = redis.call("GET", key)
+    if stored then
+      stored = cjson.decode(stored)
+      stored.answer.replayed = true
+      return stored.content == content and stored.answer or { error = "key_reused" }
+    end
+    local reply = decide(term)
+    if reply.outcome ~= "refused" then
+      reply.wake = term.wake
+      redis.call("SET", key, cjson.encode({ content = content, answer = reply }), "PX", DAY)
+    end
+    return reply
+  end
+end
+
+-- Selections --------------------------------------------------------------------------------------
+
+local function join(term, section)
+  local ask, seq = term.ask, term:next_seq()
+  local place = table.concat({ seq, ask.credits, term.at }, ":")
+  redis.call("ZADD", term:key("queue", section.id), seq, ask.student)
+  redis.call("HSET", term:key("student", ask.student), "w:" .. section.id, place)
+  local position = term:position(section.id, ask.student)
+  local event = { student = ask.student, credits = ask.credits, ticket = seq, position = position }
+  term:tell(seq, "waitlisted", section, event)
+  return answer(term, "waitlisted", section, { seq = seq, position = position })
+end
+
+local function claim(term)
+  local ask, already = term.ask, {}
+  local mine = term:selections(ask.student)
+  if mine.held[ask.section] then
+    object(already, "already_enrolled")
+  elseif mine.waiting[ask.section] then
+    object(already, "already_waiting", { position = term:position(ask.section, ask.student) })
+  end
+  if #already > 0 then return refusal(term, already) end
+
+  local section = term:section(ask.section)
+  local reasons = term:objections(section, mine, ask)
+  local seat = section and section.free and section.active == 0
+  if section and not seat then
+    local list = { waiting = section.waiting, waitlist_capacity = section.waitlist }
+    if not ask.wait then
+      object(reasons, "full", list)
+    elseif section.waiting >= section.waitlist then
+      object(reasons, "waitlist_full", list)
+    end
+  end
+  if #reasons > 0 then return refusal(term, reasons) end
+  if not seat then return join(term, section) end
+  local seq = term:seat("enrolled", section, ask.student, ask.credits)
+  return answer(term, "enrolled", section, { seq = seq, registration = seq })
+end
+
+-- The name of the day that it is, and when the next one begins.
+local function today(days, at)
+  local name, ends = days[1][2], days[1][1] + DAY
+  for i, day in ipairs(days) do
+    if day[1] <= at then name, ends = day[2], days[i + 1] and days[i + 1][1] or day[1] + DAY end
+  end
+  return name, ends
+end
+
+local function drop(term)
+  local ask, reasons = term.ask, {}
+  local drops, roster = term:key("drops", ask.student), term:key("roster", ask.section)
+  local day, resets = today(ask.days, term.at)
+  local entry = redis.call("HGET", roster, ask.student)
+  term:object_window(reasons, ask.windows)
+  if not entry then object(reasons, "not_enrolled") end
+  if tonumber(redis.call("HGET", drops, day) or 0) >= ask.drop_limit then
+    object(reasons, "drop_limit", { limit = ask.drop_limit, resets = resets })
+  end
+  if #reasons > 0 then return refusal(term, reasons) end
+
+  local section, seq = term:section(ask.section), term:next_seq()
+  local credits, registration = entry:match("(%d+):(%d+)")
+  local event = { student = ask.student, credits = tonumber(credits), registration = tonumber(registration) }
+  redis.call("HINCRBY", drops, day, 1)
+  redis.call("HDEL", roster, ask.student)
+  redis.call("HDEL", term:key("student", ask.student), "e:" .. section.id)
+  redis.call("DEL", term:key("passed", section.id)) -- another seat, so all are asked again
+  term:tell(seq, "dropped", section, event)
+  -- What stood in this student's way on other lists may have gone with the seat.
+  for _, id in ipairs(ids(term:selections(ask.student).waiting)) do
+    local marked = redis.call("HDEL", term:key("passed", id), ask.student) == 1
+    if marked then term:mark_vacancy(term:section(id)) end
+  end
+  return answer(term, "dropped", section, { seq = seq, registration = event.registration })
+end
+
+local function leave(term)
+  local ask, reasons = term.ask, {}
+  if not redis.call("ZSCORE", term:key("queue", ask.section), ask.student) then
+    object(reasons, "not_waiting")
+    return refusal(term, reasons)
+  end
+  local section, seq = term:section(ask.section), term:next_seq()
+  term:unqueue(section, ask.student)
+  term:tell(seq, "left", section, { student = ask.student })
+  return answer(term, "left", section, { seq = seq })
+end
+
+local function standing(term)
+  local student, enrolled, waiting = term.ask.student, {}, {}
+  local mine = term:selections(student)
+  for _, id in ipairs(ids(mine.held)) do
+    local entry = redis.call("HGET", term:key("roster", id), student)
+    local credits, registration, at = entry:match("(%d+):(%d+):(%d+)")
+    extend(enrolled, { { id, tonumber(credits), tonumber(registration), tonumber(at) } })
+  end
+  for _, id in ipairs(ids(mine.waiting)) do
+    local place, size = mine.waiting[id], redis.call("ZCARD", term:key("queue", id))
+    local passed = redis.call("HGET", term:key("passed", id), student)
+    local reasons = passed and cjson.decode(passed) or {}
+    extend(waiting, { { id, place.credits, place.ticket, place.at, term:position(id, student), size, reasons } })
+  end
+  return { enrolled = enrolled, waiting = waiting }
+end
+
+-- Waitlists ---------------------------------------------------------------------------------------
+
+local function head(term) return { students = term:actives(term.ask.section, term.ask.n) } end
+
+-- Give a waiter a seat, or note why not; true if it was given.
+local function consider(term, section, candidate)
+  local student, mine = candidate.student, term:selections(candidate.student)
+  candidate.credits = mine.waiting[section.id].credits -- as chosen when joining
+  local reasons = term:objections(section, mine, candidate)
+  if #reasons == 0 then
+    term:unqueue(section, student)
+    term:seat("promoted", section, student, candidate.credits)
+    return true
+  end
+  redis.call("HSET", term:key("passed", section.id), student, cjson.encode(reasons))
+  term:tell(term:next_seq(), "passed_over", section, { student = student, reasons = reasons })
+  return false
+end
+
+local function promote(term)
+  local ask, section = term.ask, term:section(term.ask.section)
+  -- The seats of a section that is not open are nobody's, so nobody is passed over for one.
+  if not section or section.status ~= "OPEN" then return { more = false } end
+  local candidates, promoted, passed = {}, {}, {}
+  for _, candidate in ipairs(ask.candidates) do candidates[candidate.student] = candidate end
+  for _, student in ipairs(term:actives(section.id, #ask.candidates + 1)) do
+    if not section.free or not candidates[student] then break end
+    local given = consider(term, section, candidates[student])
+    extend(given and promoted or passed, { student })
+  end
+  term:mark_vacancy(section)
+  return { promoted = promoted, passed = passed, more = section.free and section.active > 0 }
+end
+
+local function reconsider(term)
+  local section = term:section(term.ask.section)
+  if not section or redis.call("DEL", term:key("passed", section.id)) == 0 then return {} end
+  local seq = term:next_seq()
+  term:tell(seq, "reconsidered", section, {})
+  return { seq = seq }
+end
+
+-- Sections ----------------------------------------------------------------------------------------
+
+local function put_section(term)
+  local ask = term.ask
+  local key = term:key("section", ask.section)
+  if tonumber(redis.call("HGET", key, "version") or -1) >= ask.version then return {} end
+  local event = { status = ask.status, section_version = ask.version, times = ask.times }
+  redis.call("HSET", key, "status", ask.status, "times", cjson.encode(ask.times))
+  for _, field in ipairs(NUMBERS) do
+    event[field] = ask[field]
+    redis.call("HSET", key, field, ask[field])
+  end
+  redis.call("DEL", term:key("passed", ask.section)) -- other terms, so all are asked again
+  local seq = term:next_seq()
+  term:tell(seq, "section_set", term:section(ask.section), event)
+  return { seq = seq }
+end
+
+-- Windows -----------------------------------------------------------------------------------------
+
+local function window_of(term, id)
+  local json = redis.call("HGET", term:key("windows"), id)
+  return json and cjson.decode(json)
+end
+
+local function set_window(term, id, window, name)
+  local seq, event = term:next_seq(), { aggregate = "window:" .. id, window = id }
+  if name == "window_set" then
+    event.window_name, event.opens, event.closes = window.name, window.opens, window.closes
+    event.state, event.cohort = window.state, window.cohort
+  end
+  redis.call("HSET", term:key("windows"), id, cjson.encode(window))
+  term:journal(seq, name, event)
+  return { seq = seq }
+end
+
+-- A change to a window that is "before" or "running"; `change` gives what is wrong, or nothing.
+local function change_window(phase, change)
+  return function(term)
+    local window, wrong = window_of(term, term.ask.window), nil
+    if not window then wrong = "unknown"
+    elseif window.state == "canceled" then wrong = "canceled"
+    elseif window.state == "closed" or term.at >= window.closes then wrong = "already_ended"
+    elseif phase == "before" and term.at >= window.opens then wrong = "already_open"
+    elseif phase == "running" and term.at < window.opens then wrong = "not_open"
+    else wrong = change(window, term) end
+    if wrong then return { error = wrong } end
+    return set_window(term, term.ask.window, window, "window_set")
+  end
+end
+
+local function set_times(window, term)
+  window.opens, window.closes = term.ask.opens, term.ask.closes
+  if window.opens >= window.closes then return "times_crossed" end
+  if window.closes <= term.at then return "in_the_past" end
+end
+
+local function put_window(term)
+  local ask, known = term.ask, window_of(term, term.ask.window)
+  if known then -- sent twice is no mistake, another window under this number is
+    local same = known.name == ask.name and known.opens == ask.opens and known.closes == ask.closes
+    return same and {} or { error = "exists" }
+  end
+  local window = { name = ask.name, cohort = ask.cohort, state = "scheduled" }
+  local wrong = set_times(window, term)
+  if wrong then return { error = wrong } end
+  return set_window(term, ask.window, window, "window_set")
+end
+
+local function cancel(window) window.state = "canceled" end
+
+local function close(window, term) window.state, window.closes = "closed", term.at end
+
+local function prolong(window, term)
+  if term.ask.closes <= window.closes then return "times_crossed" end
+  window.closes = term.ask.closes
+end
+
+-- An opening gives everyone who was passed over another chance, in every section.
+local function reprieve_all(term)
+  for _, id in ipairs(redis.call("HKEYS", term:key("seats"))) do
+    local marked = redis.call("DEL", term:key("passed", id)) == 1
+    if marked then term:mark_vacancy(term:section(id)) end
+  end
+end
+
+-- Tell of windows that have opened or closed. Decisions don't wait for it: they compare times.
+local function turn(term)
+  local windows, turned = hash(term:key("windows")), {}
+  for _, id in ipairs(ids(windows)) do
+    local window = cjson.decode(windows[tostring(id)])
+    local live = window.state ~= "canceled"
+    if live and not window.opened and window.opens <= term.at then
+      window.opened = true
+      set_window(term, id, window, "window_opened")
+      reprieve_all(term)
+      extend(turned, { { id, "opened" } })
+    end
+    if live and not window.ended and window.closes <= term.at then
+      window.ended = true
+      set_window(term, id, window, "window_closed")
+      extend(turned, { { id, "closed" } })
+    end
+  end
+  return { turned = turned }
+end
+
+-- The doors ---------------------------------------------------------------------------------------
+
+local function register(name, act, flags)
+  local function callback(keys, args)
+    local term = Term.begin(name, keys, args)
+    local reply = act(term)
+    reply.at, reply.wake = reply.at or term.at, reply.wake or term.wake
+    return cjson.encode(reply)
+  end
+  redis.register_function({ function_name = "fairseat_" .. name, callback = callback, flags = flags or {} })
+end
+
+register("claim", once(claim))
+register("drop", once(drop))
+register("leave", once(leave))
+register("standing", standing, { "no-writes" })
+register("head", head, { "no-writes" })
+register("promote", promote)
+register("reconsider", reconsider)
+register("put_section", put_section)
+register("put_window", put_window)
+register("move_window", change_window("before", set_times))
+register("cancel_window", change_window("before", cancel))
+register("extend_window", change_window("running", prolong))
+register("close_window", change_window("running", close))
+register("turn", turn)

@@ -1,0 +1,259 @@
+"""The ledger's Python face: every decision is one call, atomic and already journaled.
+
+Credits are hundredths, times are ms since 1970 by the ledger's clock.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from redis import Redis
+
+from portal.seats import replies
+from portal.seats.answers import (
+    Answer,
+    Change,
+    Held,
+    Outcome,
+    Promotion,
+    Reason,
+    Seats,
+    Standing,
+    Waiting,
+    WindowView,
+)
+from portal.seats.asks import Candidate, Meeting, SectionSpec
+from portal.seats.errors import KeyReused, LedgerUnavailable, WindowRefused
+from portal.seats.library import Library, given, prefix, reached
+
+__all__ = [
+    "Answer",
+    "Candidate",
+    "Change",
+    "Held",
+    "KeyReused",
+    "Ledger",
+    "LedgerUnavailable",
+    "Meeting",
+    "Outcome",
+    "Promotion",
+    "Reason",
+    "Seats",
+    "SectionSpec",
+    "Standing",
+    "Waiting",
+    "WindowRefused",
+    "WindowView",
+    "prefix",
+]
+
+
+class Ledger:
+    """Decides who gets a seat; raises LedgerUnavailable where it can't be asked."""
+
+    def __init__(self, redis: Redis) -> None:
+        self.redis = redis
+        self.library = Library(redis)
+
+    # Selections
+
+    def claim(
+        self,
+        term: int,
+        *,
+        student: int,
+        section: int,
+        request: str | None,
+        credits: int,  # noqa: A002  the field's word
+        limit: int,
+        windows: Sequence[int],
+        wait: bool,
+        corequisites: dict[str, Any] | None = None,
+        rules: Sequence[Reason] = (),
+        actor: str,
+        correlation: str,
+    ) -> Answer:
+        """Enroll, or waitlist if `wait`, or refuse with all reasons, among them `rules`.
+
+        Raises KeyReused if the request key stood for another claim.
+        """
+        payload = {
+            "student": student,
+            "section": section,
+            "request": request,
+            "credits": credits,
+            "limit": limit,
+            "windows": windows,
+            "wait": wait,
+            "corequisites": corequisites,
+            "rules": [asdict(reason) for reason in rules],
+            "actor": actor,
+            "correlation": correlation,
+        }
+        return replies.answer(self.library.ask("claim", term, payload, again=bool(request)))
+
+    def drop(
+        self,
+        term: int,
+        *,
+        student: int,
+        section: int,
+        request: str | None,
+        windows: Sequence[int],
+        days: Sequence[tuple[int, str]],
+        drop_limit: int,
+        actor: str,
+        correlation: str,
+    ) -> Answer:
+        """Give a seat up; `days` are the starts (ms) and names of the days around now."""
+        payload = {
+            "student": student,
+            "section": section,
+            "request": request,
+            "windows": windows,
+            "days": days,
+            "drop_limit": drop_limit,
+            "actor": actor,
+            "correlation": correlation,
+        }
+        return replies.answer(self.library.ask("drop", term, payload, again=bool(request)))
+
+    def leave(
+        self,
+        term: int,
+        *,
+        student: int,
+        section: int,
+        request: str | None,
+        actor: str,
+        correlation: str,
+    ) -> Answer:
+        """Leave a waitlist; needs no open window."""
+        payload = {
+            "student": student,
+            "section": section,
+            "request": request,
+            "actor": actor,
+            "correlation": correlation,
+        }
+        return replies.answer(self.library.ask("leave", term, payload, again=bool(request)))
+
+    def standing(self, term: int, student: int) -> Standing:
+        """What a student holds and waits for, with positions."""
+        return replies.standing(self.library.read("standing", term, {"student": student}))
+
+    # Waitlists
+
+    def head(self, term: int, section: int, n: int) -> list[int]:
+        """The first `n` waiters who are not passed over."""
+        reply = self.library.read("head", term, {"section": section, "n": n})
+        return list(reply.get("students") or ())
+
+    def promote(
+        self, term: int, section: int, candidates: Sequence[Candidate], correlation: str
+    ) -> Promotion:
+        """Place waiters from the head while seats are free; stops at one who is no candidate."""
+        payload = {
+            "section": section,
+            "candidates": [given(asdict(candidate)) for candidate in candidates],
+            "correlation": correlation,
+        }
+        return replies.promotion(self.library.ask("promote", term, payload))
+
+    def reconsider(self, term: int, section: int) -> Change:
+        """Give passed-over waiters of a section another chance."""
+        return replies.change(
+            self.library.ask("reconsider", term, {"section": section}, again=True)
+        )
+
+    # Sections
+
+    def put_section(self, term: int, spec: SectionSpec) -> Change:
+        """Tell the ledger of a section; nothing happens if it knows this version."""
+        return self.put_sections(term, [spec])[0]
+
+    def put_sections(self, term: int, specs: Iterable[SectionSpec]) -> list[Change]:
+        """Tell the ledger of many sections in one round trip."""
+        payloads = [asdict(spec) for spec in specs]
+        return [
+            replies.change(each) for each in self.library.ask_all("put_section", term, payloads)
+        ]
+
+    def seats(self, term: int) -> dict[int, Seats]:
+        """The counts of every section of a term."""
+        with reached():
+            return replies.seats(self.redis.hgetall(f"{prefix(term)}:seats"))
+
+    def seats_of(self, term: int, sections: Sequence[int]) -> dict[int, Seats]:
+        """The counts of those sections that the ledger knows."""
+        if not sections:
+            return {}
+        with reached():
+            found = self.redis.hmget(f"{prefix(term)}:seats", [str(each) for each in sections])
+        return replies.seats(dict(zip(sections, found, strict=True)))
+
+    # Windows
+
+    def windows(self, term: int) -> list[WindowView]:
+        """Every window of a term, by opening."""
+        with reached():
+            return replies.windows(self.redis.hgetall(f"{prefix(term)}:windows"))
+
+    def put_window(
+        self,
+        term: int,
+        window: int,
+        name: str,
+        opens: int,
+        closes: int,
+        cohort: dict[str, Any],
+        actor: str,
+    ) -> Change:
+        """Schedule a new window; `closes` is the first ms that is too late."""
+        return self._window(
+            "put_window", term, window, actor, name=name, opens=opens, closes=closes, cohort=cohort
+        )
+
+    def move_window(self, term: int, window: int, opens: int, closes: int, actor: str) -> Change:
+        """Give a window that has not begun other times."""
+        return self._window("move_window", term, window, actor, opens=opens, closes=closes)
+
+    def cancel_window(self, term: int, window: int, actor: str) -> Change:
+        """Call off a window that has not begun."""
+        return self._window("cancel_window", term, window, actor)
+
+    def extend_window(self, term: int, window: int, closes: int, actor: str) -> Change:
+        """Let a running window close later."""
+        return self._window("extend_window", term, window, actor, closes=closes)
+
+    def close_window(self, term: int, window: int, actor: str) -> Change:
+        """Close a running window now."""
+        return self._window("close_window", term, window, actor)
+
+    def _window(self, op: str, term: int, window: int, actor: str, **payload: Any) -> Change:
+        return replies.change(
+            self.library.ask(op, term, {"window": window, "actor": actor, **payload})
+        )
+
+    def turn(self, term: int) -> list[tuple[int, str]]:
+        """Windows that have opened or closed since it was last asked, each told once."""
+        reply = self.library.ask("turn", term, {})
+        return [(window, turned) for window, turned in reply.get("turned") or ()]
+
+    # The clock and the calling of workers
+
+    def now(self) -> int:
+        """The ledger's time in ms."""
+        with reached():
+            seconds, micros = self.redis.time()
+        return int(seconds) * 1000 + int(micros) // 1000
+
+    def vacant(self, term: int) -> set[int]:
+        """Sections with a free seat that belongs to a waiter."""
+        with reached():
+            return {int(section) for section in self.redis.smembers(f"{prefix(term)}:vacant")}
+
+    def clear_woken(self, term: int, worker: str) -> None:
+        """Note that a worker has begun, so that the next decision calls it again."""
+        with reached():
+            self.redis.hdel(f"{prefix(term)}:woken", worker)

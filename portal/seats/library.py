@@ -1,0 +1,112 @@
+"""The functions library inside the ledger: loaded where it is missing or another, and called."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+from redis import Redis
+from redis.exceptions import (
+    ClusterError,
+    OutOfMemoryError,
+    ReadOnlyError,
+    ResponseError,
+)
+from redis.exceptions import ConnectionError as LostConnection
+from redis.exceptions import TimeoutError as LateReply
+
+from portal.seats.errors import LedgerUnavailable
+
+CODE = Path(__file__).with_name("ledger.lua").read_text(encoding="utf-8")
+LOST = (LostConnection, LateReply)  # it may have decided; the answer did not arrive
+AWAY = (*LOST, ReadOnlyError, OutOfMemoryError, ClusterError)
+CANNOT_WRITE = ("NOREPLICAS", "MISCONF", "MASTERDOWN")
+
+Reply = TypeVar("Reply")
+
+
+def prefix(term: int) -> str:
+    """How every key of a term begins; the braces keep them in one slot of a cluster."""
+    return f"{{t:{term}}}"
+
+
+@contextmanager
+def reached() -> Iterator[None]:
+    """A block that raises LedgerUnavailable where the server can't be asked."""
+    try:
+        yield
+    except AWAY as error:
+        raise LedgerUnavailable(str(error)) from error
+    except ResponseError as error:
+        if str(error).startswith(CANNOT_WRITE):
+            raise LedgerUnavailable(str(error)) from error
+        raise
+
+
+class Library:
+    """Loads the functions at boot, or at the first call if the ledger was away then."""
+
+    def __init__(self, redis: Redis) -> None:
+        self.redis = redis
+        self.loaded = False
+        with suppress(LedgerUnavailable), reached():
+            self.load()
+
+    def load(self) -> None:
+        """Load the code unless this very code is there; many processes may do so at once."""
+        libraries = self.redis.function_list(library="fairseat", withcode=True)
+        if not any(CODE.encode() in library for library in libraries):
+            self.redis.function_load(CODE, replace=True)
+        self.loaded = True
+
+    def ask(self, op: str, term: int, payload: dict[str, Any], *, again: bool = False) -> Any:
+        """The reply to a decision; `again` says that asking twice does no harm."""
+        arguments = (f"fairseat_{op}", 1, prefix(term), encoded(payload))
+        return json.loads(self._reach(lambda: self.redis.fcall(*arguments), again=again))
+
+    def read(self, op: str, term: int, payload: dict[str, Any]) -> Any:
+        """The reply of a function that changes nothing."""
+        arguments = (f"fairseat_{op}", 1, prefix(term), encoded(payload))
+        return json.loads(self._reach(lambda: self.redis.fcall_ro(*arguments), again=True))
+
+    def ask_all(self, op: str, term: int, payloads: Sequence[dict[str, Any]]) -> list[Any]:
+        """The replies to many decisions that do no harm twice, in one round trip."""
+
+        def send() -> list[Any]:
+            with self.redis.pipeline(transaction=False) as pipe:
+                for payload in payloads:
+                    pipe.fcall(f"fairseat_{op}", 1, prefix(term), encoded(payload))
+                return pipe.execute()
+
+        return [json.loads(reply) for reply in self._reach(send, again=True)]
+
+    def _reach(self, send: Callable[[], Reply], *, again: bool) -> Reply:
+        with reached():
+            try:
+                return self._call(send)
+            except LOST:
+                if not again:
+                    raise
+                return self._call(send)
+
+    def _call(self, send: Callable[[], Reply]) -> Reply:
+        if not self.loaded:
+            self.load()
+        try:
+            return send()
+        except ResponseError as error:  # a server that came back without its functions
+            if "Function not found" not in str(error):
+                raise
+        self.load()
+        return send()
+
+
+def encoded(payload: dict[str, Any]) -> str:
+    """JSON for the ledger."""
+    return json.dumps(given(payload), separators=(",", ":"))
+
+
+def given(fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields that are not None: the ledger knows no null, what is not given is not there."""
+    return {name: value for name, value in fields.items() if value is not None}

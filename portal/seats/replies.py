@@ -1,0 +1,92 @@
+"""The ledger's JSON replies as values."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from portal.seats.answers import (
+    Answer,
+    Change,
+    Held,
+    Outcome,
+    Promotion,
+    Reason,
+    Seats,
+    Standing,
+    Waiting,
+    WindowView,
+)
+from portal.seats.errors import KeyReused, WindowRefused
+
+Reply = dict[str, Any]
+
+
+def answer(reply: Reply) -> Answer:
+    """A decision on a selection; raises KeyReused."""
+    if "error" in reply:
+        raise KeyReused(reply["error"])
+    counts = reply.get("seats")
+    return Answer(
+        outcome=Outcome(reply["outcome"]),
+        at=reply["at"],
+        seq=reply.get("seq", 0),
+        registration=reply.get("registration", 0),
+        position=reply.get("position", 0),
+        reasons=reasons(reply.get("reasons")),
+        seats=Seats(reply["section"], *counts) if counts else None,
+        replayed=reply.get("replayed", False),
+        wake=tuple(reply.get("wake", ())),
+    )
+
+
+def reasons(rows: list[Reply] | None) -> tuple[Reason, ...]:
+    """Reasons in the ledger's order."""
+    return tuple(Reason(row["code"], row["facts"]) for row in rows or ())
+
+
+def change(reply: Reply) -> Change:
+    """A change to a section or window; raises WindowRefused."""
+    if "error" in reply:
+        raise WindowRefused(reply["error"], reply["at"])
+    return Change(reply["at"], reply.get("seq", 0), tuple(reply.get("wake", ())))
+
+
+def promotion(reply: Reply) -> Promotion:
+    """What a promotion came to."""
+    return Promotion(
+        promoted=tuple(reply.get("promoted") or ()),
+        passed=tuple(reply.get("passed") or ()),
+        more=reply["more"],
+        wake=tuple(reply.get("wake", ())),
+    )
+
+
+def standing(reply: Reply) -> Standing:
+    """What one student holds and waits for."""
+    return Standing(
+        enrolled=tuple(Held(*row) for row in reply["enrolled"] or ()),
+        waiting=tuple(_waiting(row) for row in reply["waiting"] or ()),
+    )
+
+
+def _waiting(row: list[Any]) -> Waiting:
+    *place, passed = row
+    return Waiting(*[*place, reasons(passed)])
+
+
+def seats(stored: Mapping[Any, Any]) -> dict[int, Seats]:
+    """Counts by section, of those that are there; parsed at once, since there are thousands."""
+    known = {int(section): counts for section, counts in stored.items() if counts}
+    rows = json.loads(b"[" + b",".join(known.values()) + b"]")
+    return {section: Seats(section, *row) for section, row in zip(known, rows, strict=True)}
+
+
+def windows(stored: Mapping[Any, Any]) -> list[WindowView]:
+    """Windows by opening, then by number."""
+    views = [window(int(key), json.loads(value)) for key, value in stored.items()]
+    return sorted(views, key=lambda view: (view.opens, view.id))
+
+
+def window(number: int, row: Reply) -> WindowView:
+    """One window as it is stored."""
+    return WindowView(number, row["name"], row["opens"], row["closes"], row["state"], row["cohort"])

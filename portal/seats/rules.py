@@ -1,0 +1,113 @@
+"""What keeps a student from a section, apart from what can race: pure functions."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from portal.seats import trees
+from portal.seats.answers import Reason
+from portal.seats.restrictions import grouped
+
+if TYPE_CHECKING:
+    from portal.catalog.board import Board, Card
+    from portal.people.profile import Profile
+
+NOT_OFFERED = 0  # stands for a course that no student can hold this term
+
+
+def refusals(profile: "Profile", card: "Card") -> list[Reason]:
+    """Every rule of PostgreSQL that stands between the student and the section."""
+    reasons = [Reason("hold", asdict(hold)) for hold in profile.holds]
+    if card.status == "OPEN" and not visible(profile, card):
+        reasons.append(Reason("not_for_you"))
+    completed = {trees.key(code) for code in profile.completed}
+    lacking = trees.missing(card.prerequisites, lambda code: trees.key(code) in completed)
+    if lacking:
+        reasons.append(Reason("prerequisite", {"missing": lacking}))
+    return [*reasons, *_restrictions(profile, card.restrictions)]
+
+
+def visible(profile: "Profile", card: "Card") -> bool:
+    """Whether the list shows the section: OPEN, and of a course for this student."""
+    if card.status != "OPEN":
+        return False
+    return (
+        card.public
+        or _meet(card.restricted_to, profile.majors | profile.minors)
+        or _meet(card.levels, [profile.level])
+        or _meet(card.years, [profile.year])
+    )
+
+
+def corequisites(profile: "Profile", card: "Card", board: "Board") -> dict[str, Any] | None:
+    """What must be held in the same term, as a tree of course ids; None where nothing must."""
+    return _by_id(_lacking(profile, card, board), board)
+
+
+def unoffered(profile: "Profile", card: "Card", board: "Board") -> list[Reason]:
+    """A refusal where the corequisites can't be met, as no section of them is offered."""
+    lacking = _lacking(profile, card, board)
+    beyond = trees.missing(lacking, lambda code: _course(code, board) != NOT_OFFERED)
+    return [Reason("corequisite_not_offered", {"missing": beyond})] if beyond else []
+
+
+def _lacking(profile: "Profile", card: "Card", board: "Board") -> trees.Tree | None:
+    completed = {trees.key(code) for code in profile.completed}
+    own = trees.key(card.course_code)
+
+    # Of two courses that name each other, the first claim could never be made.
+    def held(code: str) -> bool:
+        return trees.key(code) in completed or own in _corequisites_of(code, board)
+
+    return trees.missing(card.corequisites, held)
+
+
+def _corequisites_of(code: str, board: "Board") -> set[str]:
+    cards = board.sections_of(_course(code, board))
+    return {trees.key(named) for card in cards for named in trees.codes(card.corequisites)}
+
+
+def _by_id(tree: trees.Tree | None, board: "Board") -> dict[str, Any] | None:
+    if not tree:
+        return None
+    if "course" in tree:
+        return {"course": _course(tree["course"], board)}
+    joint = "any" if "any" in tree else "all"
+    return {joint: [_by_id(node, board) for node in tree[joint]]}
+
+
+def _course(code: str, board: "Board") -> int:
+    return board.course_id(trees.key(code)) or NOT_OFFERED
+
+
+def _restrictions(
+    profile: "Profile", restrictions: Iterable[tuple[str, str, str]]
+) -> Iterator[Reason]:
+    for (rule, kind), values in grouped(restrictions).items():
+        have = sorted(word for word in _attributes(profile, kind) if word.strip())
+        if _meet(values, have) != (rule == "must_be"):
+            facts = {"rule": rule, "kind": kind, "values": values, "have": have}
+            yield Reason("restriction", facts)
+
+
+def _attributes(profile: "Profile", kind: str) -> Iterable[str]:
+    """What the student's record says under a kind of restriction; nothing where unknown."""
+    match kind:
+        case "major":
+            return profile.majors
+        case "field_of_study":
+            return profile.majors | profile.minors
+        case "classification":
+            return [profile.year]
+        case "level" | "degree" | "campus" | "college":
+            return [getattr(profile, kind)]
+        case _:
+            return []
+
+
+def _meet(wanted: Iterable[str], have: Iterable[str]) -> bool:
+    return not _folded(wanted).isdisjoint(_folded(have))
+
+
+def _folded(words: Iterable[str]) -> set[str]:
+    return {" ".join(word.casefold().split()) for word in words if word.strip()}

@@ -1,0 +1,114 @@
+"""A crowd of clients in processes of their own, each client with its own connection."""
+
+import json
+import multiprocessing
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any
+
+from redis import Redis
+from redis.connection import Connection
+
+from portal.seats.ledger import Answer
+from tests.ledger.desk import OPEN, TERM, Desk, codes
+
+Reply = dict[str, Any]
+
+
+def together(
+    shares: Sequence[tuple[Any, ...]], meanwhile: Callable[[], Any] | None = None
+) -> list[Any]:
+    """What each (task, argument, …) gives, each in its own process, all begun together.
+
+    `meanwhile` is done here once they have begun.
+    """
+    spawning = multiprocessing.get_context("spawn")
+    with spawning.Manager() as manager:
+        start = manager.Barrier(len(shares) + 1)
+        with ProcessPoolExecutor(len(shares), mp_context=spawning) as pool:
+            running = [pool.submit(task, start, *arguments) for task, *arguments in shares]
+            start.wait(60)
+            if meanwhile:
+                meanwhile()
+            return [each.result() for each in running]
+
+
+def storm(start: Any, address: str, seed: int, size: int, sections: list[int]) -> list[list[Reply]]:
+    """Let a crowd of that size, each with a connection, claim one section after the other.
+
+    Each section has a crowd of its own, whose requests are all sent before an answer is read.
+    Gives the answers by section.
+    """
+    redis = Redis.from_url(address, max_connections=size)
+    clients = [redis.connection_pool.make_connection() for _ in range(size)]
+    for client in clients:
+        client.connect()
+    start.wait()
+    answers = []
+    for section in sections:
+        crowd = [section * 1000 + seed * size + each for each in range(size)]
+        answers.append(rush(clients, crowd, section))
+    for client in clients:
+        client.disconnect()
+    return answers
+
+
+def rush(clients: Iterable[Connection], students: Iterable[int], section: int) -> list[Reply]:
+    """The answers to one claim of each client, sent at the same time."""
+    pairs = list(zip(clients, students, strict=True))
+    for client, student in pairs:
+        client.send_command(
+            "FCALL", "fairseat_claim", 1, f"{{t:{TERM}}}", request(student, section)
+        )
+    return [{"student": student, **json.loads(client.read_response())} for client, student in pairs]
+
+
+def request(student: int, section: int) -> str:
+    """A claim as the Python face sends it."""
+    return json.dumps(
+        {
+            "student": student,
+            "section": section,
+            "request": f"{student}-{section}",
+            "credits": 0,
+            "limit": 2100,
+            "windows": [OPEN],
+            "wait": True,
+            "rules": [],
+            "actor": f"student:{student}",
+            "correlation": "c",
+        }
+    )
+
+
+def hammer(start: Any, address: str, student: int, window: int) -> list[Answer]:
+    """Claim and drop section 12 without pause until the window has ended; all answers."""
+    desk = Desk(address)
+    answers: list[Answer] = []
+    start.wait()
+    while not answers or "window_ended" not in codes(answers[-1]):
+        answers.append(desk.claim(student, 12, windows=[window]))
+        answers.append(desk.drop(student, 12, windows=[window], drop_limit=1_000_000))
+    desk.redis.connection_pool.disconnect()
+    return answers
+
+
+def drop_all(start: Any, address: str, students: list[int]) -> None:
+    """Drop section 12 for each of the students, one right after the other."""
+    desk = Desk(address)
+    start.wait()
+    for student in students:
+        desk.drop(student, 12)
+    desk.redis.connection_pool.disconnect()
+
+
+def promote_until(start: Any, address: str, waiting: int) -> list[int]:
+    """Promote for section 12 until no more than so many wait; those whom this promoter placed."""
+    desk, placed = Desk(address), list[int]()
+    start.wait()
+    deadline = time.monotonic() + 30
+    while desk.ledger.seats(TERM)[12].waiting > waiting and time.monotonic() < deadline:
+        placed += desk.promote(12).promoted
+    desk.redis.connection_pool.disconnect()
+    return placed

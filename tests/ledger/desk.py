@@ -1,0 +1,123 @@
+"""What tests ask of the ledger, with everything that a test does not care about filled in."""
+
+import json
+from typing import Any
+
+from portal.seats.ledger import Answer, Candidate, Change, Ledger, Meeting, Promotion, SectionSpec
+from portal.stores import commands
+
+TERM = 7
+OPEN = 1  # the window that is open
+MINUTE = 60_000
+DAY = 24 * 60 * MINUTE
+
+
+class Desk:
+    """One term's ledger, asked as a web node would ask it."""
+
+    def __init__(self, address: str) -> None:
+        self.redis = commands(address)
+        self.ledger = Ledger(self.redis)
+
+    def open_window(self, window: int = OPEN) -> Change:
+        """A window that opened a minute ago and closes in an hour."""
+        now = self.ledger.now()
+        return self.put_window(window, now - MINUTE, now + 60 * MINUTE)
+
+    def put_window(self, window: int, opens: int, closes: int, name: str = "Selection") -> Change:
+        return self.ledger.put_window(TERM, window, name, opens, closes, {}, "registrar")
+
+    def section(
+        self, section: int, capacity: int = 2, *, waitlist: int = 5, version: int = 1, **fields: Any
+    ) -> Change:
+        """Put a section; its course is its own number, it meets never and is worth 4 credits."""
+        settings: dict[str, Any] = {
+            "prior": 0,
+            "status": "OPEN",
+            "course": section,
+            "credits_min": 400,
+            "credits_max": 400,
+            "times": (),
+            **fields,
+        }
+        spec = SectionSpec(section, capacity, waitlist, version=version, **settings)
+        return self.ledger.put_section(TERM, spec)
+
+    def claim(self, student: int, section: int, **fields: Any) -> Answer:
+        settings: dict[str, Any] = {
+            "request": None,
+            "credits": 400,
+            "limit": 2100,
+            "windows": [OPEN],
+            "wait": True,
+            "actor": f"student:{student}",
+            "correlation": "c",
+            **fields,
+        }
+        return self.ledger.claim(TERM, student=student, section=section, **settings)
+
+    def drop(self, student: int, section: int, **fields: Any) -> Answer:
+        settings: dict[str, Any] = {
+            "request": None,
+            "windows": [OPEN],
+            "days": self.days(),
+            "drop_limit": 3,
+            "actor": f"student:{student}",
+            "correlation": "c",
+            **fields,
+        }
+        return self.ledger.drop(TERM, student=student, section=section, **settings)
+
+    def leave(self, student: int, section: int, request: str | None = None) -> Answer:
+        asks = {"actor": f"student:{student}", "correlation": "c"}
+        return self.ledger.leave(TERM, student=student, section=section, request=request, **asks)
+
+    def promote(self, section: int, *students: int, **fields: Any) -> Promotion:
+        """Promote with these students as candidates, or with all who are at the head."""
+        asked = students or self.ledger.head(TERM, section, 10)
+        settings: dict[str, Any] = {"windows": (OPEN,), "limit": 2100, **fields}
+        candidates = [Candidate(student, **settings) for student in asked]
+        return self.ledger.promote(TERM, section, candidates, "c")
+
+    def days(self) -> list[tuple[int, str]]:
+        """Yesterday, today and tomorrow, where days begin a minute before now."""
+        today = self.ledger.now() - MINUTE
+        return [(today - DAY, "yesterday"), (today, "today"), (today + DAY, "tomorrow")]
+
+    def queue(self, section: int) -> list[int]:
+        """Who waits, in order."""
+        return [int(each) for each in self.redis.zrange(f"{{t:{TERM}}}:queue:{section}", 0, -1)]
+
+    def roster(self, section: int) -> list[int]:
+        """Who holds a seat, in the order of registration."""
+        entries = self.redis.hgetall(f"{{t:{TERM}}}:roster:{section}")
+        rows = sorted((int(entry.split(b":")[1]), int(who)) for who, entry in entries.items())
+        return [who for _, who in rows]
+
+    def events(self) -> list[dict[str, Any]]:
+        """The journal."""
+        entries = self.redis.xrange(f"{{t:{TERM}}}:journal")
+        return [json.loads(fields[b"event"]) for _, fields in entries]
+
+    def last_event(self) -> dict[str, Any]:
+        return self.events()[-1]
+
+    def clear_woken(self) -> None:
+        for worker in ("record", "promote"):
+            self.ledger.clear_woken(TERM, worker)
+
+
+def codes(answer: Answer) -> list[str]:
+    """Why it was refused."""
+    return [reason.code for reason in answer.reasons]
+
+
+def facts(answer: Answer, code: str) -> dict[str, Any]:
+    """The facts of the one reason with that code."""
+    (found,) = [reason.facts for reason in answer.reasons if reason.code == code]
+    return found
+
+
+def meets(days: int, start: int, end: int, first: int = 18_500, last: int = 18_600) -> Meeting:
+    """A meeting from `start` to `end` o'clock; by default on 100 days of one autumn."""
+    return (days, start * 60, end * 60, first, last)

@@ -1,0 +1,62 @@
+"""200 students on 10 seats, a thousand times over, and many drops at once."""
+
+from collections import defaultdict
+
+from tests.ledger.crowd import Reply, drop_all, promote_until, storm, together
+from tests.ledger.desk import TERM, Desk
+
+PROCESSES = 4
+ROUNDS = 100
+CROWD = 200
+SEATS = 10
+PLACES = 20
+
+
+def test_200_students_on_10_seats_a_thousand_times_over(desk: Desk, address: str) -> None:
+    sections = list(range(1, ROUNDS + 1))
+    for section in sections:
+        desk.section(section, SEATS, waitlist=PLACES, credits_min=0)
+    size = CROWD // PROCESSES
+    shares = [(storm, address, seed, size, sections) for seed in range(PROCESSES)]
+    answered: dict[int, list[Reply]] = defaultdict(list)
+    for share in together(shares):
+        for section, replies in zip(sections, share, strict=True):
+            answered[section] += replies
+
+    for section in sections:
+        assert len(answered[section]) == CROWD
+        enrolled = in_order(answered[section], "enrolled")
+        waiting = in_order(answered[section], "waitlisted")
+        assert (len(enrolled), len(waiting)) == (SEATS, PLACES)
+        # First come, first served: nobody who came later has the better answer.
+        assert enrolled[-1]["seq"] < waiting[0]["seq"]
+        assert [reply["position"] for reply in waiting] == list(range(1, PLACES + 1))
+        # What was answered is what is held.
+        assert desk.roster(section) == [reply["student"] for reply in enrolled]
+        assert desk.queue(section) == [reply["student"] for reply in waiting]
+    numbers = [event["seq"] for event in desk.events()]
+    assert numbers == list(range(1, 1 + ROUNDS + ROUNDS * (SEATS + PLACES) + 1))
+
+
+def in_order(replies: list[Reply], outcome: str) -> list[Reply]:
+    return sorted(
+        (reply for reply in replies if reply["outcome"] == outcome), key=lambda reply: reply["seq"]
+    )
+
+
+def test_many_drops_at_once_promote_exactly_as_many_as_there_are_seats(
+    desk: Desk, address: str
+) -> None:
+    seats, waiters, dropped = 60, 80, 40
+    desk.section(12, seats, waitlist=waiters)
+    for student in range(1, seats + waiters + 1):
+        desk.claim(student, 12)
+    leaving = list(range(1, dropped + 1))
+    drops = [(drop_all, address, leaving[0::2]), (drop_all, address, leaving[1::2])]
+    together([*drops, *[(promote_until, address, waiters - dropped)] * 3])
+
+    assert desk.ledger.seats(TERM)[12].taken == seats
+    assert desk.ledger.vacant(TERM) == set()
+    promoted = [event["student"] for event in desk.events() if event["name"] == "promoted"]
+    assert promoted == list(range(seats + 1, seats + dropped + 1))
+    assert desk.queue(12) == list(range(seats + dropped + 1, seats + waiters + 1))

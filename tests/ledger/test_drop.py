@@ -1,0 +1,88 @@
+"""A drop gives the seat back, a few times a day, while a window is open."""
+
+from portal.seats.ledger import Outcome
+from tests.ledger.desk import DAY, MINUTE, TERM, Desk, codes, facts
+
+
+def test_a_drop_frees_the_seat_and_the_student(desk: Desk) -> None:
+    desk.section(1, capacity=1, course=30)
+    desk.section(2, course=30)
+    given = desk.claim(501, 1)
+    answer = desk.drop(501, 1)
+    assert answer.outcome == Outcome.DROPPED
+    assert answer.registration == given.registration
+    assert answer.seats
+    assert answer.seats.taken == 0
+    assert desk.claim(501, 2).outcome == Outcome.ENROLLED
+    assert desk.claim(502, 1, wait=False).outcome == Outcome.ENROLLED
+
+
+def test_who_is_not_enrolled_can_not_drop(desk: Desk) -> None:
+    desk.section(1, capacity=0)
+    desk.claim(501, 1)
+    assert codes(desk.drop(501, 1)) == ["not_enrolled"]
+    assert codes(desk.drop(501, 99)) == ["not_enrolled"]
+
+
+def test_a_drop_outside_the_window_is_refused(desk: Desk) -> None:
+    desk.section(1)
+    desk.claim(501, 1)
+    desk.ledger.close_window(TERM, 1, "registrar")
+    assert codes(desk.drop(501, 1)) == ["window_ended"]
+    assert desk.roster(1) == [501]
+
+
+def test_after_the_days_drops_the_next_is_refused_until_tomorrow(desk: Desk) -> None:
+    days = desk.days()
+    for section in range(1, 5):
+        desk.section(section)
+        desk.claim(501, section)
+    for section in range(1, 4):
+        assert desk.drop(501, section, days=days).outcome == Outcome.DROPPED
+    refused = desk.drop(501, 4, days=days)
+    assert facts(refused, "drop_limit") == {"limit": 3, "resets": days[2][0]}
+
+
+def test_tomorrow_there_are_drops_again(desk: Desk) -> None:
+    for section in (1, 2):
+        desk.section(section)
+        desk.claim(501, section)
+    desk.drop(501, 1, drop_limit=1)
+    assert codes(desk.drop(501, 2, drop_limit=1)) == ["drop_limit"]
+    now = desk.ledger.now()
+    tomorrow = [(now - MINUTE - DAY, "today"), (now - MINUTE, "tomorrow"), (now + DAY, "then")]
+    assert desk.drop(501, 2, drop_limit=1, days=tomorrow).outcome == Outcome.DROPPED
+
+
+def test_refused_drops_are_not_counted(desk: Desk) -> None:
+    desk.section(1)
+    desk.claim(501, 1)
+    for _ in range(5):
+        desk.drop(501, 2)
+        desk.drop(501, 1, windows=[])
+    assert desk.drop(501, 1, drop_limit=1).outcome == Outcome.DROPPED
+
+
+def test_all_reasons_are_told_at_once(desk: Desk) -> None:
+    assert codes(desk.drop(501, 1, windows=[], drop_limit=0)) == [
+        "window_unscheduled",
+        "not_enrolled",
+        "drop_limit",
+    ]
+
+
+def test_a_freed_seat_with_waiters_calls_the_promoter(desk: Desk) -> None:
+    desk.section(1, capacity=1)
+    desk.claim(501, 1)
+    desk.claim(502, 1)
+    desk.clear_woken()
+    assert desk.drop(501, 1).wake == ("record", "promote")
+    assert desk.ledger.vacant(TERM) == {1}
+
+
+def test_a_freed_seat_without_waiters_calls_no_promoter(desk: Desk) -> None:
+    desk.section(1, capacity=1)
+    desk.claim(501, 1)
+    desk.clear_woken()
+    assert desk.drop(501, 1).wake == ("record",)
+    assert desk.ledger.vacant(TERM) == set()

@@ -1,0 +1,289 @@
+"""Whatever is asked of the ledger in whatever order, it says and holds what the model does."""
+
+import time
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as some
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from portal.seats.ledger import Answer, Candidate, KeyReused, Reason, SectionSpec, WindowRefused
+from tests.ledger.desk import DAY, OPEN, TERM, Desk
+from tests.ledger.model import Model
+
+HOUR = 3_600_000
+STUDENTS = range(501, 506)
+SECTIONS = some.integers(1, 4)
+students = some.sampled_from(STUDENTS)
+windows = some.sampled_from([(OPEN,)] * 6 + [(), (2,), (2, 3), (3, 4), (OPEN, 2), (4, 9)])
+limits = some.sampled_from([2100] * 5 + [800, 700, 300])
+trees = some.sampled_from(
+    [None] * 6 + [{"course": 1}, {"any": [{"course": 1}, {"course": 3}]}, {"all": [{"course": 2}]}]
+)
+rules_ = some.sampled_from([()] * 8 + [(Reason("hold", {"kind": "bursar"}),)])
+candidates = some.builds(Candidate, students, windows, limits, trees, rules_)
+credits_ = some.sampled_from([400, 400, 300, 500])
+requests = some.sampled_from([None] * 6 + ["k1", "k2"])
+meetings = some.tuples(
+    some.sampled_from([1, 2, 3, 4, 64]),
+    some.sampled_from([0, 2]),
+    some.sampled_from([3, 4]),
+    some.integers(4, 12),
+    some.integers(8, 20),
+)
+specs = some.builds(
+    SectionSpec,
+    section=SECTIONS,
+    capacity=some.integers(0, 3),
+    waitlist=some.integers(0, 4),
+    prior=some.integers(0, 1),
+    status=some.sampled_from(["OPEN"] * 8 + ["NEW", "CONFIRMED", "CANCELED"]),
+    course=some.integers(1, 3),
+    credits_min=some.sampled_from([300, 300, 400]),
+    credits_max=some.sampled_from([400, 500, 500]),
+    times=some.lists(meetings, max_size=1).map(tuple),
+    version=some.just(0),
+)
+moments = some.integers(-15, 25)  # ms from now
+
+
+class Term(RuleBasedStateMachine):
+    """Asks the ledger and the model the same, and compares all that can be seen."""
+
+    address = ""
+
+    @initialize()
+    def begin(self) -> None:
+        self.desk = Desk(self.address)
+        self.desk.redis.flushall()
+        self.ledger = self.desk.ledger
+        self.model = Model()
+        self.version = 0
+        now = self.ledger.now()
+        self.days = [(now - DAY, "first"), (now + 60, "second"), (now + DAY, "third")]
+        self.schedule(OPEN, now - HOUR, now + HOUR)
+        for section in (1, 2, 3):
+            self.put(SectionSpec(section, 1, 4, 0, "OPEN", section, 300, 500, (), 0))
+
+    def teardown(self) -> None:
+        if hasattr(self, "desk"):
+            self.desk.redis.connection_pool.disconnect()
+
+    # Selections
+
+    @rule(section=SECTIONS, who=candidates, wanted=credits_, request=requests, wait=some.booleans())
+    def claim(
+        self, section: int, who: Candidate, wanted: int, request: str | None, *, wait: bool
+    ) -> None:
+        content = ("claim", section, wanted, wait)
+        if self.reused(who.student, request, content):
+            with pytest.raises(KeyReused):
+                self.ask_claim(section, who, wanted, request, wait=wait)
+            return
+        said = self.ask_claim(section, who, wanted, request, wait=wait)
+        expected = self.model.once(who.student, request, content) or self.model.keep(
+            who.student,
+            request,
+            content,
+            self.model.claim(section, who, wanted, said.at, wait=wait),
+        )
+        assert said == expected
+
+    @rule(section=SECTIONS, student=students)
+    def claim_plainly(self, section: int, student: int) -> None:
+        self.claim(section, Candidate(student, (OPEN,), 2100), 400, None, wait=True)
+
+    @rule(section=SECTIONS, who=candidates, request=requests, limit=some.integers(1, 3))
+    def drop(self, section: int, who: Candidate, request: str | None, limit: int) -> None:
+        content = ("drop", section)
+        fields: dict[str, Any] = {"request": request, "windows": who.windows}
+        fields |= {"days": self.days, "drop_limit": limit}
+        if self.reused(who.student, request, content):
+            with pytest.raises(KeyReused):
+                self.desk.drop(who.student, section, **fields)
+            return
+        said = self.desk.drop(who.student, section, **fields)
+        expected = self.model.once(who.student, request, content) or self.model.keep(
+            who.student,
+            request,
+            content,
+            self.model.drop(section, who, self.days, limit, said.at),
+        )
+        assert said == expected
+
+    @rule(data=some.data())
+    def drop_a_seat(self, data: some.DataObject) -> None:
+        held = [each for who in STUDENTS for each in self.seats_of(who)]
+        if held:
+            who, section = data.draw(some.sampled_from(held))
+            self.drop(section, Candidate(who, (OPEN,), 2100), None, 9)
+
+    @rule(section=SECTIONS, student=students)
+    def leave(self, section: int, student: int) -> None:
+        said = self.desk.leave(student, section)
+        assert said == self.model.leave(section, student, said.at)
+
+    # Waitlists
+
+    @rule(section=SECTIONS, asked=some.lists(candidates, max_size=4, unique_by=lambda c: c.student))
+    def promote(self, section: int, asked: list[Candidate]) -> None:
+        said = self.ledger.promote(TERM, section, asked, "c")
+        at = self.desk.last_event()["at"]  # of the promotion, if it did anything
+        assert said == self.model.promote(section, asked, at)
+
+    @precondition(lambda self: self.model.vacant())
+    @rule(limit=limits, some_windows=windows)
+    def promote_the_head(self, limit: int, some_windows: tuple[int, ...]) -> None:
+        section = min(self.model.vacant())
+        head = self.ledger.head(TERM, section, 2)
+        assert head == self.model.sections[section].actives[:2]
+        self.promote(section, [Candidate(student, some_windows, limit) for student in head])
+
+    @rule(section=SECTIONS)
+    def reconsider(self, section: int) -> None:
+        said = self.ledger.reconsider(TERM, section)
+        assert said == self.model.change(self.model.reconsider(section), said.at)
+
+    @rule(worker=some.sampled_from(["record", "promote"]))
+    def begin_work(self, worker: str) -> None:
+        self.ledger.clear_woken(TERM, worker)
+        self.model.woken.discard(worker)
+
+    # Sections and windows
+
+    @rule(spec=specs, stale=some.sampled_from([0, 0, 0, 1, 2]))
+    def put(self, spec: SectionSpec, stale: int = 0) -> None:
+        self.version += 1
+        spec = SectionSpec(**{**vars(spec), "version": max(1, self.version - stale)})
+        said = self.ledger.put_section(TERM, spec)
+        assert said == self.model.change(self.model.put_section(spec), said.at)
+
+    @rule(section=SECTIONS, capacity=some.integers(0, 4))
+    def resize(self, section: int, capacity: int) -> None:
+        if section in self.model.sections:
+            self.put(
+                SectionSpec(**{**vars(self.model.sections[section].spec), "capacity": capacity})
+            )
+
+    @rule(window=some.integers(2, 4), opens=moments, closes=moments)
+    def put_window(self, window: int, opens: int, closes: int) -> None:
+        now = self.ledger.now()
+        self.schedule(window, now + opens, now + closes)
+
+    @rule(
+        op=some.sampled_from(["move_window", "cancel_window", "extend_window", "close_window"]),
+        window=some.integers(2, 5),
+        opens=moments,
+        closes=moments,
+    )
+    def change_window(self, op: str, window: int, opens: int, closes: int) -> None:
+        now = self.ledger.now()
+        times = {"move_window": (now + opens, now + closes), "extend_window": (now + closes,)}
+        given = times.get(op, ())
+        try:
+            said = getattr(self.ledger, op)(TERM, window, *given, "registrar")
+        except WindowRefused as refused:
+            with pytest.raises(WindowRefused, match=refused.code):
+                self.model.change_window(op, window, given, refused.at)
+        else:
+            seq = self.model.change_window(op, window, given, said.at)
+            assert said == self.model.change(seq, said.at)
+
+    @rule()
+    def turn(self) -> None:
+        before = self.ledger.now()
+        said = self.ledger.turn(TERM)
+        assert said == self.model.turn(self.desk.last_event()["at"] if said else before)
+        self.model.wake.clear()
+
+    @rule(ms=some.integers(1, 9))
+    def let_time_pass(self, ms: int) -> None:
+        time.sleep(ms / 1000)
+
+    # What must hold after each
+
+    @invariant()
+    def the_same_is_seen(self) -> None:
+        model = self.model
+        assert self.ledger.seats(TERM) == {n: each.seats for n, each in model.sections.items()}
+        assert self.ledger.vacant(TERM) == model.vacant()
+        for number, each in model.sections.items():
+            assert self.desk.queue(number) == list(each.queue)
+            assert sorted(self.desk.roster(number)) == sorted(each.roster)
+        for student in STUDENTS:
+            assert self.ledger.standing(TERM, student) == model.standing(student)
+        for view in self.ledger.windows(TERM):
+            window = model.windows[view.id]
+            assert (view.opens, view.closes, view.state) == (
+                window.opens,
+                window.closes,
+                window.state,
+            )
+
+    @invariant()
+    def the_journal_is_gapless(self) -> None:
+        events = self.desk.events()
+        assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
+        assert [subject(event) for event in events] == self.model.events
+
+    # Helpers
+
+    def seats_of(self, student: int) -> list[tuple[int, int]]:
+        return [(student, held.section) for held in self.model.standing(student).enrolled]
+
+    def ask_claim(
+        self, section: int, who: Candidate, wanted: int, request: str | None, *, wait: bool
+    ) -> Answer:
+        return self.desk.claim(
+            who.student,
+            section,
+            request=request,
+            credits=wanted,
+            limit=who.limit,
+            windows=who.windows,
+            wait=wait,
+            corequisites=who.corequisites,
+            rules=who.rules,
+        )
+
+    def reused(self, student: int, request: str | None, content: Any) -> bool:
+        try:
+            self.model.once(student, request, content)
+        except KeyReused:
+            return True
+        return False
+
+    def schedule(self, window: int, opens: int, closes: int) -> None:
+        try:
+            said = self.desk.put_window(window, opens, closes)
+        except WindowRefused as refused:
+            with pytest.raises(WindowRefused, match=refused.code):
+                self.model.put_window(window, "Selection", opens, closes, refused.at)
+        else:
+            seq = self.model.put_window(window, "Selection", opens, closes, said.at)
+            assert said == self.model.change(seq, said.at)
+
+
+def subject(event: dict[str, Any]) -> tuple[str, int, int]:
+    return event["name"], event.get("section") or event["window"], event.get("student", 0)
+
+
+def test_the_ledger_does_what_the_model_does(address: str) -> None:
+    Term.address = address
+    run_state_machine_as_test(
+        Term,
+        settings=settings(
+            max_examples=100,
+            stateful_step_count=40,
+            deadline=None,
+            suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+        ),
+    )

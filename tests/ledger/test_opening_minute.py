@@ -1,0 +1,31 @@
+"""W3: the ledger's clock alone opens and closes, to the millisecond, for every client."""
+
+from itertools import chain
+
+from portal.seats.ledger import Outcome, WindowView
+from tests.ledger.crowd import hammer, together
+from tests.ledger.desk import TERM, Desk, codes
+
+CLIENTS = 4
+WINDOW = 2
+
+
+def test_not_one_claim_or_drop_is_decided_outside_the_window(desk: Desk, address: str) -> None:
+    desk.section(12, capacity=3, waitlist=0)
+
+    def schedule() -> None:
+        now = desk.ledger.now()
+        desk.put_window(WINDOW, now + 400, now + 800)
+
+    shares = [(hammer, address, student, WINDOW) for student in range(501, 501 + CLIENTS)]
+    answers = list(chain.from_iterable(together(shares, meanwhile=schedule)))
+    window = the_window(desk)
+    accepted = [each.at for each in answers if each.outcome != Outcome.REFUSED]
+    early = [each.at for each in answers if "window_before" in codes(each)]
+    late = [each.at for each in answers if "window_ended" in codes(each)]
+    assert max(early) < window.opens <= min(accepted)
+    assert max(accepted) < window.closes <= min(late)
+
+
+def the_window(desk: Desk) -> WindowView:
+    return next(each for each in desk.ledger.windows(TERM) if each.id == WINDOW)

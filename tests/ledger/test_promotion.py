@@ -1,0 +1,149 @@
+"""A free seat goes to the head of the list, if nothing speaks against it any more."""
+
+import pytest
+
+from portal.seats.ledger import Candidate, Promotion, Reason
+from tests.ledger.desk import OPEN, TERM, Desk, meets
+
+
+@pytest.fixture
+def vacancy(desk: Desk) -> int:
+    """A section of two seats, both free, with three waiters 601, 602 and 603."""
+    desk.section(1, capacity=2)
+    for student in (501, 502, 601, 602, 603):
+        desk.claim(student, 1)
+    for student in (501, 502):
+        desk.drop(student, 1)
+    return 1
+
+
+def test_the_head_is_placed_first_and_only_while_seats_are_free(desk: Desk, vacancy: int) -> None:
+    assert desk.ledger.head(TERM, vacancy, 2) == [601, 602]
+    promotion = desk.promote(vacancy)
+    assert promotion == Promotion((601, 602), (), more=False, wake=promotion.wake)
+    assert desk.roster(vacancy) == [601, 602]
+    assert desk.queue(vacancy) == [603]
+    assert desk.ledger.vacant(TERM) == set()
+
+
+def test_it_stops_at_one_who_is_no_candidate(desk: Desk, vacancy: int) -> None:
+    promotion = desk.promote(vacancy, 601, 603)
+    assert (promotion.promoted, promotion.more) == ((601,), True)
+    assert desk.ledger.vacant(TERM) == {vacancy}
+
+
+def test_candidates_beyond_the_head_are_not_asked(desk: Desk, vacancy: int) -> None:
+    assert desk.promote(vacancy, 603, 602).promoted == ()
+
+
+def test_who_can_not_be_placed_is_passed_over_with_the_reasons(desk: Desk, vacancy: int) -> None:
+    refused = Candidate(601, (), 399, {"course": 31}, (Reason("hold", {"kind": "bursar"}),))
+    willing = Candidate(602, (OPEN,), 400)
+    promotion = desk.ledger.promote(TERM, vacancy, [refused, willing], "c")
+    assert (promotion.promoted, promotion.passed, promotion.more) == ((602,), (601,), True)
+    assert [reason.code for reason in desk.ledger.standing(TERM, 601).waiting[0].reasons] == [
+        "window_unscheduled",
+        "credit_limit",
+        "corequisite",
+        "hold",
+    ]
+    assert desk.queue(vacancy) == [601, 603]
+    assert desk.ledger.head(TERM, vacancy, 5) == [603]
+
+
+def test_it_checks_clashes_that_came_after_joining(desk: Desk, vacancy: int) -> None:
+    desk.section(vacancy, capacity=2, times=(meets(1, 9, 10),), version=2)
+    desk.section(2, times=(meets(1, 9, 10),))
+    desk.section(3, course=vacancy)
+    desk.claim(601, 2)
+    desk.claim(602, 3)
+    assert desk.promote(vacancy).passed == (601, 602)
+    reasons = [desk.ledger.standing(TERM, who).waiting[0].reasons for who in (601, 602)]
+    assert reasons[0] == (Reason("time_conflict", {"section": 2}),)
+    assert reasons[1] == (Reason("same_course", {"section": 3}),)
+
+
+def test_the_credits_are_those_chosen_when_joining(desk: Desk) -> None:
+    desk.section(1, capacity=1, credits_min=100, credits_max=400)
+    desk.claim(501, 1)
+    desk.claim(601, 1, credits=250)
+    desk.drop(501, 1)
+    desk.promote(1)
+    (held,) = desk.ledger.standing(TERM, 601).enrolled
+    assert held.credits == 250
+
+
+def test_nobody_is_placed_where_no_seat_is_free(desk: Desk) -> None:
+    desk.section(1, capacity=1)
+    desk.claim(501, 1)
+    desk.claim(601, 1)
+    promotion = desk.promote(1)
+    assert (promotion.promoted, promotion.passed, promotion.more) == ((), (), False)
+
+
+def test_nobody_is_passed_over_in_a_section_that_is_not_open(desk: Desk, vacancy: int) -> None:
+    desk.section(vacancy, capacity=2, status="CANCELED", version=2)
+    assert desk.ledger.vacant(TERM) == set()
+    promotion = desk.promote(vacancy)
+    assert (promotion.promoted, promotion.passed, promotion.more) == ((), (), False)
+    desk.section(vacancy, capacity=2, version=3)
+    assert desk.ledger.vacant(TERM) == {vacancy}
+
+
+def test_another_freed_seat_gives_the_passed_over_another_chance(desk: Desk) -> None:
+    desk.section(1, capacity=1)
+    for student in (501, 601, 602):
+        desk.claim(student, 1)
+    desk.drop(501, 1)
+    desk.promote(1, 601, limit=0)
+    desk.promote(1, 602)
+    assert desk.ledger.head(TERM, 1, 5) == []
+    desk.drop(602, 1)
+    assert desk.ledger.head(TERM, 1, 5) == [601]
+
+
+def test_an_own_drop_gives_the_dropper_another_chance(desk: Desk, vacancy: int) -> None:
+    desk.section(2)
+    desk.claim(601, 2)
+    for student in (601, 602, 603):
+        desk.promote(vacancy, student, limit=0)
+    assert desk.ledger.vacant(TERM) == set()
+    desk.clear_woken()
+    assert "promote" in desk.drop(601, 2).wake
+    assert desk.ledger.vacant(TERM) == {vacancy}
+    assert desk.ledger.head(TERM, vacancy, 5) == [601]
+    assert desk.promote(vacancy).promoted == (601,)
+
+
+def test_reconsidering_gives_all_of_a_section_another_chance(desk: Desk, vacancy: int) -> None:
+    desk.promote(vacancy, 601, 602, 603, limit=0)
+    change = desk.ledger.reconsider(TERM, vacancy)
+    assert desk.last_event()["name"] == "reconsidered"
+    assert desk.last_event()["seq"] == change.seq
+    assert desk.ledger.vacant(TERM) == {vacancy}
+    assert desk.ledger.head(TERM, vacancy, 5) == [601, 602, 603]
+    assert desk.ledger.reconsider(TERM, vacancy).seq == 0
+
+
+def test_the_passed_over_are_skipped_however_many_they_are(desk: Desk) -> None:
+    desk.section(1, capacity=1, waitlist=30)
+    waiters = list(range(600, 620))
+    for student in (501, *waiters):
+        desk.claim(student, 1)
+    desk.drop(501, 1)
+    desk.promote(1, *waiters[:-1], limit=0)
+    assert desk.ledger.head(TERM, 1, 2) == [619]
+    assert desk.promote(1, 619).promoted == (619,)
+
+
+def test_many_drops_at_once_promote_exactly_as_many_as_there_are_seats(desk: Desk) -> None:
+    desk.section(1, capacity=10, waitlist=50)
+    for student in range(500, 540):
+        desk.claim(student, 1)
+    for student in range(500, 507):
+        desk.drop(student, 1)
+    desk.section(1, capacity=8, waitlist=50, version=2)
+    while desk.promote(1).more:
+        pass
+    assert desk.roster(1) == [507, 508, 509, *range(510, 515)]
+    assert desk.queue(1) == list(range(515, 540))

@@ -1,0 +1,70 @@
+"""The ledger knows each section by its newest version and never throws anybody out."""
+
+import time
+from dataclasses import replace
+
+from portal.seats.ledger import Seats, SectionSpec
+from tests.ledger.desk import TERM, Desk
+
+SPEC = SectionSpec(1, 30, 10, 0, "OPEN", 1, 400, 400, ((5, 540, 620, 18_500, 18_600),), 1)
+
+
+def test_the_same_version_again_is_nothing_new(desk: Desk) -> None:
+    first = desk.ledger.put_section(TERM, SPEC)
+    again = desk.ledger.put_section(TERM, replace(SPEC, capacity=99))
+    assert first.seq == 2
+    assert again.seq == 0
+    assert desk.ledger.put_section(TERM, replace(SPEC, version=0)).seq == 0
+    assert len(desk.events()) == 2
+    assert desk.ledger.seats(TERM)[1].capacity == 30
+
+
+def test_a_lower_capacity_throws_nobody_out(desk: Desk) -> None:
+    desk.section(1, capacity=3)
+    for student in (501, 502, 503):
+        desk.claim(student, 1)
+    desk.section(1, capacity=1, version=2)
+    seats = desk.ledger.seats(TERM)[1]
+    assert (seats.capacity, seats.taken, seats.open, seats.claimable) == (1, 3, 0, False)
+    desk.drop(501, 1)
+    assert desk.ledger.seats(TERM)[1].open == 0
+
+
+def test_a_higher_capacity_belongs_to_the_waiters(desk: Desk) -> None:
+    desk.section(1, capacity=1)
+    for student in (501, 601, 602, 603):
+        desk.claim(student, 1)
+    desk.clear_woken()
+    assert desk.section(1, capacity=3, version=2).wake == ("record", "promote")
+    assert desk.ledger.vacant(TERM) == {1}
+    assert desk.promote(1).promoted == (601, 602)
+
+
+def test_a_new_version_gives_the_passed_over_another_chance(desk: Desk) -> None:
+    desk.section(1, capacity=1)
+    for student in (501, 601):
+        desk.claim(student, 1)
+    desk.drop(501, 1)
+    desk.promote(1, limit=0)
+    desk.section(1, capacity=1, version=2)
+    assert desk.ledger.head(TERM, 1, 9) == [601]
+
+
+def test_counts_can_be_read_for_all_or_for_some_sections(desk: Desk) -> None:
+    for section in (1, 2, 3):
+        desk.section(section)
+    assert desk.ledger.seats(TERM).keys() == {1, 2, 3}
+    assert desk.ledger.seats_of(TERM, [3, 99]) == {3: Seats(3, 2, 0, 0, 5, "OPEN", 4)}
+    assert desk.ledger.seats_of(TERM, []) == {}
+    assert desk.ledger.seats(TERM + 1) == {}
+
+
+def test_a_whole_semester_is_put_well_below_a_second(desk: Desk) -> None:
+    specs = [replace(SPEC, section=number, course=number) for number in range(1, 2251)]
+    begun = time.perf_counter()
+    changes = desk.ledger.put_sections(TERM, specs)
+    taken = time.perf_counter() - begun
+    assert [change.seq for change in changes] == list(range(2, 2252))
+    assert taken < 0.9
+    assert not any(change.seq for change in desk.ledger.put_sections(TERM, specs))
+    assert desk.ledger.put_sections(TERM, []) == []

@@ -1,0 +1,53 @@
+"""A wire to the ledger that loses answers: the decision is made, nobody hears of it."""
+
+import socket
+from pathlib import Path
+from threading import Thread
+from types import TracebackType
+from typing import Self
+
+
+class LossyWire:
+    """Passes everything on, but drops the connection instead of the next `lose` claims' answers."""
+
+    def __init__(self, address: str, folder: Path) -> None:
+        folder.mkdir()
+        self.far = address.removeprefix("unix://")
+        self.address = f"unix://{folder}/wire.sock"
+        self.lose = 0
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(f"{folder}/wire.sock")
+        self.listener.listen()
+        self.threads = [Thread(target=self._accept, daemon=True)]
+
+    def __enter__(self) -> Self:
+        self.threads[0].start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                near, _ = self.listener.accept()
+            except OSError:
+                return
+            Thread(target=self._carry, args=(near,), daemon=True).start()
+
+    def _carry(self, near: socket.socket) -> None:
+        with near, socket.socket(socket.AF_UNIX) as far:
+            far.connect(self.far)
+            while asked := near.recv(65536):
+                far.sendall(asked)
+                answer = far.recv(65536)
+                if self.lose and b"fairseat_claim" in asked:
+                    self.lose -= 1
+                    return
+                near.sendall(answer)

@@ -1,0 +1,100 @@
+"""Cards, profiles and boards that need to be told only what matters."""
+
+from datetime import date
+from decimal import Decimal
+from itertools import count
+from typing import Any
+
+from portal.catalog.board import Board
+from portal.catalog.cards import Card, MeetingView, TermView
+from portal.people.profile import Profile
+
+TERM = TermView(7, "Fall 2030", date(2030, 8, 26), date(2030, 12, 20), Decimal(21), 3)
+_ids = count(1)
+_courses: dict[str, int] = {}
+
+
+def a_card(code: str = "CSC-1100", **facts: Any) -> Card:
+    """An open section of a public course."""
+    number = next(_ids)
+    settings: dict[str, Any] = {
+        "id": number,
+        "term_id": TERM.id,
+        "crn": str(1000 + number),
+        "number": "01",
+        "title": f"Course {code}",
+        "course_id": _courses.setdefault(code, 100 + len(_courses)),
+        "course_code": code,
+        "course_title": f"Course {code}",
+        "description": "",
+        "subject_code": code.partition("-")[0],
+        "subject_name": "",
+        "department": "",
+        "credits_min": Decimal(4),
+        "credits_max": Decimal(4),
+        "kind": "",
+        "campus": "",
+        "method": "",
+        "note": "",
+        "status": "OPEN",
+        "capacity": 10,
+        "waitlist_capacity": 5,
+        "meetings": (),
+        "teachers": (),
+        "teacher_ids": (),
+        "prerequisites": None,
+        "corequisites": None,
+        "restrictions": (),
+        "cross_lists": (),
+        "public": True,
+        "restricted_to": frozenset(),
+        "levels": frozenset(),
+        "years": frozenset(),
+    }
+    return Card(**settings | facts)
+
+
+def a_meeting(mask: int = 9, start: int = 600, end: int = 710, **facts: Any) -> MeetingView:
+    """Monday and Thursday from 10:00 to 11:50, unless told otherwise."""
+    words = {"kind": "", "days": "Mon Thu", "times": "10:00–11:50 am", "dates": "", "room": ""}
+    settings: dict[str, Any] = {**words, "clashes": True, "mask": mask, "start": start, "end": end}
+    return MeetingView(**settings | facts)
+
+
+def a_board(*cards: Card) -> Board:
+    """A term that offers these sections."""
+    return Board(TERM, 1, cards)
+
+
+def a_profile(**facts: Any) -> Profile:
+    """An undergraduate sophomore of computer science who has passed nothing."""
+    settings: dict[str, Any] = {
+        "student": 1,
+        "account": 11,
+        "name": "Ada",
+        "number": "N1",
+        "level": "Undergraduate",
+        "year": "Sophomore",
+        "degree": "",
+        "campus": "Troy",
+        "college": "School of Science",
+        "department": "Computer Science",
+        "majors": frozenset({"CSC", "Computer Science"}),
+        "minors": frozenset({"MAT", "Mathematics"}),
+    }
+    return Profile(**settings | facts)
+
+
+def course(code: str) -> dict[str, Any]:
+    """A tree of one course."""
+    return {"course": code}
+
+
+def every(*nodes: Any) -> dict[str, Any]:
+    """A tree of which all must be met."""
+    return {"all": [course(node) if isinstance(node, str) else node for node in nodes]}
+
+
+def some(*nodes: Any) -> dict[str, Any]:
+    """A tree of which any one must be met."""
+    return {"any": [course(node) if isinstance(node, str) else node for node in nodes]}

@@ -1,1 +1,46 @@
 """Fairseat, a course registration portal."""
+
+from datetime import timedelta
+
+from flask import Flask
+from werkzeug.middleware.proxy_fix import ProxyFix
+
+from portal.config import ROOT, Settings
+
+
+def create_app(settings: Settings | None = None) -> Flask:
+    """The web application, connected to its database and its ledger."""
+    from portal import access, assets, backend, errors, extensions, headers, layout
+    from portal.blueprints import BLUEPRINTS
+    from portal.ops import correlation
+    from portal.people import accounts
+
+    settings = settings or Settings.read()
+    app = Flask(__name__, root_path=str(ROOT))
+    app.config.from_mapping(_config(settings))
+    extensions.start(app, backend.connect(settings).redis)
+    accounts.start()
+    for part in (correlation, headers, assets, access, layout, errors):
+        part.start(app)
+    for blueprint in BLUEPRINTS:
+        app.register_blueprint(blueprint)
+    if settings.proxies:
+        hops = settings.proxies
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]
+    return app
+
+
+def _config(settings: Settings) -> dict[str, object]:
+    return {
+        "SETTINGS": settings,
+        "SECRET_KEY": settings.secret_key,
+        "SESSION_COOKIE_NAME": "fairseat",
+        "SESSION_COOKIE_HTTPONLY": True,
+        "SESSION_COOKIE_SAMESITE": "Lax",
+        "SESSION_COOKIE_SECURE": settings.secure_cookies,
+        "SESSION_REFRESH_EACH_REQUEST": False,
+        "PERMANENT_SESSION_LIFETIME": timedelta(hours=12),
+        "MAX_CONTENT_LENGTH": 256 * 1024,
+        "WTF_CSRF_TIME_LIMIT": None,  # as long as the session: a lobby may be open for hours
+        "SOCK_SERVER_OPTIONS": {"ping_interval": 20, "max_message_size": 4096},
+    }

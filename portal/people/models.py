@@ -19,7 +19,14 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from portal.catalog.models import Credits, Department, Section, SoftDelete, Subject, section_teachers
+from portal.catalog.models import (
+    Credits,
+    Department,
+    Section,
+    SoftDelete,
+    Subject,
+    section_teachers,
+)
 from portal.db import Base
 
 Moment = DateTime(timezone=True)

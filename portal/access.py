@@ -1,0 +1,76 @@
+"""Who may open which page: every view states its rule, and one without a rule opens to nobody."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+from flask import Flask, abort, current_app, redirect, request, url_for
+from flask.typing import ResponseReturnValue
+from flask_login import current_user
+
+from portal.people.accounts import Visitor
+
+PUBLIC = "public"
+SIGNED_IN = "signed in"
+
+View = TypeVar("View", bound=Callable[..., Any])
+
+
+def public(view: View) -> View:
+    """Open a view to everyone."""
+    return _mark(view, PUBLIC)
+
+
+def signed_in(view: View) -> View:
+    """Open a view to everyone who has logged in."""
+    return _mark(view, SIGNED_IN)
+
+
+def requires(*roles: str) -> Callable[[View], View]:
+    """Open a view to those who have one of the roles: student, instructor, admin."""
+    return lambda view: _mark(view, *roles)
+
+
+def rule_of(view: Callable[..., Any]) -> frozenset[str]:
+    """The rule that a view has stated; empty where it has none."""
+    return cast("frozenset[str]", getattr(view, "access", frozenset()))
+
+
+def visitor() -> Visitor:
+    """Who is asking, in a view that is not public."""
+    return cast("Visitor", current_user._get_current_object())  # noqa: SLF001 - its only door
+
+
+def start(app: Flask) -> None:
+    """Check the rule of the view before every request."""
+    app.before_request(_guard)
+    public(app.view_functions["static"])
+
+
+def _mark(view: View, *rule: str) -> View:
+    view.access = frozenset(rule)  # type: ignore[attr-defined]
+    return view
+
+
+def _guard() -> ResponseReturnValue | None:
+    if request.endpoint is None:
+        return None  # no such page: the 404 is for everyone
+    rule = rule_of(current_app.view_functions[request.endpoint])
+    if PUBLIC in rule:
+        return None
+    if not current_user.is_authenticated:
+        return _to_login()
+    if not (SIGNED_IN in rule or rule & visitor().roles):
+        abort(403)
+    return None
+
+
+def _to_login() -> ResponseReturnValue:
+    if (
+        request.path.startswith("/api/")
+        or "websocket" in request.headers.get("Upgrade", "").lower()
+    ):
+        abort(401)
+    if request.headers.get("HX-Request"):
+        return "", 204, {"HX-Redirect": url_for("login.form")}
+    here = request.full_path.rstrip("?") if request.method == "GET" else "/"
+    return redirect(url_for("login.form", next=None if here == "/" else here))

@@ -1,0 +1,70 @@
+"""Times in an admin's form: local, in the institution's zone, with what can go wrong in words."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from werkzeug.datastructures import MultiDict
+
+from portal.windows.localtime import Clockface, NotOnTheClock, TwiceOnTheClock
+
+
+@dataclass
+class Reading:
+    """What was read from a form, and by field what is wrong with it."""
+
+    values: dict[str, Any] = field(default_factory=dict)
+    errors: dict[str, list[str]] = field(default_factory=dict)
+    # By field: the two moments between which the admin has to choose.
+    choices: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    def wrong(self, name: str, message: str) -> None:
+        """Note that a field is wrong."""
+        self.errors.setdefault(name, []).append(message)
+
+
+FARTHEST = 5 * 365 * 24 * 60 * 60_000  # ms; beyond it a year has been mistyped
+LABELS = {"opens": "Begins", "closes": "Ends"}
+
+
+def read_time(reading: Reading, form: MultiDict[str, str], name: str, clock: Clockface) -> None:
+    """Read the moment (ms) in one field, and the choice beside it where a time comes twice."""
+    text = form.get(name, "").strip()
+    chosen = {"first": False, "second": True}.get(form.get(f"{name}_which", ""))
+    try:
+        reading.values[name] = clock.moment(text, second=chosen)
+    except TwiceOnTheClock as twice:
+        reading.choices[name] = twice.choices
+        reading.wrong(name, "The clocks go back that night, and this time comes twice. Choose one.")
+        return
+    except NotOnTheClock:
+        before, after = clock.jump(text)
+        reading.wrong(
+            name,
+            "The clocks go forward that night, and this time does not exist: "
+            f"{clock.clock(before)} {clock.name(before)} is followed by {clock.full(after)}.",
+        )
+    except (ValueError, OverflowError):
+        reading.wrong(name, f"{LABELS[name]}: give a day and a time, such as 23 November, 9:00 am.")
+    else:
+        _keep_choice(reading, form, name, clock)
+
+
+def check_order(reading: Reading, now: int) -> None:
+    """Note what is wrong between the two times, and between them and the ledger's clock."""
+    for name, label in LABELS.items():
+        if abs(reading.values.get(name, now) - now) > FARTHEST:
+            reading.wrong(name, f"{label}: that is more than five years away. Mind the year.")
+            del reading.values[name]
+    opens, closes = reading.values.get("opens"), reading.values.get("closes")
+    if closes is not None and closes <= now:
+        reading.wrong("closes", "The end is in the past.")
+    if opens is not None and closes is not None and closes <= opens:
+        reading.wrong("closes", "The end must come after the beginning.")
+
+
+def _keep_choice(reading: Reading, form: MultiDict[str, str], name: str, clock: Clockface) -> None:
+    """Where a time comes twice, show the choice that was made, so that it can be changed."""
+    try:
+        clock.moment(form[name].strip())
+    except TwiceOnTheClock as twice:
+        reading.choices[name] = twice.choices

@@ -1,0 +1,57 @@
+"""What every page needs around its own content."""
+
+from typing import Any
+
+from flask import Flask, current_app, redirect, request
+from flask.typing import ResponseReturnValue
+from flask_login import current_user
+from sqlalchemy.exc import SQLAlchemyError
+
+from portal.access import visitor
+from portal.people.accounts import Visitor
+from portal.windows.localtime import Clockface
+
+HTMX = {
+    "allowEval": False,
+    "historyCacheSize": 0,  # pages are someone's own and stay out of local storage
+    "includeIndicatorStyles": False,
+    "refreshOnHistoryMiss": True,
+    "selfRequestsOnly": True,
+    "responseHandling": [
+        {"code": "204", "swap": False},
+        {"code": "[23]..", "swap": True},
+        {"code": "422", "swap": True},
+        {"code": "[45]..", "swap": True, "error": True},
+    ],
+}
+
+
+def start(app: Flask) -> None:
+    """Give every template the visitor, the institution and its time."""
+    app.context_processor(_around)
+
+
+def _around() -> dict[str, Any]:
+    settings = current_app.config["SETTINGS"]
+    return {
+        "visitor": _visitor(),
+        "institution": settings.institution,
+        "htmx_config": HTMX,
+        "times": Clockface(settings.zone),
+        # The same content as a page of its own, or inside the dialog of the page it was asked from.
+        "layout": "dialog.html" if request.headers.get("HX-Target") == "dialog" else "base.html",
+    }
+
+
+def _visitor() -> Visitor | None:
+    try:
+        return visitor() if current_user.is_authenticated else None
+    except SQLAlchemyError:
+        return None  # the page that says so is drawn without a name
+
+
+def go(address: str) -> ResponseReturnValue:
+    """On to another page, from a form that htmx sent as well as from one that the browser did."""
+    if request.headers.get("HX-Request"):
+        return "", 204, {"HX-Redirect": address}
+    return redirect(address, 303)

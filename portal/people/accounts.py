@@ -1,0 +1,127 @@
+"""Who is asking: the account behind a session or an access token."""
+
+from dataclasses import dataclass
+from hashlib import sha256
+from threading import Lock
+from time import monotonic
+
+from cachetools import LRUCache
+from flask import Request, request
+from sqlalchemy import ColumnElement, Row, func, or_, select
+from sqlalchemy.exc import OperationalError
+
+from portal.db import transaction
+from portal.extensions import logins
+from portal.people.models import AccessKey, Account, Student, Teacher
+
+FRESH_SECONDS = 5.0
+TOKEN_PREFIX = "fs_"  # noqa: S105 - says that what follows is a token
+
+
+@dataclass(frozen=True)
+class Visitor:
+    """An account as every request needs it: who it is and what roles it has."""
+
+    id: int
+    name: str
+    roles: frozenset[str]
+    student_id: int | None
+    teacher_id: int | None
+    epoch: int
+
+    is_authenticated = True
+    is_active = True
+    is_anonymous = False
+
+    def get_id(self) -> str:
+        """What a session keeps; it ends with the epoch that it was begun in."""
+        return f"{self.id}.{self.epoch}"
+
+
+_known: LRUCache[int, tuple[float, Visitor | None]] = LRUCache(maxsize=20_000)
+_lock = Lock()
+
+
+def start() -> None:
+    """Tell the login manager how to find a visitor."""
+    logins.user_loader(of_session)
+    logins.request_loader(of_request)
+
+
+def of_session(kept: str) -> Visitor | None:
+    """The visitor of a session, unless all sessions of the account have been ended since."""
+    account, _, epoch = kept.partition(".")
+    if not (account.isdecimal() and epoch.isdecimal()):
+        return None
+    found = find(int(account))
+    return found if found and found.epoch == int(epoch) else None
+
+
+def of_request(asked: Request) -> Visitor | None:
+    """The visitor whose access token the request carries; the API alone takes tokens."""
+    token = bearer(asked)
+    if token is None or not asked.path.startswith("/api/"):
+        return None
+    with transaction() as session:
+        account = session.scalar(
+            select(AccessKey.account_id).where(
+                AccessKey.digest == sha256(token.encode()).digest(),
+                AccessKey.revoked_at.is_(None),
+                or_(AccessKey.expires_at.is_(None), AccessKey.expires_at > func.now()),
+            )
+        )
+    return find(account) if account else None
+
+
+def bearer(asked: Request = request) -> str | None:
+    """The access token in a request's headers, if it has one."""
+    scheme, _, token = asked.headers.get("Authorization", "").partition(" ")
+    return token if scheme.lower() == "bearer" and token.startswith(TOKEN_PREFIX) else None
+
+
+def find(account_id: int) -> Visitor | None:
+    """The account's visitor, at most 5 s old, older only while PostgreSQL is away."""
+    with _lock:
+        read_at, visitor = _known.get(account_id, (0.0, None))
+    if read_at and monotonic() - read_at < FRESH_SECONDS:
+        return visitor
+    try:
+        visitor = read(Account.id == account_id)
+    except OperationalError:
+        if visitor is None:
+            raise
+        return visitor
+    with _lock:
+        _known[account_id] = (monotonic(), visitor)
+    return visitor
+
+
+def forget(account_id: int) -> None:
+    """Read the account anew when it is next asked for."""
+    with _lock:
+        _known.pop(account_id, None)
+
+
+def read(which: ColumnElement[bool]) -> Visitor | None:
+    """The visitor of the one account that fits, from the database."""
+    columns = (Account.id, Account.name, Account.is_admin, Account.session_epoch)
+    with transaction() as session:
+        row = session.execute(
+            select(*columns, Student.id.label("student"), Teacher.id.label("teacher"))
+            .outerjoin(Student, (Student.account_id == Account.id) & Student.deleted_at.is_(None))
+            .outerjoin(Teacher, (Teacher.account_id == Account.id) & Teacher.deleted_at.is_(None))
+            .where(which, Account.deleted_at.is_(None))
+        ).one_or_none()
+    return _visitor(row) if row else None
+
+
+def _visitor(row: Row[int, str, bool, int, int, int]) -> Visitor:
+    has = {"student": row.student, "instructor": row.teacher, "admin": row.is_admin}
+    return Visitor(
+        id=row.id,
+        name=row.name,
+        roles=frozenset(role for role, held in has.items() if held),
+        student_id=row.student,
+        teacher_id=row.teacher,
+        epoch=row.session_epoch,
+    )

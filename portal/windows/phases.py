@@ -1,0 +1,80 @@
+"""The four answers about selection windows; every page and the API say them in these words."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from portal.people.profile import Profile
+from portal.seats.answers import WindowView
+
+MINUTE = 60_000
+
+Kind = Literal["unscheduled", "before", "open", "ended"]
+
+
+@dataclass(frozen=True)
+class Phase:
+    """Where one stands with a window at `now` (ms by the ledger's clock)."""
+
+    kind: Kind
+    window: WindowView | None
+    now: int
+
+    @property
+    def turns(self) -> int | None:
+        """The moment (ms) at which this answer ceases to be true."""
+        if self.window is None:
+            return None
+        return {"before": self.window.opens, "open": self.window.closes}.get(self.kind)
+
+    @property
+    def minutes(self) -> int:
+        """Minutes until then, a begun one counted in full; 0 where nothing is to come."""
+        return -(-(self.turns - self.now) // MINUTE) if self.turns else 0
+
+    @property
+    def sentence(self) -> str:
+        """The answer."""
+        unit = "minute" if self.minutes == 1 else "minutes"
+        return {
+            "unscheduled": "Not scheduled",
+            "before": f"Begins in {self.minutes:,} {unit}",
+            "open": f"Ends in {self.minutes:,} {unit}",
+            "ended": "Has ended",
+        }[self.kind]
+
+
+def phase(windows: Iterable[WindowView], now: int) -> Phase:
+    """The answer for several windows: an open one counts first, then the next, then the last."""
+    live = [window for window in windows if window.state != "canceled"]
+    now_open = [window for window in live if _kind(window, now) == "open"]
+    if now_open:
+        return Phase("open", max(now_open, key=lambda window: window.closes), now)
+    coming = [window for window in live if _kind(window, now) == "before"]
+    if coming:
+        return Phase("before", min(coming, key=lambda window: window.opens), now)
+    if live:
+        return Phase("ended", max(live, key=lambda window: window.closes), now)
+    return Phase("unscheduled", None, now)
+
+
+def open_to(profile: Profile, windows: Iterable[WindowView]) -> list[WindowView]:
+    """The windows whose cohort the student is in."""
+    return [window for window in windows if in_cohort(profile, window.cohort)]
+
+
+def in_cohort(profile: Profile, cohort: dict[str, Any]) -> bool:
+    """Whether the student is among those named, by every kind of name that is given."""
+    names: dict[str, frozenset[str]] = {
+        "years": frozenset({profile.year}),
+        "levels": frozenset({profile.level}),
+        "subjects": profile.majors | profile.minors,
+        "students": frozenset({profile.number}),
+    }
+    return all(not wanted or names[kind] & set(wanted) for kind, wanted in cohort.items())
+
+
+def _kind(window: WindowView, now: int) -> Kind:
+    if window.state == "closed" or now >= window.closes:
+        return "ended"
+    return "open" if now >= window.opens else "before"

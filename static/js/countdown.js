@@ -1,0 +1,143 @@
+// Counts down to the opening or closing of a window by the ledger's clock, not by this computer's.
+
+const SAMPLES = 3;
+const AGREES = 150; // ms below which the difference is not worth a word
+const OPENED = [500, 4000];
+const CLOSED = [0, 1000];
+const AGAIN = [1500, 3000];
+const MILESTONES = [600, 300, 60]; // seconds left that are said aloud
+
+let offset = 0; // ms to add to this computer's clock
+let doubt = 0; // ms by which that may be wrong
+let banner = null;
+let timer = 0;
+let turned = ""; // the phase that is over, while the next is asked for
+let saidAt = Infinity;
+const spoken = document.createElement("p");
+spoken.className = "visually-hidden";
+spoken.setAttribute("role", "status");
+document.body.append(spoken);
+
+const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
+const now = () => Date.now() + offset;
+
+// The sample with the shortest way there and back is the nearest to the truth.
+async function measure() {
+  let best = null;
+  for (let i = 0; i < SAMPLES; i += 1) {
+    const sent = Date.now();
+    const answer = await fetch("/clock", { cache: "no-store" }).then((it) => it.json()).catch(() => null);
+    const trip = Date.now() - sent;
+    if (answer && (!best || trip < best.trip)) best = { trip, offset: answer.now - sent - trip / 2 };
+    await pause(100 + Math.random() * 200);
+  }
+  if (!best) return;
+  offset = best.offset;
+  doubt = best.trip / 2;
+  show(best.offset);
+  tick();
+}
+
+function show(ms) {
+  const note = banner?.querySelector("[data-offset]");
+  if (!note) return;
+  const seconds = Math.abs(ms / 1000);
+  const amount = seconds < 100 ? `${seconds.toFixed(1)} s` : `${Math.round(seconds / 60)} min`;
+  const words = ms > 0 ? `Your clock is ${amount} behind ours` : `Your clock is ${amount} ahead of ours`;
+  note.textContent = Math.abs(ms) < AGREES ? "Your clock agrees with ours" : words;
+}
+
+function begin() {
+  const found = document.querySelector("[data-phase][data-now]");
+  if (found === banner) return;
+  const phase = banner?.dataset.phase;
+  banner = found;
+  turned = "";
+  clearTimeout(timer);
+  if (!banner) return;
+  if (phase === undefined) {
+    offset = Number(banner.dataset.now) - Date.now();
+    measure();
+  } else if (phase !== banner.dataset.phase) {
+    saidAt = Infinity;
+    say(banner.querySelector(".banner-title")?.textContent.trim() ?? "");
+  }
+  if (phase === "open" && banner.dataset.phase === "before") measure(); // it opened too early
+  show(offset);
+  tick();
+}
+
+function target() {
+  const { phase, opens, closes } = banner.dataset;
+  return Number({ before: opens, open: closes }[phase] ?? NaN);
+}
+
+function tick() {
+  clearTimeout(timer);
+  const left = banner ? target() - now() : NaN;
+  if (Number.isNaN(left)) return;
+  const seconds = Math.max(0, Math.ceil(left / 1000));
+  banner.querySelector(".clock").textContent = clockface(seconds);
+  announce(seconds);
+  if (left > 0) timer = setTimeout(tick, left % 1000 || 1000);
+  else if (turned !== banner.dataset.phase) turn();
+}
+
+// At zero every page opens by itself, and asks later whether that was right: if all asked at that
+// instant, those who were answered last would pick last. The ledger refuses what comes too early.
+function turn() {
+  const passed = banner;
+  turned = banner.dataset.phase;
+  if (banner.dataset.phase === "before") timer = setTimeout(openNow, doubt);
+  confirm(passed, banner.dataset.phase === "before" ? OPENED : CLOSED);
+}
+
+function openNow() {
+  banner.querySelector(".banner-title").textContent = banner.dataset.then;
+  banner.dataset.phase = "open";
+  say(banner.dataset.then);
+  tick();
+}
+
+// Ask for the banner of the new phase, again and again until it is there.
+function confirm(passed, [least, most]) {
+  setTimeout(() => {
+    if (passed !== banner) return;
+    htmx.trigger(document.body, "fs:window");
+    confirm(passed, AGAIN);
+  }, least + Math.random() * (most - least));
+}
+
+function clockface(seconds) {
+  const pad = (number) => String(number).padStart(2, "0");
+  const days = Math.floor(seconds / 86400);
+  const hours = Math.floor(seconds / 3600) % 24;
+  const minutes = Math.floor(seconds / 60) % 60;
+  if (days) return `${days} d ${hours}:${pad(minutes)}`;
+  return (hours ? `${hours}:${pad(minutes)}` : minutes) + `:${pad(seconds % 60)}`;
+}
+
+function announce(seconds) {
+  const passed = MILESTONES.find((mark) => seconds <= mark && saidAt > mark);
+  if (passed && saidAt !== Infinity) {
+    const until = banner.dataset.phase === "before" ? "it opens" : "it closes";
+    say(`${Math.round(passed / 60)} ${passed === 60 ? "minute" : "minutes"} until ${until}`);
+  }
+  saidAt = seconds;
+}
+
+function say(words) {
+  spoken.textContent = words;
+}
+
+function wake() {
+  if (document.hidden || !banner) return;
+  tick();
+  measure();
+}
+
+addEventListener("htmx:afterSettle", begin);
+addEventListener("fs:turn", tick);
+addEventListener("pageshow", (event) => { if (event.persisted) wake(); });
+document.addEventListener("visibilitychange", wake);
+begin();

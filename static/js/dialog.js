@@ -1,0 +1,35 @@
+// Whatever is put into #dialog opens it; closing gives focus back to where it came from.
+
+const dialog = document.getElementById("dialog");
+let opener = null;
+let place = ""; // id of what surrounds the opener, since the opener itself may be replaced
+
+addEventListener("htmx:beforeRequest", (event) => {
+  if (event.detail.target !== dialog || dialog.open) return;
+  opener = event.detail.elt;
+  place = opener.closest("[id]")?.id ?? "";
+});
+
+addEventListener("htmx:afterSwap", (event) => {
+  if (event.detail.target !== dialog || !dialog.firstElementChild) return;
+  if (!dialog.open) dialog.showModal();
+  dialog.querySelector("[autofocus]")?.focus();
+});
+
+addEventListener("fs:close", () => dialog.close());
+
+addEventListener("click", (event) => {
+  const inside = event.target.closest("[data-close-dialog]");
+  if (event.target === dialog || (inside && dialog.contains(inside))) {
+    event.preventDefault();
+    dialog.close();
+  }
+});
+
+dialog.addEventListener("close", () => {
+  dialog.replaceChildren();
+  const nearby = document.getElementById(place);
+  const next = opener?.isConnected ? opener : nearby?.querySelector("a[href], button") ?? nearby;
+  next?.focus({ preventScroll: true });
+  opener = null;
+});

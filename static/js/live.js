@@ -1,0 +1,142 @@
+// One socket per page for what the page shows; while there is none, a poll now and then.
+
+const BANNER_AFTER = 3000;
+const POLL = [8000, 15000];
+const SILENCE = 25000;
+const ANSWER_WITHIN = 4000;
+const BY_HTMX = [1006, 1011, 1012, 1013]; // closings after which the extension connects again
+
+let socket = null;
+let wire = null; // the extension's handle on the socket
+let asked = "";
+let heardAt = 0;
+let bannerTimer = 0;
+let pollTimer = 0;
+let wishTimer = 0;
+
+const between = ([least, most]) => least + Math.random() * (most - least);
+const isOpen = () => socket?.readyState === WebSocket.OPEN;
+
+function ids(selector, prefix) {
+  const found = [...document.querySelectorAll(selector)];
+  return found.map((element) => Number(element.id.slice(prefix.length))).slice(0, 400);
+}
+
+// What this page shows: counts and a roster; and what it shows of the student.
+function wish() {
+  const term = Number(document.querySelector("[data-live-term]")?.dataset.liveTerm);
+  const roster = Number(document.querySelector("[data-live-roster]")?.dataset.liveRoster);
+  const sections = ids('[id^="seats-"]', "seats-");
+  const held = ids('[id^="act-"][data-held]', "act-");
+  const mark = document.getElementById("mine")?.dataset.mark ?? "";
+  return { shows: { term, sections, ...(roster ? { roster } : {}) }, own: { held, mark } };
+}
+
+function ask(section) {
+  const { shows, own } = wish();
+  const text = JSON.stringify(shows);
+  if (!isOpen() || (text === asked && section === undefined)) return;
+  asked = text;
+  if (section) own.held.push(section);
+  socket.send(JSON.stringify({ ...shows, ...own }));
+}
+
+function lost() {
+  bannerTimer ||= setTimeout(() => { document.getElementById("connection").hidden = false; }, BANNER_AFTER);
+  pollTimer ||= setTimeout(poll, between(POLL));
+}
+
+function found() {
+  clearTimeout(bannerTimer);
+  clearTimeout(pollTimer);
+  bannerTimer = pollTimer = 0;
+  document.getElementById("connection").hidden = true;
+}
+
+async function poll() {
+  clearTimeout(pollTimer);
+  pollTimer = setTimeout(poll, between(POLL));
+  if (document.hidden || !navigator.onLine) return;
+  const { shows, own } = wish();
+  const query = new URLSearchParams({ ...shows, ...own });
+  const answer = await fetch(`/live/fragments?${query}`).catch(() => null);
+  if (!answer?.ok || answer.redirected || isOpen()) return;
+  dispatchEvent(new CustomEvent("fs:fragments", { detail: await answer.text() }));
+}
+
+function reconnect() {
+  if (!wire || socket.readyState === WebSocket.CONNECTING) return;
+  socket.onclose = null; // a dead line may take minutes to say so
+  wire.reconnect();
+}
+
+// Ask a line that may be dead for a sign of life.
+function check() {
+  if (!isOpen()) return;
+  const since = heardAt;
+  socket.send("{}");
+  const line = socket;
+  setTimeout(() => { if (line === socket && heardAt === since) reconnect(); }, ANSWER_WITHIN);
+}
+
+function wake() {
+  if (document.hidden) return;
+  if (isOpen()) return check();
+  lost();
+  poll();
+  reconnect();
+}
+
+function start() {
+  if (!document.querySelector("[data-live-term]")) return;
+  htmx.createWebSocket = (url) => (socket = new WebSocket(url));
+  htmx.config.wsReconnectDelay = (failures) => 200 + Math.random() * Math.min(1000 * 2 ** failures, 15000);
+  // The extension connects when htmx looks at the page, which it does after this script.
+  document.body.setAttribute("hx-ext", "ws, fragments");
+  document.body.setAttribute("ws-connect", "/ws");
+  lost();
+  setInterval(() => { if (Date.now() - heardAt > SILENCE) check(); }, SILENCE);
+  addEventListener("online", wake);
+  addEventListener("pageshow", (event) => { if (event.persisted) wake(); });
+  document.addEventListener("visibilitychange", wake);
+}
+
+addEventListener("htmx:wsOpen", (event) => {
+  wire = event.detail.socketWrapper;
+  if (event.detail.event.target !== socket) return event.detail.event.target.close();
+  asked = "";
+  heardAt = Date.now();
+  found();
+  ask();
+});
+
+addEventListener("htmx:wsClose", (event) => {
+  wire = event.detail.socketWrapper;
+  const closed = event.detail.event;
+  if (closed.target !== socket) return;
+  lost();
+  if (!BY_HTMX.includes(closed.code)) setTimeout(() => { if (!isOpen()) reconnect(); }, between([1000, 4000]));
+});
+
+addEventListener("htmx:wsBeforeMessage", (event) => {
+  heardAt = Date.now();
+  if (!event.detail.message.startsWith("{")) return;
+  event.preventDefault();
+  const { name, detail, between: when } = JSON.parse(event.detail.message);
+  setTimeout(() => htmx.trigger(document.body, `fs:${name}`, detail), between(when));
+});
+
+// Something that the student did, perhaps on another page: this one may show it already.
+addEventListener("fs:own", (event) => {
+  const { section = 0, state } = event.detail;
+  const cell = document.getElementById(`act-${section}`);
+  if (!cell || (cell.dataset.state ?? "") !== state) ask(section);
+});
+
+// Another page of the list, other filters or the open picker show other sections.
+addEventListener("htmx:afterSettle", () => {
+  clearTimeout(wishTimer);
+  wishTimer = setTimeout(() => ask(), 100);
+});
+
+start();

@@ -1,0 +1,93 @@
+"""What a visitor reads when something goes wrong."""
+
+from collections.abc import Iterator
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy.exc import OperationalError
+
+from portal import access
+from portal.seats.errors import LedgerUnavailable
+
+
+def failing(error: Exception) -> access.View:
+    @access.public
+    def view() -> str:
+        raise error
+
+    return view
+
+
+@pytest.fixture
+def broken(app: Flask) -> Iterator[Flask]:
+    """The portal with /clock in trouble."""
+    kept = app.view_functions["live.clock"]
+    yield app
+    app.view_functions["live.clock"] = kept
+
+
+def test_a_missing_page_says_so(client: FlaskClient) -> None:
+    answer = client.get("/nowhere")
+    assert answer.status_code == 404
+    assert "There is no such page" in answer.text
+
+
+def test_a_missing_term_says_so(client: FlaskClient) -> None:
+    assert client.get("/terms/999999999").status_code in {302, 404}
+
+
+def test_a_wrong_method_says_what_would_be_right(client: FlaskClient) -> None:
+    answer = client.post("/clock")
+    assert answer.status_code == 405
+    assert "GET" in answer.headers["Allow"]
+
+
+def test_too_much_at_once_is_refused(client: FlaskClient) -> None:
+    answer = client.post("/login", data={"username": "x" * 300_000})
+    assert answer.status_code == 413
+    assert "Nothing was changed" in answer.text
+
+
+@pytest.mark.parametrize(
+    "error",
+    [LedgerUnavailable("gone"), OperationalError("SELECT 1", {}, Exception("gone"))],
+    ids=["ledger", "database"],
+)
+def test_a_store_that_is_away_asks_for_patience(broken: Flask, error: Exception) -> None:
+    broken.view_functions["live.clock"] = failing(error)
+    answer = broken.test_client().get("/clock")
+    assert answer.status_code == 503
+    assert answer.headers["Retry-After"] == "5"
+    assert "Your seats and places are safe" in answer.text
+
+
+def test_an_unexpected_error_gives_a_code_and_no_details(broken: Flask) -> None:
+    broken.view_functions["live.clock"] = failing(RuntimeError("the secret inside"))
+    answer = broken.test_client().get("/clock")
+    assert answer.status_code == 500
+    assert "secret" not in answer.text
+    assert answer.headers["X-Correlation-Id"] in answer.text
+
+
+def test_the_api_gets_problem_details(client: FlaskClient) -> None:
+    answer = client.get("/api/v1/nowhere")
+    assert answer.status_code == 404
+    assert answer.mimetype == "application/problem+json"
+    assert answer.json["status"] == 404
+    assert answer.json["title"] == "There is no such page"
+
+
+def test_htmx_gets_a_toast(client: FlaskClient) -> None:
+    answer = client.get("/nowhere", headers={"HX-Request": "true", "HX-Target": "results"})
+    assert answer.headers["HX-Retarget"] == "#toasts"
+    assert answer.headers["HX-Reswap"] == "beforeend"
+    assert 'class="toast"' in answer.text
+    assert "<html" not in answer.text
+
+
+def test_a_dialog_gets_its_content(client: FlaskClient) -> None:
+    answer = client.get("/nowhere", headers={"HX-Request": "true", "HX-Target": "dialog"})
+    assert "HX-Retarget" not in answer.headers
+    assert 'id="dialog-title"' in answer.text
+    assert "<html" not in answer.text

@@ -1,0 +1,186 @@
+"""GET and POST /login."""
+
+from time import perf_counter
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import update
+from werkzeug.test import TestResponse
+
+from portal.db import transaction
+from portal.people import accounts, passwords
+from portal.people.models import Account
+from tests.cast import PASSWORD, Cast, an_account
+from tests.web.visitors import browser_of
+
+
+def log_in(client: FlaskClient, username: str = "ada", **fields: str) -> TestResponse:
+    data = {"username": username, "password": PASSWORD, **fields}
+    return client.post("/login", data=data)
+
+
+def test_a_visitor_who_is_not_logged_in_is_sent_to_the_login_page(client: FlaskClient) -> None:
+    answer = client.get("/teaching?x=1")
+    assert answer.status_code == 302
+    assert answer.location == "/login?next=/teaching?x%3D1"
+
+
+def test_name_and_password_begin_a_session(client: FlaskClient, cast: Cast) -> None:  # noqa: ARG001
+    assert log_in(client).status_code == 302
+    assert client.get("/api/v1/me").json["name"] == "Ada"
+
+
+def test_login_leads_on_to_the_page_that_was_asked_for(client: FlaskClient, cast: Cast) -> None:
+    assert log_in(client, "iris", next="/teaching").location == "/teaching"
+    assert cast.iris
+
+
+@pytest.mark.parametrize(
+    "elsewhere",
+    [
+        "https://evil.example/",
+        "//evil.example/",
+        "/\\evil.example",
+        "\\\\evil.example",
+        "javascript:alert(1)",
+        "/\t/evil.example",
+        "evil",
+        "",
+    ],
+)
+def test_login_never_leads_to_another_site(
+    client: FlaskClient,
+    cast: Cast,  # noqa: ARG001
+    elsewhere: str,
+) -> None:
+    assert log_in(client, next=elsewhere).location == "/"
+
+
+def test_a_wrong_password_and_an_unknown_name_are_told_alike(
+    client: FlaskClient,
+    cast: Cast,  # noqa: ARG001
+) -> None:
+    wrong = log_in(client, "ada", password="not it")
+    unknown = log_in(client, "xyz", password="not it")
+    assert wrong.status_code == unknown.status_code == 422
+    assert wrong.text.replace("ada", "") == unknown.text.replace("xyz", "")
+
+
+def test_an_unknown_name_takes_as_long_as_a_wrong_password(app: Flask, cast: Cast) -> None:
+    with transaction() as session:
+        proper = passwords.hash_password(PASSWORD)
+        session.execute(
+            update(Account).where(Account.id == cast.ada.account_id).values(password_hash=proper)
+        )
+    client = app.test_client()
+    log_in(client, "eve")  # the first one makes the hash that it is compared with
+
+    def seconds(username: str) -> float:
+        start = perf_counter()
+        log_in(client, username, password="not it")
+        return perf_counter() - start
+
+    known, unknown = (min(seconds(name) for _ in range(3)) for name in ("ada", "eve"))
+    assert 0.5 < unknown / known < 2
+
+
+@pytest.mark.parametrize("username", ["", " ", "a\0da", "x" * 5000, "ada'--"])
+def test_an_odd_name_is_refused_calmly(client: FlaskClient, cast: Cast, username: str) -> None:
+    answer = log_in(client, username, password="not it")
+    assert answer.status_code == 422
+    assert cast.ada
+
+
+def test_what_was_typed_as_a_name_is_kept_and_the_password_is_not(client: FlaskClient) -> None:
+    page = log_in(client, "eve", password="sesame").text
+    assert 'value="eve"' in page
+    assert "sesame" not in page
+
+
+def test_a_session_of_before_is_forgotten_at_login(client: FlaskClient, cast: Cast) -> None:
+    with client.session_transaction() as session:
+        session["planted"] = "by someone else"
+    log_in(client)
+    with client.session_transaction() as session:
+        assert "planted" not in session
+    assert cast.ada
+
+
+def test_a_deleted_account_cannot_log_in(client: FlaskClient, cast: Cast) -> None:
+    with transaction() as session:
+        gone = update(Account).where(Account.id == cast.ada.account_id)
+        session.execute(gone.values(deleted_at="2020-01-01"))
+    assert log_in(client).status_code == 422
+
+
+def test_an_account_without_a_password_cannot_log_in(client: FlaskClient) -> None:
+    with transaction() as session:
+        session.add(Account(username="empty", name="Empty"))
+    assert log_in(client, "empty", password="").status_code == 422
+
+
+def test_a_hash_of_older_parameters_is_made_anew_at_login(client: FlaskClient, cast: Cast) -> None:
+    log_in(client)
+    with transaction() as session:
+        kept = session.get_one(Account, cast.ada.account_id).password_hash
+    assert "m=19456,t=2,p=1" in kept
+    assert passwords.verify(kept, PASSWORD)
+
+
+def test_ten_wrong_passwords_in_a_minute_are_enough(client: FlaskClient, cast: Cast) -> None:
+    for _ in range(10):
+        assert log_in(client, password="not it").status_code == 422
+    answer = log_in(client)
+    assert answer.status_code == 429
+    assert 0 < int(answer.headers["Retry-After"]) <= 3600
+    assert "Too many tries" in answer.text
+    assert cast.ada
+
+
+def test_nobody_is_locked_out_by_someone_elsewhere(app: Flask, cast: Cast) -> None:
+    attacker, victim = app.test_client(), app.test_client()
+    for _ in range(11):
+        log_in(attacker, password="not it")
+    data = {"username": "ada", "password": PASSWORD}
+    answer = victim.post("/login", data=data, environ_base={"REMOTE_ADDR": "10.0.0.9"})
+    assert answer.status_code == 302
+    assert cast.ada
+
+
+def test_logging_in_often_with_the_right_password_is_not_limited(
+    client: FlaskClient, cast: Cast
+) -> None:
+    assert {log_in(client).status_code for _ in range(12)} == {302}
+    assert cast.ada
+
+
+def test_a_form_without_its_token_is_refused(app: Flask, cast: Cast) -> None:
+    app.config["WTF_CSRF_ENABLED"] = True
+    try:
+        answer = log_in(app.test_client())
+    finally:
+        app.config["WTF_CSRF_ENABLED"] = False
+    assert answer.status_code == 400
+    assert "open for too long" in answer.text
+    assert cast.ada
+
+
+def test_all_sessions_of_an_account_can_be_ended_at_once(app: Flask, cast: Cast) -> None:
+    client = browser_of(app, "ada")
+    with transaction() as session:
+        ended = update(Account).where(Account.id == cast.ada.account_id)
+        session.execute(ended.values(session_epoch=2))
+    accounts.forget(cast.ada.account_id)
+    assert client.get("/api/v1/me").status_code == 401
+
+
+def test_the_login_page_leads_on_who_has_logged_in(app: Flask) -> None:
+    an_account("zoe")
+    assert browser_of(app, "zoe").get("/login?next=/api/v1/me").location == "/api/v1/me"
+
+
+def test_cookies_are_kept_from_scripts_and_other_sites(client: FlaskClient) -> None:
+    cookie = client.get("/login").headers["Set-Cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=Lax" in cookie

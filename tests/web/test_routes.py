@@ -1,0 +1,80 @@
+"""Every address states who may open it."""
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from portal.access import PUBLIC, SIGNED_IN, rule_of
+from tests.cast import Cast
+from tests.web.visitors import browser_of
+
+OPEN_TO_ALL = {
+    "/clock",
+    "/health",
+    "/live",
+    "/login",
+    "/logout",
+    "/ready",
+    "/script.js",
+    "/static/<path:filename>",
+    "/style.css",
+}
+KNOWN = {PUBLIC, SIGNED_IN, "student", "instructor", "admin"}
+
+
+def test_every_route_states_a_rule(app: Flask) -> None:
+    for route in app.url_map.iter_rules():
+        rule = rule_of(app.view_functions[route.endpoint])
+        assert rule, f"{route.rule} has no rule"
+        assert rule <= KNOWN, f"{route.rule} has an unknown rule"
+
+
+def test_only_these_are_public(app: Flask) -> None:
+    public = {
+        route.rule
+        for route in app.url_map.iter_rules()
+        if PUBLIC in rule_of(app.view_functions[route.endpoint])
+    }
+    assert public == OPEN_TO_ALL
+
+
+def test_a_view_without_a_rule_opens_to_nobody(app: Flask, cast: Cast) -> None:
+    client = browser_of(app, "max")
+    view = app.view_functions["api.me"]
+    app.view_functions["api.me"] = lambda: "secret"
+    try:
+        assert client.get("/api/v1/me").status_code == 403
+    finally:
+        app.view_functions["api.me"] = view
+    assert cast.max
+
+
+@pytest.mark.parametrize(
+    ("username", "address"),
+    [
+        ("ada", "/admin"),
+        ("ada", "/teaching"),
+        ("iris", "/admin"),
+        ("iris", "/terms/1"),
+        ("max", "/teaching"),
+        ("max", "/terms/1/mine"),
+    ],
+)
+def test_a_page_of_another_role_is_refused(
+    app: Flask,
+    cast: Cast,  # noqa: ARG001
+    username: str,
+    address: str,
+) -> None:
+    answer = browser_of(app, username).get(address)
+    assert answer.status_code == 403
+    assert "not yours to open" in answer.text
+
+
+def test_htmx_is_sent_to_the_login_page_as_a_whole(client: FlaskClient) -> None:
+    answer = client.get("/admin", headers={"HX-Request": "true"})
+    assert answer.headers["HX-Redirect"] == "/login"
+
+
+def test_a_socket_is_refused_and_not_redirected(client: FlaskClient) -> None:
+    assert client.get("/teaching", headers={"Upgrade": "websocket"}).status_code == 401

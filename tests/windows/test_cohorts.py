@@ -1,0 +1,55 @@
+"""Whom a window is for."""
+
+import pytest
+
+from portal.backend import Backend
+from portal.db import transaction
+from portal.windows import cohorts
+from tests.cast import Cast, a_student
+
+
+@pytest.mark.parametrize(
+    ("cohort", "words"),
+    [
+        ({}, "Everyone"),
+        ({"years": []}, "Everyone"),
+        ({"years": ["Junior", "Senior"]}, "Junior, Senior"),
+        ({"years": ["Senior"], "subjects": ["CSC"]}, "Senior; majors and minors in CSC"),
+        ({"students": ["1", "2", "3", "4", "5"]}, "students 1, 2, 3 and 2 more"),
+    ],
+)
+def test_a_cohort_is_told_in_words(cohort: cohorts.Cohort, words: str) -> None:
+    assert cohorts.describe(cohort) == words
+
+
+def test_it_counts_the_students_who_match(cast: Cast) -> None:
+    a_student("eli", majors=("CSC",), year="Senior")
+    a_student("fay", majors=("CSC", "MTH"), year="Junior")
+    sizes = {
+        "everyone": cohorts.Cohort(),
+        "seniors": {"years": ["Senior"]},
+        "csc": {"subjects": ["CSC", "MTH"]},
+        "both": {"years": ["Senior"], "subjects": ["CSC"]},
+        "ada": {"students": [cast.ada.number]},
+    }
+    with transaction() as session:
+        found = {name: cohorts.size(session, cohort) for name, cohort in sizes.items()}
+    assert found == {"everyone": 6, "seniors": 1, "csc": 2, "both": 1, "ada": 1}
+
+
+def test_one_can_choose_among_what_students_are(cast: Cast) -> None:
+    a_student("eli", majors=("CSC",), year="Senior")
+    with transaction() as session:
+        offered = cohorts.choices(session)
+    assert offered == {
+        "years": ["Freshman", "Senior"],
+        "levels": ["Undergraduate"],
+        "subjects": ["CSC"],
+    }
+    assert cast.ada
+
+
+def test_it_names_numbers_that_no_student_has(cast: Cast, backend: Backend) -> None:
+    with transaction() as session:
+        assert cohorts.unknown_students(session, [cast.ada.number, "X"]) == ["X"]
+    assert backend

@@ -1,0 +1,65 @@
+"""Moments and the clocks on the wall."""
+
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from portal.windows.localtime import Clockface, NotOnTheClock, TwiceOnTheClock
+
+CLOCK = Clockface(ZoneInfo("America/New_York"))
+
+
+def ms(year: int, month: int, day: int, hour: int = 0, minute: int = 0) -> int:
+    return int(datetime(year, month, day, hour, minute, tzinfo=UTC).timestamp() * 1000)
+
+
+def test_a_local_time_is_read_in_the_zone_of_that_day() -> None:
+    assert CLOCK.moment("2026-07-01T09:00") == ms(2026, 7, 1, 13)
+    assert CLOCK.moment("2026-12-01T09:00") == ms(2026, 12, 1, 14)
+
+
+def test_a_moment_is_written_with_its_day_and_zone() -> None:
+    assert CLOCK.full(ms(2026, 11, 23, 14)) == "Mon 23 Nov 2026, 9:00 am EST"
+    assert CLOCK.full(ms(2026, 7, 4, 16, 5)) == "Sat 4 Jul 2026, 12:05 pm EDT"
+    assert CLOCK.full(ms(2026, 7, 4, 4, 5)) == "Sat 4 Jul 2026, 12:05 am EDT"
+
+
+def test_seconds_are_written_only_where_there_are_some() -> None:
+    assert CLOCK.clock(ms(2026, 7, 4, 16, 5) + 7000) == "12:05:07 pm"
+    assert CLOCK.field(ms(2026, 7, 4, 16, 5) + 7000) == "2026-07-04T12:05:07"
+
+
+def test_a_time_that_was_skipped_is_refused() -> None:
+    with pytest.raises(NotOnTheClock):
+        CLOCK.moment("2026-03-08T02:30")
+
+
+def test_it_says_between_what_a_time_was_skipped() -> None:
+    before, after = CLOCK.jump("2026-03-08T02:30")
+    assert CLOCK.full(before) == "Sun 8 Mar 2026, 1:59 am EST"
+    assert CLOCK.full(after) == "Sun 8 Mar 2026, 3:00 am EDT"
+
+
+def test_a_time_that_comes_twice_has_to_be_chosen() -> None:
+    with pytest.raises(TwiceOnTheClock) as twice:
+        CLOCK.moment("2026-11-01T01:30")
+    first, second = twice.value.choices
+    assert second - first == 60 * 60 * 1000
+    assert CLOCK.moment("2026-11-01T01:30", second=False) == first
+    assert CLOCK.moment("2026-11-01T01:30", second=True) == second
+
+
+@pytest.mark.parametrize("text", ["", "tomorrow", "2026-13-01T00:00", "2026-01-01T00:00Z"])
+def test_what_is_no_local_time_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r".*"):
+        CLOCK.moment(text)
+
+
+@given(st.integers(ms(2020, 1, 1) // 60_000, ms(2035, 1, 1) // 60_000))
+def test_what_is_written_into_a_form_reads_back_as_the_same_moment(minute: int) -> None:
+    moment = minute * 60_000
+    choices = {CLOCK.moment(CLOCK.field(moment), second=which) for which in (False, True)}
+    assert moment in choices

@@ -28,6 +28,9 @@ def connect(url: str, **options: Any) -> Engine:
     engine = create_engine(
         with_driver(url),
         pool_pre_ping=True,
+        pool_size=20,
+        max_overflow=0,
+        pool_timeout=3,
         connect_args={
             "connect_timeout": 3,
             "application_name": "fairseat",

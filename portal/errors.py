@@ -9,10 +9,9 @@ from flask import Flask, jsonify, render_template, request
 from flask.typing import ResponseReturnValue
 from flask_limiter import RateLimitExceeded
 from flask_wtf.csrf import CSRFError
-from sqlalchemy.exc import OperationalError
-from sqlalchemy.exc import TimeoutError as NoConnectionFree
 from werkzeug.exceptions import HTTPException
 
+from portal import cache
 from portal.catalog.board import NoSuchTerm
 from portal.extensions import limiter
 from portal.ops.correlation import correlation
@@ -74,8 +73,8 @@ def start(app: Flask) -> None:
     app.register_error_handler(RateLimitExceeded, _limited)
     app.register_error_handler(NoSuchTerm, lambda _: answer(404, WORDS[404]))
     app.register_error_handler(LedgerUnavailable, _away)
-    app.register_error_handler(OperationalError, _away)
-    app.register_error_handler(NoConnectionFree, _away)
+    for lost in cache.AWAY:
+        app.register_error_handler(lost, _away)
     app.register_error_handler(Exception, _broken)
 
 

@@ -5,7 +5,11 @@ import resource
 from pathlib import Path
 from typing import Any
 
-from psycogreen.gevent import patch_psycopg
+from psycogreen.gevent import gevent_wait_callback
+from psycopg2 import OperationalError
+from psycopg2.extensions import set_wait_callback
+
+PATIENCE = 20.0  # seconds that PostgreSQL may stay silent: longer than a statement may take
 
 wsgi_app = "wsgi:app"
 chdir = str(Path(__file__).resolve().parent.parent)
@@ -28,7 +32,7 @@ accesslog = None
 
 def post_fork(server: Any, worker: Any) -> None:  # noqa: ARG001  gunicorn's signature
     """Let other requests run while one waits for PostgreSQL."""
-    patch_psycopg()
+    set_wait_callback(_wait)
 
 
 def post_worker_init(worker: Any) -> None:
@@ -36,6 +40,14 @@ def post_worker_init(worker: Any) -> None:
     from portal.live import leaving  # noqa: PLC0415  only after gevent has patched
 
     leaving.watch(worker, worker.wsgi)
+
+
+def _wait(connection: Any) -> None:
+    # psycopg2's own limits don't hold here: a silent server would keep a request for ever.
+    try:
+        gevent_wait_callback(connection, timeout=PATIENCE)
+    except TimeoutError as error:
+        raise OperationalError("PostgreSQL has been silent for too long") from error
 
 
 def _raise_file_limit() -> None:

@@ -2,14 +2,11 @@
 
 from dataclasses import dataclass
 from hashlib import sha256
-from threading import Lock
-from time import monotonic
 
-from cachetools import LRUCache
 from flask import Request, request
 from sqlalchemy import ColumnElement, Row, func, or_, select
-from sqlalchemy.exc import OperationalError
 
+from portal.cache import Cache
 from portal.db import transaction
 from portal.extensions import logins
 from portal.people.models import AccessKey, Account, Student, Teacher
@@ -36,10 +33,6 @@ class Visitor:
     def get_id(self) -> str:
         """What a session keeps; it ends with the epoch that it was begun in."""
         return f"{self.id}.{self.epoch}"
-
-
-_known: LRUCache[int, tuple[float, Visitor | None]] = LRUCache(maxsize=20_000)
-_lock = Lock()
 
 
 def start() -> None:
@@ -81,25 +74,12 @@ def bearer(asked: Request = request) -> str | None:
 
 def find(account_id: int) -> Visitor | None:
     """The account's visitor, at most 5 s old, older only while PostgreSQL is away."""
-    with _lock:
-        read_at, visitor = _known.get(account_id, (0.0, None))
-    if read_at and monotonic() - read_at < FRESH_SECONDS:
-        return visitor
-    try:
-        visitor = read(Account.id == account_id)
-    except OperationalError:
-        if visitor is None:
-            raise
-        return visitor
-    with _lock:
-        _known[account_id] = (monotonic(), visitor)
-    return visitor
+    return _visitors.get(account_id)
 
 
 def forget(account_id: int) -> None:
     """Read the account anew when it is next asked for."""
-    with _lock:
-        _known.pop(account_id, None)
+    _visitors.forget(account_id)
 
 
 def read(which: ColumnElement[bool]) -> Visitor | None:
@@ -125,3 +105,10 @@ def _visitor(row: Row[int, str, bool, int, int, int]) -> Visitor:
         teacher_id=row.teacher,
         epoch=row.session_epoch,
     )
+
+
+def _of_account(account_id: int) -> Visitor | None:
+    return read(Account.id == account_id)
+
+
+_visitors = Cache(_of_account, FRESH_SECONDS)

@@ -25,7 +25,7 @@ def _name_and_address() -> str:
 
 
 def _failed(response: Response) -> bool:
-    return response.status_code != 302
+    return response.status_code == 422
 
 
 @bp.get("/login")
@@ -39,12 +39,12 @@ def form() -> ResponseReturnValue:
 
 
 # A whole campus may share one address, and nobody may lock another out by failing in their name:
-# the strict limit is on the pair, the loose one on a name tried from many addresses.
+# so what counts is the pair, and for an address alone only what failed.
 @bp.post("/login")
 @public
-@limiter.limit("3000/minute")
+@limiter.limit("60/minute", key_func=_name_and_address)
 @limiter.limit("10/minute;60/hour", key_func=_name_and_address, deduct_when=_failed)
-@limiter.limit("100/minute", key_func=name_tried, deduct_when=_failed)
+@limiter.limit("1000/minute", deduct_when=_failed)
 def log_in() -> ResponseReturnValue:
     """Begin a session, or say that name and password do not belong together."""
     onward = safe_path(request.form.get("next", ""))

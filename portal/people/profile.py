@@ -2,13 +2,12 @@
 
 from dataclasses import dataclass
 from decimal import Decimal
-from threading import Lock
 from typing import Any
 
-from cachetools import TTLCache, cached
 from sqlalchemy import ARRAY, String, func, select
 from sqlalchemy.sql.elements import ColumnElement
 
+from portal.cache import Cache
 from portal.catalog.models import Department, Subject
 from portal.db import transaction
 from portal.people.models import Account, CompletedCourse, Hold, Student, StudentSubject
@@ -41,14 +40,22 @@ class Profile:
     department: str
     majors: frozenset[str] = frozenset()
     minors: frozenset[str] = frozenset()
+    fields: tuple[str, ...] = ()  # names of majors and minors, as the student is told of them
     completed: frozenset[str] = frozenset()
     holds: tuple[HoldView, ...] = ()
     credit_limit: Decimal | None = None  # None = the term's limit
 
 
-@cached(TTLCache(maxsize=20_000, ttl=FRESH_SECONDS), lock=Lock())
 def profile(student_id: int) -> Profile:
-    """The student's profile, at most 5 s old; raises LookupError where there is none."""
+    """The student's profile, at most 5 s old, older only while PostgreSQL is away.
+
+    Raises LookupError where there is no such student.
+    """
+    return _profiles.get(student_id)
+
+
+def read(student_id: int) -> Profile:
+    """The student's profile as it is now; raises LookupError where there is none."""
     with transaction() as session:
         row = session.execute(_everything(student_id)).mappings().one_or_none()
     if row is None:
@@ -60,6 +67,7 @@ def profile(student_id: int) -> Profile:
         **facts | {"completed": frozenset(facts["completed"] or ())},
         majors=_named(subjects, "major"),
         minors=_named(subjects, "minor"),
+        fields=tuple(sorted({name for _, _, name in subjects})),
         holds=tuple(HoldView(*hold) for hold in holds),
     )
 
@@ -121,3 +129,6 @@ def _holds() -> ColumnElement[Any]:
 
 def _named(subjects: list[list[str]], kind: str) -> frozenset[str]:
     return frozenset(word for each, code, name in subjects if each == kind for word in (code, name))
+
+
+_profiles = Cache(read, FRESH_SECONDS)

@@ -148,6 +148,17 @@ def test_nobody_is_locked_out_by_someone_elsewhere(app: Flask, cast: Cast) -> No
     assert cast.ada
 
 
+def test_failing_from_one_address_locks_nobody_out_elsewhere(app: Flask, cast: Cast) -> None:
+    attacker = app.test_client()
+    for _ in range(130):
+        log_in(attacker, password="not it")
+    data = {"username": "ada", "password": PASSWORD}
+    elsewhere = {"REMOTE_ADDR": "10.0.0.9"}
+    answer = app.test_client().post("/login", data=data, environ_base=elsewhere)
+    assert answer.status_code == 302
+    assert cast.ada
+
+
 def test_logging_in_often_with_the_right_password_is_not_limited(
     client: FlaskClient, cast: Cast
 ) -> None:

@@ -36,10 +36,12 @@ def post_fork(server: Any, worker: Any) -> None:  # noqa: ARG001  gunicorn's sig
 
 
 def post_worker_init(worker: Any) -> None:
-    """Send open pages to another process as soon as this one is told to end."""
-    from portal.live import leaving  # noqa: PLC0415  only after gevent has patched
+    """Read what is offered before the first visitor comes, and see open pages off at the end."""
+    from portal.catalog import board  # noqa: PLC0415  only after gevent has patched
+    from portal.live import leaving  # noqa: PLC0415
 
     leaving.watch(worker, worker.wsgi)
+    board.preload()
 
 
 def _wait(connection: Any) -> None:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from threading import Lock
@@ -13,6 +14,7 @@ from portal.catalog import load
 from portal.catalog.cards import Card, MeetingView, TermView
 from portal.catalog.models import Term
 from portal.catalog.query import Query
+from portal.catalog.terms import live_terms
 from portal.db import transaction
 from portal.seats.answers import Seats
 
@@ -108,6 +110,13 @@ def board(term_id: int) -> Board:
         return renewed(term_id)
     finally:
         _shelf.lock.release()
+
+
+def preload() -> None:
+    """Read the board of every live term, so that the first visitor need not wait for it."""
+    with suppress(SQLAlchemyError):
+        for term in live_terms():
+            board(term.id)
 
 
 def renewed(term_id: int) -> Board:

@@ -84,9 +84,11 @@ def _restrictions(
     profile: "Profile", restrictions: Iterable[tuple[str, str, str]]
 ) -> Iterator[Reason]:
     for (rule, kind), values in grouped(restrictions).items():
-        have = sorted(word for word in _attributes(profile, kind) if word.strip())
+        have = [word for word in _attributes(profile, kind) if word.strip()]
         if _meet(values, have) != (rule == "must_be"):
-            facts = {"rule": rule, "kind": kind, "values": values, "have": have}
+            # A subject is matched by code and by name, and told by its name.
+            told = [word for word in profile.fields if word in have] or have
+            facts = {"rule": rule, "kind": kind, "values": values, "have": told}
             yield Reason("restriction", facts)
 
 

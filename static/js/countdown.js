@@ -78,6 +78,7 @@ function tick() {
   if (Number.isNaN(left)) return;
   const seconds = Math.max(0, Math.ceil(left / 1000));
   banner.querySelector(".clock").textContent = clockface(seconds);
+  answer(Math.ceil(seconds / 60));
   announce(seconds);
   if (left > 0) timer = setTimeout(tick, left % 1000 || 1000);
   else if (turned !== banner.dataset.phase) turn();
@@ -113,8 +114,16 @@ function clockface(seconds) {
   const days = Math.floor(seconds / 86400);
   const hours = Math.floor(seconds / 3600) % 24;
   const minutes = Math.floor(seconds / 60) % 60;
-  if (days) return `${days} d ${hours}:${pad(minutes)}`;
+  if (days) return `${days} d ${hours} h`;
   return (hours ? `${hours}:${pad(minutes)}` : minutes) + `:${pad(seconds % 60)}`;
+}
+
+// The same sentence as the server's: see portal/windows/phases.py.
+function answer(minutes) {
+  const words = banner.querySelector("[data-answer]");
+  if (!words) return;
+  const begins = banner.dataset.phase === "before" ? "Begins" : "Ends";
+  words.textContent = `${begins} in ${minutes.toLocaleString("en")} ${minutes === 1 ? "minute" : "minutes"}`;
 }
 
 function announce(seconds) {

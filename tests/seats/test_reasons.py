@@ -8,7 +8,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from portal.seats.answers import Reason
-from portal.seats.reasons import Case, Told, told
+from portal.seats.case import Case
+from portal.seats.reasons import Told, told
 from tests.seats.makers import a_board, a_card, a_meeting, course, every, some
 
 ROOT = Path(__file__).parents[2]
@@ -60,6 +61,10 @@ def test_every_reason_that_the_ledger_gives_has_a_sentence() -> None:
     lua = (ROOT / "portal/seats/ledger.lua").read_text()
     given = set(re.findall(r'reason\("(\w+)"', lua)) - {"section_"}
     assert given <= FACTS.keys()
+
+
+def test_a_reason_without_a_sentence_still_makes_one() -> None:
+    assert told([Reason("of_tomorrow")], CASE)[0].text.endswith("ask the registrar.")
 
 
 def test_a_missing_prerequisite_is_said_as_people_say_it() -> None:

@@ -75,6 +75,12 @@ def test_a_blank_in_the_record_is_no_way_in() -> None:
     assert reason.facts["have"] == []
 
 
+def test_a_student_is_told_of_majors_by_their_names() -> None:
+    card = a_card(restrictions=(("must_be", "major", "Biology"),))
+    (reason,) = rules.refusals(a_profile(fields=("Computer Science", "Mathematics")), card)
+    assert reason.facts["have"] == ["Computer Science"]
+
+
 def test_a_kind_that_we_do_not_know_lets_nobody_in() -> None:
     assert codes(a_profile(), a_card(restrictions=(("must_be", "cohort", "X"),))) == ["restriction"]
 

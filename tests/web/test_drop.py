@@ -40,7 +40,7 @@ def test_the_form_says_how_many_are_left_today(ada: FlaskClient, section: Any) -
 def test_the_form_says_who_waits_for_the_seat(app: Flask, ada: FlaskClient, section: Any) -> None:
     press(ada, section, "pick")
     press(browser_of(app, "ben"), section, "pick", wait="1")
-    assert "the first of 1 who wait for it" in words(ada.get(address(section, "drop")).text)
+    assert "it goes to the one who waits for it" in words(ada.get(address(section, "drop")).text)
 
 
 def test_without_javascript_the_seat_is_given_up(

@@ -111,11 +111,25 @@ def test_meetings_are_shown_calmly(ada: FlaskClient, term: Any) -> None:
     assert "1–15 credits" in text
 
 
+def test_sections_of_one_course_are_told_apart_by_their_own_titles(
+    ada: FlaskClient, term: Any
+) -> None:
+    topics = builders.a_course("ART-1", title="Topics in Art")
+    for own in ("Light", "Clay"):
+        builders.a_section(topics, term, title=own)
+    chemistry = builders.a_course("CHE-1", title="Chemistry I")
+    builders.a_section(chemistry, term, title="CHEM 1")
+    text = words(ada.get(f"/terms/{term.id}").text)
+    assert "Topics in Art: Light" in text
+    assert "Topics in Art: Clay" in text
+    assert "4 credits Chemistry I" in text
+
+
 def test_rules_that_stand_in_the_way_are_told_in_the_list(ada: FlaskClient, term: Any) -> None:
     needs = {"prerequisites": {"any": [{"course": "MAT-1010"}, {"course": "MAT-1020"}]}}
     builders.a_section(builders.a_course(), term, **needs)
     text = words(ada.get(f"/terms/{term.id}").text)
-    assert "one of MAT 1010 or MAT 1020, and your record does not show it" in text
+    assert "one of MAT 1010 or MAT 1020, which your record does not show" in text
 
 
 def test_a_search_keeps_its_words_over_a_refresh(ada: FlaskClient, term: Any) -> None:

@@ -1,0 +1,109 @@
+"""The term's one page, lobby and picker alike, and my selections."""
+
+import random
+from threading import Lock
+from urllib.parse import parse_qsl, urlsplit
+
+from cachetools import TTLCache, cached
+from flask import abort, get_flashed_messages, render_template
+from flask.typing import ResponseReturnValue
+from htmx_flask import request
+from werkzeug.datastructures import MultiDict
+
+from portal.access import requires, visitor
+from portal.catalog.models import Term
+from portal.catalog.present import DAYS, credit_words
+from portal.catalog.terms import live_terms
+from portal.seats import trees
+from portal.seats.restrictions import audience
+from portal.student import bp, fragments
+from portal.student.listing import listing
+from portal.student.scene import Scene, scene
+
+TERMS_FRESH_SECONDS = 10
+
+
+@bp.get("")
+@requires("student")
+def term(term_id: int) -> ResponseReturnValue:
+    """The lobby before the window opens, the picker while it is open, my selections after."""
+    now = mine_of(term_id)
+    if request.htmx.target == "more":
+        found = listing(now, request.args, last_page_only=True)
+        return render_template("student/rows.html", scene=now, listing=found, **WORDS)
+    found = listing(now, request.args)
+    if request.htmx.target == "results":
+        page = render_template("student/results.html", scene=now, listing=found, **WORDS)
+        return page, {"HX-Replace-Url": found.query_url(term_id)}
+    return render_template(
+        "student/term.html", listing=found, subjects=now.board.subjects, days=DAYS, **around(now)
+    )
+
+
+@bp.get("/stage")
+@requires("student")
+def stage(term_id: int) -> ResponseReturnValue:
+    """The banner of this moment; the list too, where its phase needs another one."""
+    now = mine_of(term_id)
+    shown = request.args.get("shown", "")
+    # When picking begins, styles alone turn the cells: nothing moves under anyone's pointer.
+    begun = shown.startswith("before") and now.phase.kind == "open"
+    found = None if begun or shown == now.stage else listing(now, _args_of_page())
+    return render_template("student/stage.html", listing=found, **around(now))
+
+
+@bp.get("/mine")
+@requires("student")
+def mine(term_id: int) -> ResponseReturnValue:
+    """My selections and my waitlists, with live places."""
+    return render_template("student/mine.html", **around(mine_of(term_id)))
+
+
+def mine_of(term_id: int, at: int | None = None) -> Scene:
+    """The visitor's scene in a term; 404 where there is no such term."""
+    try:
+        return scene(term_id, visitor().student_id or 0, at)
+    except LookupError:
+        abort(404)
+
+
+def around(now: Scene) -> dict[str, object]:
+    """What every page of a student has around its own content."""
+    return {
+        "scene": now,
+        "term": now.term,
+        "terms": offered_terms(),
+        "banner": fragments.banner(now),
+        "mine": fragments.mine(now) + fragments.bar(now),
+        "refresh": _refresh(now),
+        "notices": get_flashed_messages(with_categories=True),
+        **WORDS,
+    }
+
+
+@cached(TTLCache(maxsize=1, ttl=TERMS_FRESH_SECONDS), lock=Lock())
+def offered_terms() -> list[Term]:
+    """The terms to choose from, a little old at most."""
+    return live_terms()
+
+
+WORDS = {
+    "credit_words": credit_words,
+    "audience": audience,
+    "shown": trees.shown,
+    "tree_in_words": lambda tree: trees.words(trees.missing(tree, lambda _: False) or {"all": []}),
+}
+
+
+def _refresh(now: Scene) -> int:
+    """Seconds after which a page without scripts asks anew, spread so that not all ask at once."""
+    spread = random.randint(0, 20)  # noqa: S311 - no secret
+    if now.phase.kind == "open":
+        return 40 + spread
+    left = ((now.phase.turns or 0) - now.phase.now) // 1000 if now.phase.kind == "before" else 60
+    return left + 1 + spread // 5 if left < 40 else 20 + spread
+
+
+def _args_of_page() -> "MultiDict[str, str]":
+    """The search and filters of the page that asks."""
+    return MultiDict(parse_qsl(urlsplit(request.htmx.current_url or "").query))

@@ -1,0 +1,8 @@
+"""Jobs of the queue `record`."""
+
+from portal.record import drain as recorder
+
+
+def drain(term: int) -> None:
+    """Record what is new in the journal of a term."""
+    recorder.drain(term)

@@ -1,0 +1,53 @@
+"""The event log, read from its beginning: what must be true if it is."""
+
+from collections.abc import Iterator
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from portal.record.fact import Fact
+from portal.record.models import Event
+from portal.record.project import State, UnknownEvent, apply
+
+AT_ONCE = 5000
+
+
+def fold(session: Session, term: int, state: State, after: int, through: int) -> int:
+    """Move the state from event `after` over those until `through`; gives their number.
+
+    Events that are missing or can't be read are noted as contradictions.
+    """
+    folded, expected = 0, after + 1
+    for fact in logged(session, term, after, through):
+        _note_missing(state, expected, fact.seq)
+        try:
+            apply(state, fact)
+        except (UnknownEvent, LookupError, TypeError) as error:
+            state.contradictions.append((fact.seq, f"unreadable: {error}"))
+        folded, expected = folded + 1, fact.seq + 1
+    _note_missing(state, expected, through + 1)
+    return folded
+
+
+def logged(session: Session, term: int, after: int, through: int) -> Iterator[Fact]:
+    """The facts of a term's event log with `after` < seq <= `through`, in order."""
+    found = session.execute(
+        select(
+            Event.seq,
+            Event.occurred_at,
+            Event.name,
+            Event.version,
+            Event.aggregate,
+            Event.payload,
+            Event.context,
+        )
+        .where(Event.term_id == term, Event.seq > after, Event.seq <= through)
+        .order_by(Event.seq)
+        .execution_options(yield_per=AT_ONCE)
+    )
+    for row in found:
+        yield Fact(*row)
+
+
+def _note_missing(state: State, expected: int, came: int) -> None:
+    state.contradictions += [(seq, "missing") for seq in range(expected, came)]

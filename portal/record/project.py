@@ -1,0 +1,187 @@
+"""What each event does to the read models: the one place where both are known."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from portal.record.fact import Fact, moment
+
+Row = dict[str, Any]
+Pair = tuple[int, int]  # section, student
+
+
+class UnknownEvent(Exception):  # noqa: N818
+    """An event that this version of the portal can't read: it must not be skipped."""
+
+
+@dataclass
+class State:
+    """Rows of the read models by their keys within a term, all of them or those at hand."""
+
+    seats: dict[int, Row] = field(default_factory=dict)
+    enrollments: dict[Pair, Row] = field(default_factory=dict)
+    places: dict[Pair, Row] = field(default_factory=dict)
+    windows: dict[int, Row] = field(default_factory=dict)
+    passed: set[Pair] = field(default_factory=set)  # keys of places that are passed over
+    contradictions: list[tuple[int, str]] = field(default_factory=list)  # seq, what is wrong
+
+
+def apply(state: State, fact: Fact) -> None:
+    """Move the state over one event; raises UnknownEvent."""
+    change = CHANGES.get((fact.name, fact.version))
+    if change is None:
+        raise UnknownEvent(f"event {fact.seq}: {fact.name} version {fact.version}")
+    change(state, fact)
+
+
+def _section_set(state: State, fact: Fact) -> None:
+    told = fact.payload
+    row = state.seats.setdefault(told["section"], {"enrolled": 0, "waiting": 0})
+    row |= {
+        "section_id": told["section"],
+        "status": told["status"],
+        "capacity": told["capacity"],
+        "waitlist_capacity": told["waitlist"],
+        "prior": told["prior"],
+    }
+    _reprieve(state, fact, lambda section, _: section == told["section"])
+    _count(state, fact)
+
+
+def _enrolled(state: State, fact: Fact) -> None:
+    _enroll(state, fact, "enrolled")
+    _count(state, fact, enrolled=1)
+
+
+def _dropped(state: State, fact: Fact) -> None:
+    _enroll(state, fact, "dropped")
+    freed, dropper = fact.payload["section"], fact.payload["student"]
+    # A seat of the section is free again, and what stood in this student's way may be gone.
+    _reprieve(state, fact, lambda section, student: section == freed or student == dropper)
+    _count(state, fact, enrolled=-1)
+
+
+def _waitlisted(state: State, fact: Fact) -> None:
+    told = fact.payload
+    _move(state, fact, "waiting", ticket=told["ticket"], credits=told["credits"], since=fact.at)
+    _count(state, fact, waiting=1)
+
+
+def _left(state: State, fact: Fact) -> None:
+    _move(state, fact, "left")
+    _count(state, fact, waiting=-1)
+
+
+def _promoted(state: State, fact: Fact) -> None:
+    _move(state, fact, "promoted")
+    _enroll(state, fact, "enrolled")
+    _count(state, fact, enrolled=1, waiting=-1)
+
+
+def _passed_over(state: State, fact: Fact) -> None:
+    _move(state, fact, "passed", reasons=fact.payload["reasons"])
+    _count(state, fact)
+
+
+def _reconsidered(state: State, fact: Fact) -> None:
+    _reprieve(state, fact, lambda section, _: section == fact.payload["section"])
+    _count(state, fact)
+
+
+def _window_set(state: State, fact: Fact) -> None:
+    told = fact.payload
+    state.windows[told["window"]] = {
+        "id": told["window"],
+        "name": told["window_name"],
+        "opens_at": moment(told["opens"]),
+        "closes_at": moment(told["closes"]),
+        "state": told["state"],
+        "cohort": told["cohort"],
+        "seq": fact.seq,
+    }
+
+
+def _window_opened(state: State, fact: Fact) -> None:
+    _window_turned(state, fact)
+    _reprieve(state, fact, lambda _section, _student: True)
+
+
+def _window_turned(state: State, fact: Fact) -> None:
+    row = state.windows.get(fact.payload["window"])
+    if row is None:
+        state.contradictions.append((fact.seq, f"no window {fact.payload['window']}"))
+    else:
+        row["seq"] = fact.seq
+
+
+def _enroll(state: State, fact: Fact, to: str) -> None:
+    told = fact.payload
+    state.enrollments[told["section"], told["student"]] = {
+        "section_id": told["section"],
+        "student_id": told["student"],
+        "state": to,
+        "credits": told["credits"],
+        "registration": told["registration"],
+        "since": fact.at,
+        "seq": fact.seq,
+    }
+
+
+def _move(state: State, fact: Fact, to: str, **fields: Any) -> None:
+    """Give a place on a waitlist another state; only joining makes one."""
+    key = fact.payload["section"], fact.payload["student"]
+    if key not in state.places and to != "waiting":
+        state.contradictions.append((fact.seq, f"{to}, but never waited"))
+        return
+    row = state.places.setdefault(key, {"section_id": key[0], "student_id": key[1]})
+    row |= {"state": to, "reasons": [], "seq": fact.seq} | fields
+    if to == "passed":
+        state.passed.add(key)
+    else:
+        state.passed.discard(key)
+
+
+def _reprieve(state: State, fact: Fact, chosen: Callable[[int, int], bool]) -> None:
+    """Let passed-over waiters wait again."""
+    for key in [key for key in state.passed if chosen(*key)]:
+        state.places[key] |= {"state": "waiting", "reasons": [], "seq": fact.seq}
+        state.passed.discard(key)
+
+
+def _count(state: State, fact: Fact, *, enrolled: int = 0, waiting: int = 0) -> None:
+    """Count anew, and note where the ledger told of other counts."""
+    row = state.seats.get(fact.payload["section"])
+    if row is None:
+        state.contradictions.append((fact.seq, f"no section {fact.payload['section']}"))
+        return
+    row["enrolled"] += enrolled
+    row["waiting"] += waiting
+    row["seq"] = fact.seq
+    counted = {
+        "capacity": row["capacity"],
+        "taken": row["prior"] + row["enrolled"],
+        "waiting": row["waiting"],
+        "waitlist_capacity": row["waitlist_capacity"],
+        "status": row["status"],
+    }
+    if fact.payload["seats"] != counted:
+        state.contradictions.append((fact.seq, f"{fact.payload['seats']}, counted {counted}"))
+
+
+CHANGES: dict[tuple[str, int], Callable[[State, Fact], None]] = {
+    ("section_set", 1): _section_set,
+    ("enrolled", 1): _enrolled,
+    ("dropped", 1): _dropped,
+    ("waitlisted", 1): _waitlisted,
+    ("left", 1): _left,
+    ("promoted", 1): _promoted,
+    ("passed_over", 1): _passed_over,
+    ("reconsidered", 1): _reconsidered,
+    ("window_set", 1): _window_set,
+    ("window_opened", 1): _window_opened,
+    ("window_closed", 1): _window_turned,
+}
+
+# Which older rows a batch needs to see, beside the counts of its sections and its windows.
+MOVE_A_PLACE = {"left", "promoted", "passed_over"}
+REPRIEVE = {"dropped", "section_set", "reconsidered", "window_opened"}

@@ -1,0 +1,62 @@
+"""Free seats to the heads of their waitlists, after the rules of PostgreSQL were asked again."""
+
+from portal.backend import backend
+from portal.catalog.board import Board, board
+from portal.people import profile
+from portal.record.wake import wake
+from portal.seats import rules
+from portal.seats.answers import Reason, WindowView
+from portal.seats.asks import Candidate
+from portal.seats.desk import hundredths, limit
+from portal.windows.phases import open_to
+
+AT_ONCE = 20  # waiters a round trip
+
+
+def promote(term: int, correlation: str) -> int:
+    """Fill every free seat of the term that a waiter may have, and give their number."""
+    ledger = backend().ledger
+    offered, windows = board(term), ledger.windows(term)
+    ledger.clear_woken(term, "promote")
+    try:
+        return sum(
+            _fill(offered, section, windows, correlation) for section in sorted(ledger.vacant(term))
+        )
+    finally:
+        wake(term, ["record"])
+
+
+def _fill(offered: Board, section: int, windows: list[WindowView], correlation: str) -> int:
+    ledger, term, placed = backend().ledger, offered.term.id, 0
+    while True:
+        seats = ledger.seats_of(term, [section])[section]
+        heads = ledger.head(term, section, min(max(seats.open, 1), AT_ONCE))
+        candidates = [_candidate(offered, section, student, windows) for student in heads]
+        done = ledger.promote(term, section, candidates, correlation)
+        placed += len(done.promoted)
+        # Somebody may have left the head meanwhile; where nothing moved, the clock looks again.
+        if not done.more or not (done.promoted or done.passed):
+            return placed
+
+
+def _candidate(offered: Board, section: int, student: int, windows: list[WindowView]) -> Candidate:
+    """The waiter as PostgreSQL knows them now."""
+    card = offered.card(section)
+    try:
+        who = profile.read(student)  # a hold may have been lifted a moment ago
+    except LookupError:
+        return _hopeless(student, "student_unknown")
+    if card is None:
+        return _hopeless(student, "section_unknown")
+    beyond = rules.unoffered(who, card, offered)
+    return Candidate(
+        student=student,
+        windows=tuple(window.id for window in open_to(who, windows)),
+        limit=hundredths(limit(who, offered)),
+        corequisites=None if beyond else rules.corequisites(who, card, offered),
+        rules=(*rules.refusals(who, card), *beyond),
+    )
+
+
+def _hopeless(student: int, code: str) -> Candidate:
+    return Candidate(student=student, windows=(), limit=0, rules=(Reason(code),))

@@ -1,0 +1,62 @@
+"""Real workers and clocks, each a process of its own, for the tests to kill."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from sqlalchemy import func, select
+
+from portal.backend import backend
+from portal.db import transaction
+from portal.record.journal import last_seq
+from portal.record.models import Checkpoint, Event
+
+
+def start(*command: str) -> subprocess.Popen[bytes]:
+    """`fairseat` with such a command, on the servers of the tests."""
+    return subprocess.Popen([sys.executable, "-m", "portal.cli", *command])
+
+
+@contextmanager
+def running(*commands: tuple[str, ...]) -> Iterator[list[subprocess.Popen[bytes]]]:
+    """Processes that are killed at the end, if they have not been before."""
+    processes = [start(*command) for command in commands]
+    try:
+        yield processes
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+def wait_for(what: Callable[[], object], seconds: float = 10.0) -> float:
+    """Wait until it is true, and give the seconds that it took; fails where it takes longer."""
+    began = time.monotonic()
+    while not what():
+        assert time.monotonic() - began < seconds, "it never came to be"
+        time.sleep(0.01)
+    return time.monotonic() - began
+
+
+def ready(*queues: str) -> None:
+    """Wait until a worker of each queue listens."""
+    wait_for(lambda: all(backend().redis.smembers(f"rq:workers:{queue}") for queue in queues), 30)
+
+
+def recorded(term: int) -> int:
+    """How far the term is recorded."""
+    with transaction() as session:
+        return session.scalar(select(Checkpoint.seq).where(Checkpoint.term_id == term)) or 0
+
+
+def caught_up(term: int) -> bool:
+    """Whether everything is recorded."""
+    return recorded(term) == last_seq(backend().redis, term)
+
+
+def events(term: int) -> int:
+    """How many events the log has."""
+    with transaction() as session:
+        return session.scalar(select(func.count()).where(Event.term_id == term)) or 0

@@ -1,0 +1,158 @@
+"""A rush in bulk: a term with many sections and students, and claims sent in one go."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import insert, text
+
+from portal.backend import backend
+from portal.catalog.models import Section
+from portal.db import transaction
+from portal.seats.answers import Answer
+from portal.seats.asks import SectionSpec
+from tests import cast
+
+ENROLL_EVERYONE = 100_000  # a credit limit in hundredths that stops nobody
+
+
+@dataclass(frozen=True)
+class Rush:
+    """A term with an open window."""
+
+    term: int
+    sections: Sequence[int]
+    students: Sequence[int]
+    window: int
+
+
+def a_rush(sections: int = 20, students: int = 100, capacity: int = 10, waitlist: int = 10) -> Rush:
+    """A term with so many sections of one size, told to the ledger, and so many students."""
+    term = cast.a_term()
+    window = cast.an_open_window(term)
+    made = _sections(term.id, sections, capacity, waitlist)
+    specs = [spec(section, capacity=capacity, waitlist=waitlist) for section in made]
+    backend().ledger.put_sections(term.id, specs)
+    return Rush(term.id, made, _students(students), window.id)
+
+
+def spec(section: int, **fields: Any) -> SectionSpec:
+    """An open section of a course of its own, three credits, no meetings."""
+    settings = {"capacity": 10, "waitlist": 10, "prior": 0, "status": "OPEN", "version": 1}
+    return SectionSpec(
+        section=section,
+        course=section,
+        credits_min=300,
+        credits_max=300,
+        times=(),
+        **settings | fields,
+    )
+
+
+def claims(rush: Rush, pairs: Sequence[tuple[int, int]]) -> None:
+    """Let every (student, section) of the pairs be claimed or waited for, in order."""
+    asks = [
+        {
+            "student": student,
+            "section": section,
+            "credits": 300,
+            "limit": ENROLL_EVERYONE,
+            "windows": [rush.window],
+            "wait": True,
+            "rules": [],
+            "actor": f"student:{student}",
+            "correlation": "rush",
+        }
+        for student, section in pairs
+    ]
+    backend().ledger.library.ask_all("claim", rush.term, asks)
+
+
+def claim(rush: Rush, student: int, section: int, *, wait: bool = True) -> Answer:
+    """One claim."""
+    return backend().ledger.claim(
+        rush.term,
+        student=student,
+        section=section,
+        request=None,
+        credits=300,
+        limit=ENROLL_EVERYONE,
+        windows=[rush.window],
+        wait=wait,
+        actor=f"student:{student}",
+        correlation="rush",
+    )
+
+
+def drop(rush: Rush, student: int, section: int) -> Answer:
+    """One drop, on a day without end."""
+    return backend().ledger.drop(
+        rush.term,
+        student=student,
+        section=section,
+        request=None,
+        windows=[rush.window],
+        days=[(0, "2030-01-01")],
+        drop_limit=1000,
+        actor=f"student:{student}",
+        correlation="rush",
+    )
+
+
+def leave(rush: Rush, student: int, section: int) -> Answer:
+    """One leaving of a waitlist."""
+    return backend().ledger.leave(
+        rush.term,
+        student=student,
+        section=section,
+        request=None,
+        actor=f"student:{student}",
+        correlation="rush",
+    )
+
+
+def everyone_everywhere(rush: Rush) -> list[tuple[int, int]]:
+    """Each student with each section."""
+    return [(student, section) for section in rush.sections for student in rush.students]
+
+
+def _sections(term: int, count: int, capacity: int, waitlist: int) -> list[int]:
+    course = cast.a_course("MTH-1010", 3)
+    rows = [
+        {
+            "term_id": term,
+            "course_id": course.id,
+            "crn": str(10_000 + each),
+            "number": "01",
+            "title": course.title,
+            "credits_min": 3,
+            "credits_max": 3,
+            "capacity": capacity,
+            "waitlist_capacity": waitlist,
+            "prior_enrolled": 0,
+            "status": "OPEN",
+        }
+        for each in range(count)
+    ]
+    with transaction() as session:
+        return list(session.scalars(insert(Section).returning(Section.id), rows))
+
+
+def _students(count: int) -> list[int]:
+    with transaction() as session:
+        session.execute(
+            text(
+                "INSERT INTO accounts (username, name, email, password_hash, is_admin,"
+                " session_epoch) SELECT 'rush' || n, 'Rush ' || n, '', '', false, 1"
+                " FROM generate_series(1, :count) n"
+            ),
+            {"count": count},
+        )
+        made = session.scalars(
+            text(
+                "INSERT INTO students (account_id, number, level, year, degree, campus, college)"
+                " SELECT id, username, 'Undergraduate', 'Junior', '', '', '' FROM accounts"
+                " WHERE username LIKE 'rush%' RETURNING id"
+            )
+        )
+        return sorted(made)

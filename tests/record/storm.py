@@ -1,0 +1,49 @@
+"""Everything that can happen to a term, at random, by a seed."""
+
+import random
+
+from portal.backend import backend
+from portal.seats.answers import Reason
+from portal.seats.asks import Candidate
+from tests.record.rush import Rush, claim, drop, leave, spec
+
+
+def storm(rush: Rush, seed: int, steps: int = 400) -> None:
+    """So many random steps on the ledger alone; nobody records them."""
+    dice = random.Random(seed)
+    for version in range(2, steps + 2):
+        student, section = dice.choice(rush.students), dice.choice(rush.sections)
+        ledger = backend().ledger
+        match dice.choices(("claim", "drop", "leave", "promote", "set", "turn", "again"), WEIGHTS)[
+            0
+        ]:
+            case "claim":
+                claim(rush, student, section)
+            case "drop":
+                drop(rush, student, section)
+            case "leave":
+                leave(rush, student, section)
+            case "promote":
+                heads = ledger.head(rush.term, section, 3)
+                candidates = [_candidate(rush, head, dice) for head in heads]
+                ledger.promote(rush.term, section, candidates, "storm")
+            case "set":
+                capacity, status = dice.randint(0, 6), dice.choice(("OPEN", "OPEN", "CONFIRMED"))
+                told = spec(section, capacity=capacity, status=status, version=version)
+                ledger.put_section(rush.term, told)
+            case "turn":
+                opens = ledger.now() - 1000
+                ledger.put_window(
+                    rush.term, seed * 10_000 + version, "More", opens, opens + 60_000, {}, ""
+                )
+                ledger.turn(rush.term)
+            case "again":
+                ledger.reconsider(rush.term, section)
+
+
+WEIGHTS = (12, 5, 2, 4, 1, 1, 1)
+
+
+def _candidate(rush: Rush, student: int, dice: random.Random) -> Candidate:
+    rules = () if dice.random() < 0.6 else (Reason("hold", {"office": "Bursar"}),)
+    return Candidate(student, (rush.window,), 100_000, rules=rules)

@@ -1,0 +1,154 @@
+"""The journal is recorded exactly once, in order, or not at all."""
+
+import json
+import multiprocessing
+
+import pytest
+from sqlalchemy import select, text
+from sqlalchemy.exc import DBAPIError, IntegrityError
+
+from portal import backend as connections
+from portal.backend import Backend
+from portal.config import Settings
+from portal.db import Sessions, transaction
+from portal.record import tables
+from portal.record.audit import audit
+from portal.record.drain import drain
+from portal.record.journal import JournalGap
+from portal.record.models import Checkpoint, Enrollment
+from portal.record.project import UnknownEvent
+from tests.record.processes import events, recorded, wait_for
+from tests.record.rush import a_rush, claim, claims, everyone_everywhere
+
+
+def test_a_second_drain_finds_nothing(backend: Backend) -> None:  # noqa: ARG001
+    rush = a_rush(sections=2, students=5)
+    claims(rush, everyone_everywhere(rush))
+    assert drain(rush.term) == 1 + 2 + 10
+    assert drain(rush.term) == 0
+    assert events(rush.term) == 13
+
+
+def test_batches_follow_each_other(backend: Backend) -> None:  # noqa: ARG001
+    rush = a_rush(sections=10, students=500, capacity=400, waitlist=200)
+    claims(rush, everyone_everywhere(rush))
+    drain(rush.term)
+    assert events(rush.term) == 5011
+    assert audit()["clean"]
+
+
+def test_what_is_recorded_leaves_the_journal(backend: Backend) -> None:
+    rush = a_rush(sections=1, students=3)
+    claims(rush, everyone_everywhere(rush))
+    drain(rush.term)
+    assert backend.redis.xlen(f"{{t:{rush.term}}}:journal") == 0
+
+
+def test_pages_are_told_of_what_was_recorded(backend: Backend) -> None:
+    rush = a_rush(sections=1, students=2)
+    with backend.redis.pubsub(ignore_subscribe_messages=True) as listener:
+        listener.subscribe(f"{{t:{rush.term}}}:recorded")
+        listener.get_message(timeout=1)
+        answer = claim(rush, rush.students[0], rush.sections[0])
+        drain(rush.term)
+        message = json.loads(listener.get_message(timeout=1)["data"])
+    told = {"sections": rush.sections, "students": [rush.students[0]], "seq": answer.seq}
+    assert message == told
+
+
+def drain_in_a_process(settings: Settings, term: int) -> None:
+    connections.connect(settings)
+    drain(term)
+
+
+def test_drainers_of_one_term_take_turns(backend: Backend) -> None:
+    rush = a_rush(sections=4, students=1500, capacity=1000, waitlist=600)
+    claims(rush, everyone_everywhere(rush))
+    spawn = multiprocessing.get_context("spawn")
+    drainers = [
+        spawn.Process(target=drain_in_a_process, args=(backend.settings, rush.term))
+        for _ in range(3)
+    ]
+    for drainer in drainers:
+        drainer.start()
+    for drainer in drainers:
+        drainer.join(60)
+    assert [drainer.exitcode for drainer in drainers] == [0, 0, 0]
+    assert events(rush.term) == 6005
+    assert audit()["clean"]
+
+
+def test_a_gap_in_the_journal_stops_the_drain(backend: Backend) -> None:
+    rush = a_rush(sections=1, students=3)
+    answers = [claim(rush, student, rush.sections[0]) for student in rush.students]
+    backend.redis.xdel(f"{{t:{rush.term}}}:journal", f"{answers[1].seq}-0")
+    with pytest.raises(JournalGap):
+        drain(rush.term)
+    assert events(rush.term) == 0
+
+
+def test_a_journal_that_was_lost_stops_the_drain(backend: Backend) -> None:
+    rush = a_rush(sections=1, students=1)
+    backend.redis.delete(f"{{t:{rush.term}}}:journal")
+    with pytest.raises(JournalGap):
+        drain(rush.term)
+
+
+def test_a_ledger_behind_the_record_stops_the_drain(backend: Backend) -> None:
+    rush = a_rush(sections=1, students=1)
+    drain(rush.term)
+    backend.redis.flushall()
+    with pytest.raises(JournalGap):
+        drain(rush.term)
+
+
+@pytest.mark.parametrize("change", [{"name": "swapped"}, {"version": 2}])
+def test_an_event_of_tomorrow_stops_the_drain(backend: Backend, change: dict[str, object]) -> None:
+    rush = a_rush(sections=1, students=1)
+    drain(rush.term)
+    journal, seq = f"{{t:{rush.term}}}:journal", recorded(rush.term) + 1
+    event = {"seq": seq, "at": 1, "name": "enrolled", "version": 1, "aggregate": "section:1"}
+    backend.redis.xadd(journal, {"event": json.dumps(event | change)}, id=f"{seq}-0")
+    backend.redis.set(f"{{t:{rush.term}}}:seq", seq)
+    with pytest.raises(UnknownEvent):
+        drain(rush.term)
+    assert recorded(rush.term) == seq - 1
+
+
+def test_a_batch_that_can_not_be_written_leaves_no_trace(backend: Backend) -> None:
+    rush = a_rush(sections=1, students=2)
+    drain(rush.term)
+    before = recorded(rush.term)
+    claim(rush, rush.students[0], rush.sections[0])
+    with transaction() as session:
+        session.execute(text("DELETE FROM students"))
+    with pytest.raises(IntegrityError):
+        drain(rush.term)
+    assert (recorded(rush.term), events(rush.term)) == (before, before)
+    assert backend.redis.xlen(f"{{t:{rush.term}}}:journal") == 1
+
+
+def test_a_row_that_is_newer_stays(backend: Backend) -> None:  # noqa: ARG001
+    rush = a_rush(sections=1, students=1)
+    claim(rush, rush.students[0], rush.sections[0])
+    drain(rush.term)
+    with transaction() as session:
+        state = tables.load_all(session, rush.term)
+        older = state.enrollments[rush.sections[0], rush.students[0]]
+        older |= {"credits": 1, "seq": older["seq"] - 1}
+        tables.write(session, rush.term, state, after=0)
+    with transaction() as session:
+        assert session.scalars(select(Enrollment.credits)).one() == 300
+
+
+def test_a_frozen_drainer_is_passed_by_and_then_ended(backend: Backend) -> None:  # noqa: ARG001
+    rush = a_rush(sections=1, students=1)
+    drain(rush.term)
+    claim(rush, rush.students[0], rush.sections[0])
+    frozen = Sessions()
+    frozen.execute(select(Checkpoint).with_for_update())
+    assert drain(rush.term) == 0
+    wait_for(lambda: drain(rush.term) == 1, 15)
+    with pytest.raises(DBAPIError):
+        frozen.execute(select(Checkpoint))
+    frozen.close()

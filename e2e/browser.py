@@ -1,0 +1,70 @@
+"""The Chromium of the browser tests: the machine's own, Debian's package or Playwright's."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+
+NAMES = ("chromium", "google-chrome", "google-chrome-stable", "chromium-browser")
+
+
+def find() -> str | None:
+    """Where a browser that runs is, or None."""
+    candidates = [os.environ.get("FAIRSEAT_BROWSER"), *map(shutil.which, NAMES)]
+    return next((path for path in candidates if path and _runs(path)), None) or _own()
+
+
+def install() -> str:
+    """A browser, fetched where there is none; ends with a clear error where none can be had."""
+    return find() or _from_debian() or _from_playwright()
+
+
+def _own() -> str | None:
+    """The one that Playwright has fetched before."""
+    with sync_playwright() as playwright:
+        path = playwright.chromium.executable_path
+    return path if Path(path).exists() and _runs(path) else None
+
+
+def _from_debian() -> str | None:
+    root = [] if os.geteuid() == 0 else ["sudo", "-n"]
+    if not shutil.which("apt-get") or (root and not shutil.which("sudo")):
+        return None
+    print("Installing the package chromium.")
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    for command in (["update", "-qq"], ["install", "-y", "-qq", "chromium"]):
+        subprocess.run(
+            [*root, "apt-get", *command],
+            check=False,
+            env=environment,
+            stdout=subprocess.DEVNULL,
+        )
+    return find()
+
+
+def _from_playwright() -> str:
+    print("Fetching Playwright's own Chromium.")
+    subprocess.run([sys.executable, "-m", "playwright", "install", "chromium"], check=False)
+    found = find()
+    if not found:
+        raise SystemExit(
+            "The browser tests need a Chromium, and none could be installed. Install one"
+            " (on Debian: apt-get install chromium) or name one in FAIRSEAT_BROWSER."
+        )
+    return found
+
+
+def _runs(path: str) -> bool:
+    """Whether it starts: some systems have a stub of that name, or lack its libraries."""
+    try:
+        asked = subprocess.run([path, "--version"], check=False, capture_output=True, timeout=30)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return asked.returncode == 0
+
+
+if __name__ == "__main__":
+    print(f"The browser tests use {install()}.")

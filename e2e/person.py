@@ -1,0 +1,120 @@
+"""Someone on screen: a browser window of their own, and what they can do with it."""
+
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, Response, expect
+
+from portal.catalog.models import Section, Term
+from tests.cast import PASSWORD
+
+ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+# A refusal is an answer with a status of its own, and the browser says so.
+HARMLESS = re.compile(r"Failed to load resource: .* status of 422")
+
+
+@dataclass
+class Person:
+    """One browser window; `complaints` are what its console has said."""
+
+    page: Page
+    complaints: list[str] = field(default_factory=list)
+    expected: re.Pattern[str] = HARMLESS
+
+    def __post_init__(self) -> None:
+        self.page.on("console", self._hear)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+
+    def log_in(self, username: str, password: str = PASSWORD) -> None:
+        """Through the form, as everyone does."""
+        self.page.goto("/login")
+        self.page.get_by_label("User name").fill(username)
+        self.page.get_by_label("Password").fill(password)
+        self.page.get_by_role("button", name="Log in").click()
+        expect(self.page.get_by_role("button", name="Log out")).to_be_visible()
+
+    def go(self, address: str) -> Response | None:
+        """To an address of the portal."""
+        return self.page.goto(address)
+
+    def enter(self, term: Term, query: str = "") -> "Person":
+        """The page of a term, with its socket open."""
+        with self.page.expect_websocket(lambda it: it.url.endswith("/ws")) as opening:
+            self.page.goto(f"/terms/{term.id}{query}")
+        opening.value.wait_for_event("framereceived")
+        return self
+
+    def asks_until(self, shown: Locator, seconds: float = 10) -> None:
+        """Reload the page, as one without scripts does by itself, until something is there."""
+        deadline = time.monotonic() + seconds
+        while not shown.is_visible():
+            assert time.monotonic() < deadline
+            self.page.wait_for_timeout(300)
+            self.page.reload()
+
+    def row(self, section: Section) -> Locator:
+        """The section's line in the list."""
+        return self.page.locator(f"#section-{section.id}")
+
+    def seats(self, section: Section) -> Locator:
+        """The section's live counts."""
+        return self.page.locator(f"#seats-{section.id}")
+
+    def cell(self, section: Section) -> Locator:
+        """What can be done about the section."""
+        return self.page.locator(f"#act-{section.id}")
+
+    @property
+    def dialog(self) -> Locator:
+        """The dialog."""
+        return self.page.locator("#dialog")
+
+    @property
+    def mine(self) -> Locator:
+        """My selections."""
+        return self.page.locator("#mine")
+
+    def ask(self, section: Section) -> None:
+        """Open the section's dialog."""
+        self.cell(section).get_by_role("link").click()
+        expect(self.dialog).to_be_visible()
+
+    def confirm(self) -> None:
+        """Press the button of the dialog, and see it close."""
+        self.dialog.locator("button[type=submit]").click()
+        expect(self.dialog).to_be_hidden()
+
+    def pick(self, section: Section) -> None:
+        """A seat, or a place in line."""
+        self.ask(section)
+        self.confirm()
+
+    def has(self, section: Section, state: str) -> None:
+        """See that the section is `selected`, `waiting` or, blank, neither."""
+        cell = expect(self.cell(section))
+        if state:
+            cell.to_have_attribute("data-state", state)
+        else:
+            cell.not_to_have_attribute("data-state", re.compile("."))
+
+    def _hear(self, message: ConsoleMessage) -> None:
+        if message.type == "error" and not self.expected.search(message.text):
+            self.complaints.append(message.text)
+
+
+Meet = Callable[..., Person]
+
+
+def context_of(person: Person) -> BrowserContext:
+    """The person's browser, for what concerns all of its windows."""
+    return person.page.context

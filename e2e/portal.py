@@ -1,0 +1,96 @@
+"""One whole portal for the stories, started as a user would start it."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from portal import backend
+from portal.backend import Backend
+from portal.children import Child
+from portal.config import Settings
+from portal.door import not_ready
+
+PATIENCE = 90.0
+COMMAND = [sys.executable, "-m", "portal.cli"]
+
+
+@dataclass
+class Running:
+    """A portal that answers at `address`."""
+
+    address: str
+    folder: Path
+    child: Child
+    backend: Backend
+
+    def audit(self) -> dict[str, Any]:
+        """What `fairseat audit` says, once the journal is drained; fails where parts differ."""
+        deadline = time.monotonic() + 15
+        while True:
+            env = {**os.environ, **self._urls()}
+            done = subprocess.run([*COMMAND, "audit"], env=env, capture_output=True, check=False)
+            if done.returncode == 0:
+                said: dict[str, Any] = json.loads(done.stdout)
+                return said
+            assert time.monotonic() < deadline, done.stdout + done.stderr
+            time.sleep(0.5)
+
+    def kill_web(self) -> None:
+        """Kill the web server and its processes, as a crash would."""
+        assert self.child.process
+        for each in psutil.Process(self.child.process.pid).children(recursive=True):
+            if "gunicorn" in " ".join(each.cmdline()):
+                each.kill()
+
+    def _urls(self) -> dict[str, str]:
+        settings = self.backend.settings
+        return {"DATABASE_URL": settings.database_url, "REDIS_URL": settings.redis_url}
+
+
+@contextmanager
+def running(folder: Path, *, demo: bool = False) -> Iterator[Running]:
+    """`fairseat up` in a data folder of its own, until the block ends."""
+    port = _free_port()
+    env = {
+        "FAIRSEAT_VAR": str(folder),
+        "FAIRSEAT_DEMO": "1" if demo else "0",
+        "HOST": "127.0.0.1",
+        "PORT": str(port),
+        "WEB_CONCURRENCY": "2",
+        "DATABASE_URL": "",
+        "REDIS_URL": "",
+    }
+    child = Child("portal", [*COMMAND, "up"], folder.parent / f"{folder.name}.log", env)
+    child.start()
+    try:
+        address = f"http://127.0.0.1:{port}"
+        _wait(address, child)
+        run = json.loads((folder / "run.json").read_text())
+        settings = Settings(run["database_url"], run["redis_url"], secret_key="unused")
+        yield Running(address, folder, child, backend.connect(settings))
+    finally:
+        child.stop(patience=30)
+
+
+def _wait(address: str, child: Child) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while missing := not_ready(address):
+        assert child.alive, child.last_words(40)
+        assert time.monotonic() < deadline, missing
+        time.sleep(0.2)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -1,0 +1,140 @@
+"""Makes the pictures of the README: `python -m e2e.screenshots`, on the demo semester."""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import product
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from playwright.sync_api import Browser, Page, StorageState, sync_playwright
+from sqlalchemy import select
+
+from e2e.browser import find
+from e2e.person import ARGUMENTS, Person
+from e2e.portal import Running, running
+from portal.catalog.board import Card, board
+from portal.catalog.terms import live_terms
+from portal.config import ROOT
+from portal.db import transaction
+from portal.people.models import Account, Student, Teacher
+from portal.seats import desk
+from portal.seats.answers import Outcome
+from portal.seats.desk import Asked
+
+FOLDER = ROOT / "docs" / "screenshots"
+SCREENS = {"desktop": {"width": 1280, "height": 860}, "phone": {"width": 390, "height": 844}}
+SCHEMES = ("light", "dark")
+RUSH = 1200
+ADA = "student0001"
+
+
+def main() -> None:
+    """Every picture, in light and dark, for desktop and phone."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as temporary, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find(), args=ARGUMENTS)
+        with running(Path(temporary) / "var", demo=True) as portal:
+            Photographer(portal, browser).run()
+        browser.close()
+
+
+class Photographer:
+    """Walks through the portal, and shoots each page once for every screen and scheme."""
+
+    def __init__(self, portal: Running, browser: Browser) -> None:
+        self.portal = portal
+        self.browser = browser
+        self.password = (portal.folder / "demo-password").read_text()
+        self.term = live_terms()[0]
+        self.ledger = portal.backend.ledger
+        self.cards = [card for card in board(self.term.id).cards if card.status == "OPEN"]
+        self.sessions: dict[str, StorageState] = {}
+
+    def run(self) -> None:
+        """The lobby first; then the window opens and half the university rushes in."""
+        here = f"/terms/{self.term.id}"
+        self._shoot("lobby", ADA, here)
+        self._open()
+        self._rush()
+        self._shoot("picker", ADA, here)
+        self._shoot("dialog", ADA, here, ask=True)
+        self._shoot("mine", ADA, f"{here}/mine")
+        self._shoot("roster", "instructor01", f"/teaching/sections/{self._taught().id}")
+        self._shoot("admin", "admin", "/admin")
+
+    def _shoot(self, name: str, who: str, address: str, *, ask: bool = False) -> None:
+        for screen, scheme in product(SCREENS, SCHEMES):
+            with self._visit(who, viewport=SCREENS[screen], color_scheme=scheme) as page:
+                page.goto(address)
+                page.wait_for_load_state("networkidle")
+                if ask:
+                    self._ask(page)
+                page.wait_for_timeout(400)
+                page.screenshot(path=FOLDER / f"{name}-{screen}-{scheme}.png")
+
+    def _ask(self, page: Page) -> None:
+        """The first dialog in whose way nothing stands."""
+        for link in page.locator(".act-pick", has=page.locator(".on-seat:visible")).all():
+            link.click()
+            page.locator("#dialog[open]").wait_for()
+            if page.locator("#dialog button[type=submit]").count():
+                return
+            page.keyboard.press("Escape")
+
+    @contextmanager
+    def _visit(self, who: str, **options: Any) -> Iterator[Page]:
+        session = self.sessions.get(who)
+        context = self.browser.new_context(
+            base_url=self.portal.address, storage_state=session, reduced_motion="reduce", **options
+        )
+        person = Person(context.new_page())
+        if session is None:
+            person.log_in(who, self.password)
+            self.sessions[who] = context.storage_state()
+        yield person.page
+        context.close()
+
+    def _open(self) -> None:
+        [window] = self.ledger.windows(self.term.id)
+        opens = self.ledger.now() + 1000
+        self.ledger.move_window(self.term.id, window.id, opens, window.closes, "screenshots")
+        while self.ledger.now() < opens + 1200:
+            pass
+
+    def _rush(self) -> None:
+        """Many students pick what they may; Ada then gets three seats, and waits for a fourth."""
+        chance = Random(1)
+        with transaction() as session:
+            students = list(session.scalars(select(Student.id)))
+            ada = session.scalars(select(Student.id).join(Account).filter_by(username=ADA)).one()
+        students.remove(ada)
+        popular = [self._taught(), *chance.sample(self.cards, 25)]
+        for _ in range(RUSH):
+            section = chance.choice(popular if chance.random() < 0.4 else self.cards)
+            self._claim(chance.choice(students), section)
+        seats = self.ledger.seats(self.term.id)
+        free = [card for card in self.cards if seats[card.id].claimable]
+        full = [card for card in self.cards if not seats[card.id].claimable]
+        self._claim_some(ada, free, Outcome.ENROLLED, 3)
+        self._claim_some(ada, full, Outcome.WAITLISTED, 1)
+
+    def _claim_some(self, student: int, cards: list[Card], wanted: Outcome, number: int) -> None:
+        outcomes = (self._claim(student, card) for card in cards)
+        for _ in zip(range(number), (each for each in outcomes if each == wanted), strict=False):
+            pass
+
+    def _claim(self, student: int, card: Card) -> Outcome:
+        asked = Asked(student, self.term.id, card.id, None, "screenshots")
+        return desk.claim(asked, credits=None, wait=True).outcome
+
+    def _taught(self) -> Card:
+        """A section of instructor01."""
+        with transaction() as session:
+            teacher = select(Teacher.id).join(Account).filter_by(username="instructor01")
+            return board(self.term.id).taught_by(session.scalars(teacher).one())[0]
+
+
+if __name__ == "__main__":
+    main()

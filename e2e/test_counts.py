@@ -1,0 +1,56 @@
+"""Counts move on other people's pages, and take nothing away from them."""
+
+from playwright.sync_api import expect
+
+from e2e.person import Meet
+from portal.catalog.models import Section, Term
+from tests import cast as builders
+
+
+def test_counts_move_while_i_type(meet: Meet, term: Term, section: Section) -> None:
+    builders.an_open_window(term)
+    ada, ben = meet("ada").enter(term), meet("ben").enter(term)
+    search = ben.page.get_by_label("Search")
+    search.press_sequentially("Cour")
+    ada.pick(section)
+    expect(ben.seats(section)).to_contain_text("19 of 20")
+    expect(search).to_be_focused()
+    search.press_sequentially("se")
+    expect(search).to_have_value("Course")
+
+
+def test_a_row_that_has_focus_keeps_it_when_it_changes(
+    meet: Meet, term: Term, last_seat: Section
+) -> None:
+    builders.an_open_window(term)
+    here, there = meet("ada").enter(term), meet("ada").enter(term)
+    here.cell(last_seat).get_by_role("link").focus()
+    there.pick(last_seat)
+    here.has(last_seat, "selected")
+    expect(here.cell(last_seat).get_by_role("link", name="Cancel")).to_be_focused()
+
+
+def test_the_last_seat_turns_the_button_into_the_waitlist(
+    meet: Meet, term: Term, last_seat: Section
+) -> None:
+    builders.an_open_window(term)
+    ada, ben = meet("ada").enter(term), meet("ben").enter(term)
+    expect(ben.cell(last_seat).get_by_text("Pick")).to_be_visible()
+    ada.pick(last_seat)
+    expect(ben.cell(last_seat).get_by_text("Join waitlist")).to_be_visible()
+
+
+def test_a_press_that_began_before_an_update_still_counts(
+    meet: Meet, term: Term, section: Section
+) -> None:
+    builders.an_open_window(term)
+    here, there = meet("ada").enter(term), meet("ada").enter(term)
+    box = here.cell(section).get_by_role("link").bounding_box()
+    assert box
+    here.page.mouse.move(box["x"] + 9, box["y"] + 9)
+    here.page.mouse.down()
+    there.pick(section)
+    expect(here.seats(section)).to_contain_text("19 of 20")
+    here.page.mouse.up()
+    expect(here.dialog).to_be_visible()
+    here.has(section, "selected")

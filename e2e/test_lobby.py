@@ -1,0 +1,130 @@
+"""The lobby counts down, becomes the picker by itself, and follows what an admin does."""
+
+import time
+from datetime import datetime, timedelta
+
+from playwright.sync_api import expect
+
+from e2e.person import Meet, Person
+from e2e.portal import Running
+from portal.catalog.models import Section, Term
+from tests import cast as builders
+
+SECONDS = 1 / 60
+
+
+def banner_is(person: Person, phase: str, seconds: float = 10) -> None:
+    """See the banner reach a phase."""
+    banner = person.page.locator("#banner")
+    expect(banner).to_have_attribute("data-phase", phase, timeout=seconds * 1000)
+
+
+def test_the_lobby_becomes_the_picker_and_leaves_what_i_type_alone(
+    meet: Meet, term: Term, section: Section
+) -> None:
+    builders.a_coming_window(term, minutes=8 * SECONDS)
+    ada = meet("ada").enter(term)
+    banner_is(ada, "before")
+    expect(ada.page.locator("#banner .clock")).to_have_text("0:05")
+    expect(ada.page.locator("[data-offset]")).to_contain_text("Your clock")
+    search = ada.page.get_by_label("Search")
+    search.press_sequentially("Course CS")
+    place = ada.row(section).bounding_box()
+    banner_is(ada, "open")
+    expect(search).to_be_focused()
+    expect(search).to_have_value("Course CS")
+    assert ada.row(section).bounding_box() == place
+    ada.pick(section)
+    ada.has(section, "selected")
+
+
+def test_a_sleeping_page_wakes_up_in_the_right_phase(
+    meet: Meet, term: Term, section: Section
+) -> None:
+    builders.a_coming_window(term, minutes=60)
+    ada = meet("ada")
+    ada.page.clock.install()
+    ada.enter(term)
+    # The computer sleeps for half an hour; then its clock is ahead of ours by as much.
+    ada.page.clock.set_system_time(datetime.now().astimezone() + timedelta(minutes=30))
+    ada.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    ada.page.clock.run_for(3000)
+    expect(ada.page.locator("[data-offset]")).to_have_text("Your clock is 30 min ahead of ours")
+    assert section.id
+
+
+def test_the_countdown_survives_a_refresh(meet: Meet, term: Term, section: Section) -> None:
+    builders.a_coming_window(term, minutes=60)
+    ada = meet("ada").enter(term)
+    clock = ada.page.locator("#banner .clock")
+    expect(clock).to_contain_text("59:")
+    ada.page.reload()
+    expect(clock).to_contain_text("59:")
+    expect(ada.row(section)).to_be_visible()
+
+
+def test_the_window_closes_before_my_eyes_and_my_selections_stay(
+    meet: Meet, term: Term, section: Section
+) -> None:
+    builders.an_open_window(term, minutes=8 * SECONDS)
+    ada = meet("ada").enter(term)
+    ada.pick(section)
+    banner_is(ada, "ended")
+    expect(ada.row(section)).to_be_hidden()
+    expect(ada.mine).to_contain_text(section.title)
+
+
+def test_an_admin_schedules_moves_and_cancels_while_a_student_watches(
+    meet: Meet, term: Term, section: Section
+) -> None:
+    ada, boss = meet("ada").enter(term), meet("max")
+    banner_is(ada, "unscheduled")
+    assert section.id
+
+    boss.go(f"/admin/terms/{term.id}/windows/new")
+    boss.page.get_by_label("Name").fill("Everyone")
+    when(boss, "Begins", days=1)
+    when(boss, "Ends", days=2)
+    boss.page.get_by_role("button", name="Look it over").click()
+    boss.page.get_by_role("button", name="Schedule it").click()
+    banner_is(ada, "before")
+    clock = ada.page.locator("#banner .clock")
+    expect(clock).to_contain_text("23:")
+
+    change(boss, term, "Move")
+    when(boss, "Begins", days=3)
+    when(boss, "Ends", days=4)
+    boss.dialog.locator("button[type=submit]").click()
+    expect(clock).to_contain_text("2 d")
+
+    change(boss, term, "Cancel")
+    boss.dialog.locator("button[type=submit]").click()
+    banner_is(ada, "unscheduled")
+
+
+def test_an_admin_closes_a_window_while_a_student_watches(
+    meet: Meet, portal: Running, term: Term, section: Section
+) -> None:
+    builders.an_open_window(term)
+    ada, boss = meet("ada").enter(term), meet("max")
+    banner_is(ada, "open")
+    expect(ada.row(section)).to_be_visible()
+    boss.go("/admin")
+    change(boss, term, "Close now")
+    boss.dialog.locator("button[type=submit]").click()
+    banner_is(ada, "ended")
+    expect(ada.row(section)).to_be_hidden()
+    portal.audit()
+
+
+def when(person: Person, label: str, days: int) -> None:
+    """Fill in a time that is so many days from now."""
+    at = datetime.fromtimestamp(time.time() + days * 86_400, builders.backend().settings.zone)
+    person.page.get_by_label(label).fill(f"{at:%Y-%m-%dT%H:%M}")
+
+
+def change(admin: Person, term: Term, action: str) -> None:
+    """Open the dialog that asks about a change of the term's only window."""
+    panel = admin.page.locator(f"section[aria-labelledby=term-{term.id}]")
+    panel.get_by_role("link", name=action).click()
+    expect(admin.dialog).to_be_visible()

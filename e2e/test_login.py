@@ -1,0 +1,46 @@
+"""Everyone comes to what is theirs, and to nothing else."""
+
+from playwright.sync_api import expect
+
+from e2e.person import Meet
+from portal.catalog.models import Section, Term
+
+
+def test_a_wrong_password_is_told_plainly(meet: Meet) -> None:
+    someone = meet()
+    someone.go("/")
+    expect(someone.page.get_by_label("User name")).to_be_focused()
+    someone.page.get_by_label("User name").fill("ada")
+    someone.page.get_by_label("Password").fill("not hers")
+    someone.page.get_by_role("button", name="Log in").click()
+    expect(someone.page.get_by_role("alert")).to_contain_text("do not belong together")
+
+
+def test_a_login_leads_on_to_the_page_that_was_asked_for(meet: Meet, term: Term) -> None:
+    someone = meet()
+    someone.go(f"/terms/{term.id}/mine")
+    someone.page.get_by_label("User name").fill("dan")
+    someone.page.get_by_label("Password").fill("a seat for everyone")
+    someone.page.get_by_role("button", name="Log in").click()
+    expect(someone.mine).to_be_visible()
+
+
+def test_roles_keep_to_their_own_rooms(meet: Meet, last_seat: Section) -> None:
+    rooms = {
+        "ada": ("/admin", f"/teaching/sections/{last_seat.id}"),
+        "otto": ("/admin", f"/teaching/sections/{last_seat.id}", f"/terms/{last_seat.term_id}"),
+        "iris": ("/admin",),
+    }
+    for name, addresses in rooms.items():
+        person = meet(name)
+        for address in addresses:
+            answer = person.page.request.get(address)
+            assert answer.status == 403, (name, address)
+
+
+def test_who_logs_out_is_out(meet: Meet, term: Term) -> None:
+    cleo = meet()
+    cleo.log_in("cleo")
+    cleo.page.get_by_role("button", name="Log out").click()
+    cleo.go(f"/terms/{term.id}")
+    expect(cleo.page.get_by_label("User name")).to_be_visible()

@@ -1,0 +1,98 @@
+"""Ada and Ben want the last seat: one gets it, the other waits for it and is told."""
+
+import pytest
+from playwright.sync_api import expect
+from sqlalchemy import select
+
+from e2e.person import Meet, Person
+from e2e.portal import Running
+from portal.catalog.models import Section, Term
+from portal.db import transaction
+from portal.record.models import Event
+from tests import cast as builders
+
+PRESS_SOON = """() => setTimeout(
+  () => document.querySelector("#dialog button[type=submit]").click(), 300)"""
+
+
+def race(ada: Person, ben: Person, section: Section) -> tuple[Person, Person]:
+    """Both press at the same moment; gives who has the seat and who waits."""
+    for person in (ada, ben):
+        person.ask(section)
+    for person in (ada, ben):
+        person.page.evaluate(PRESS_SOON)
+    for person in (ada, ben):
+        expect(person.dialog).to_be_hidden()
+    states = [person.cell(section).get_attribute("data-state") for person in (ada, ben)]
+    assert sorted(states, key=str) == ["selected", "waiting"]
+    return (ada, ben) if states[0] == "selected" else (ben, ada)
+
+
+def test_the_last_seat_goes_to_one_and_then_to_the_other(
+    meet: Meet, portal: Running, term: Term, last_seat: Section
+) -> None:
+    builders.an_open_window(term)
+    ada, ben = meet("ada").enter(term), meet("ben").enter(term)
+    iris = meet("iris")
+    iris.go(f"/teaching/sections/{last_seat.id}")
+
+    first, second = race(ada, ben, last_seat)
+    expect(first.seats(last_seat)).to_contain_text("0 of 1")
+    expect(second.mine).to_contain_text("Place 1 of 1")
+    expect(iris.page.locator("#roster tbody tr")).to_have_count(2)
+
+    first.ask(last_seat)
+    first.confirm()
+    first.has(last_seat, "")
+
+    second.has(last_seat, "selected")
+    expect(second.page.locator("#toasts")).to_contain_text("You have a seat")
+    expect(iris.page.locator("#roster tbody tr")).to_have_count(1)
+    expect(iris.seats(last_seat)).to_contain_text("0 of 1")
+    portal.audit()
+
+
+def test_places_on_a_waitlist_move_up_by_themselves(
+    meet: Meet, term: Term, last_seat: Section
+) -> None:
+    builders.an_open_window(term)
+    ada, ben, cleo = (meet(name).enter(term) for name in ("ada", "ben", "cleo"))
+    for person in (ada, ben, cleo):
+        person.pick(last_seat)
+    expect(cleo.mine).to_contain_text("Place 2 of 2")
+    ben.ask(last_seat)
+    ben.confirm()
+    expect(cleo.mine).to_contain_text("Place 1 of 1")
+
+
+@pytest.mark.parametrize("browser_has", ["scripts", "no scripts"])
+def test_the_story_ends_in_the_same_database(
+    meet: Meet, portal: Running, term: Term, last_seat: Section, browser_has: str
+) -> None:
+    builders.an_open_window(term)
+    ada, ben = (meet(name, java_script_enabled=browser_has == "scripts") for name in ("ada", "ben"))
+    for person in (ada, ben):
+        person.go(f"/terms/{term.id}")
+        person.cell(last_seat).get_by_role("link").click()
+        person.page.locator("form button[type=submit]", has_text="Pick").or_(
+            person.page.locator("form button[type=submit]", has_text="Join")
+        ).click()
+        expect(person.mine).to_contain_text("Cancel" if person is ada else "Leave")
+    ada.go(f"/terms/{term.id}/mine")
+    ada.mine.get_by_role("link", name="Cancel").click()
+    ada.page.get_by_role("button", name="Cancel this section").click()
+    expect(ada.mine).to_contain_text("Nothing yet")
+    ben.go(f"/terms/{term.id}/mine")
+    ben.asks_until(ben.mine.get_by_role("link", name="Cancel"))
+    portal.audit()
+    names = [event["name"] for event in story(term)]
+    assert names == ["enrolled", "waitlisted", "dropped", "promoted"]
+
+
+def story(term: Term) -> list[dict[str, object]]:
+    """What the event log says of students in the term."""
+    logged = select(Event.name, Event.student_id).where(
+        Event.term_id == term.id, Event.student_id.is_not(None)
+    )
+    with transaction() as session:
+        return [dict(row) for row in session.execute(logged.order_by(Event.seq)).mappings()]

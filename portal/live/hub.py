@@ -1,0 +1,195 @@
+"""The hub of this process: news in at one end, fragments out to every page that shows them."""
+
+import logging
+import time
+from collections.abc import Callable, Iterable
+from threading import Event, Lock, Thread
+from typing import Any
+
+from redis import Redis
+
+from portal.live import topics
+from portal.live.counts import Counts
+from portal.live.news import SPREAD_MS, News, Signal
+from portal.live.page import Batch, Page
+from portal.live.subscription import Subscription
+from portal.live.topics import Topic, Topics
+from portal.seats.answers import Seats
+from portal.seats.errors import LedgerUnavailable
+
+log = logging.getLogger(__name__)
+
+COALESCE_SECONDS = 0.1
+# Counts that change all the time for very many pages must leave time for claims.
+PAGES_A_SECOND = 2000
+LONGEST_SECONDS = 2.0
+
+
+class Hub:
+    """Gathers news for a moment, then tells each page once. Never waits for a page."""
+
+    def __init__(
+        self,
+        redis: Redis,
+        read: Callable[[int], dict[int, Seats]],
+        render: Callable[[Seats], str],
+    ) -> None:
+        self.counts = Counts(read, render)
+        self.pages: set[Page] = set()
+        self.leaving = False
+        self._topics = Topics()
+        self._lock = Lock()
+        self._waiting = Event()
+        self._news = News()
+        self._counts_due = 0.0
+        self._started = False
+        self._subscription = Subscription(
+            redis, begun=self._catch_up, live=self._hear, recorded=self._hear_recorded
+        )
+
+    def start(self) -> None:
+        """Begin to listen; in the process that serves, so not before its fork."""
+        with self._lock:
+            if self._started:
+                return
+            self._started = True
+        for work in (self._subscription.run, self._tell_forever):
+            Thread(target=work, daemon=True, name=f"hub-{work.__name__}").start()
+
+    def stop(self) -> None:
+        """End the hub's own threads."""
+        self._subscription.ended = True
+        self._waiting.set()
+
+    # Pages
+
+    def join(self, page: Page) -> None:
+        """Take in a page."""
+        self.start()
+        with self._lock:
+            self.pages.add(page)
+
+    def part(self, page: Page) -> None:
+        """Forget a page."""
+        with self._lock:
+            self.pages.discard(page)
+            self._topics.listen(page, set())
+
+    def close_all(self, code: int) -> None:
+        """Ask every page to connect elsewhere, and take in no more."""
+        self.leaving = True
+        for page in list(self.pages):
+            page.close(code)
+
+    def listen(self, page: Page, sections: frozenset[int], wanted: set[Topic]) -> None:
+        """Let the page listen to what is wanted, and send it the counts that are new to it."""
+        fresh = self.counts.of(page.term) if sections else {}
+        with self._lock:
+            if page not in self.pages:
+                return
+            new, page.sections = sections - page.sections, sections
+            self._topics.listen(page, wanted | _queues(page))
+            if new:
+                page.show(Batch(self.counts.fragments(fresh, new)))
+
+    def wait(self, page: Page, sections: Iterable[int]) -> None:
+        """Let the page hear when the waitlists of these sections move, and of no others."""
+        queues = {topics.queue(page.term, section) for section in sections}
+        with self._lock:
+            if page in self.pages:
+                self._topics.listen(page, (page.topics - _queues(page)) | queues)
+
+    # News in
+
+    def _hear(self, term: int, event: dict[str, Any]) -> None:
+        with self._lock:
+            if "seats" in event and self.counts.hear(term, event):
+                self._news.counts[term].add(event["section"])
+            self._news.hear(term, event)
+            if event["name"] == "waitlisted":
+                queue = topics.queue(term, event["section"])
+                for page in list(self._topics.of(topics.student(term, event["student"]))):
+                    self._topics.listen(page, page.topics | {queue})
+        self._waiting.set()
+
+    def _hear_recorded(self, term: int, note: dict[str, Any]) -> None:
+        with self._lock:
+            self._news.hear_recorded(term, note)
+        self._waiting.set()
+
+    def _catch_up(self) -> None:
+        """Nobody knows what was missed, so everything that differs is told."""
+        for term in self.counts.terms:
+            try:
+                changed = self.counts.reload(term)
+            except LedgerUnavailable as error:
+                raise OSError(str(error)) from error
+            with self._lock:
+                self._news.counts[term] |= changed
+        with self._lock:
+            for topic in {topic for page in self.pages for topic in page.topics}:
+                if topic[0] == "student":
+                    self._news.say(topic, Signal("own", {}, SPREAD_MS))
+                elif topic[0] in {"windows", "roster"}:
+                    name = topic[0].removesuffix("s")
+                    self._news.say(topic, Signal(name, {}, SPREAD_MS))
+        self._waiting.set()
+
+    # Fragments out
+
+    def _tell_forever(self) -> None:
+        while not self._subscription.ended:
+            self._waiting.wait()
+            time.sleep(COALESCE_SECONDS)
+            self._waiting.clear()
+            try:
+                self._tell()
+            except Exception:
+                log.exception("some pages were not told")
+
+    def _tell(self) -> None:
+        """Hand what has gathered to the pages that it is for; counts not more often than is due."""
+        with self._lock:
+            news, self._news = self._news, News()
+            if time.monotonic() < self._counts_due:
+                news.counts, self._news.counts = self._news.counts, news.counts
+                self._waiting.set()
+            self._tell_counts(news)
+            self._tell_students(news)
+            for topic, signals in news.signals.items():
+                for page in self._topics.of(topic):
+                    for signal in signals.values():
+                        page.signal(signal)
+
+    def _tell_counts(self, news: News) -> None:
+        """Pages that show the same sections are sent the same text."""
+        if not news.counts:
+            return
+        told = 0
+        for (term, shown), pages in self._alike().items():
+            changed = news.counts.get(term, set()) & shown
+            if changed:
+                batch = Batch(self.counts.fragments(self.counts.of(term), changed))
+                told += len(pages)
+                for page in pages:
+                    page.show(batch)
+        self._counts_due = time.monotonic() + min(LONGEST_SECONDS, told / PAGES_A_SECOND)
+
+    def _alike(self) -> dict[tuple[int, frozenset[int]], list[Page]]:
+        alike: dict[tuple[int, frozenset[int]], list[Page]] = {}
+        for page in self.pages:
+            if page.sections:
+                alike.setdefault((page.term, page.sections), []).append(page)
+        return alike
+
+    def _tell_students(self, news: News) -> None:
+        for topic, moments in news.moments.items():
+            for page in self._topics.of(topic):
+                page.own({event["section"] for event in moments}, moments)
+        for topic in news.queues:
+            for page in self._topics.of(topic):
+                page.own({topic[2]})
+
+
+def _queues(page: Page) -> set[Topic]:
+    return {topic for topic in page.topics if topic[0] == "queue"}

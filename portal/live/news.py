@@ -1,0 +1,75 @@
+"""What has been heard and not been told yet, gathered by topic."""
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import Any
+
+from portal.live import topics
+from portal.live.topics import Topic
+
+AT_ONCE = (0, 0)
+# A page that made the change itself has had its answer by then.
+SOON_MS = (200, 500)
+# Later than pages may go by windows that they read before; not all at the same instant.
+SPREAD_MS = (1100, 2600)
+# Pages open and close by their own countdown, so a turn only reminds those that overslept.
+WINDOW_NEWS = {
+    "window_set": ("window", SPREAD_MS),
+    "window_opened": ("turn", AT_ONCE),
+    "window_closed": ("turn", AT_ONCE),
+}
+STATES = {"enrolled": "selected", "waitlisted": "waiting", "dropped": "", "left": ""}
+QUEUE_MOVES = {"waitlisted", "left", "promoted", "passed_over", "section_set"}
+
+
+@dataclass(frozen=True)
+class Signal:
+    """A word to the scripts of pages, which act on it after so many ms, by chance."""
+
+    name: str
+    detail: dict[str, Any] = field(default_factory=dict)
+    between: tuple[int, int] = AT_ONCE
+
+
+@dataclass
+class News:
+    """Sections whose counts have changed, waitlists that have moved, events to show, signals."""
+
+    counts: dict[int, set[int]] = field(default_factory=lambda: defaultdict(set))  # by term
+    queues: set[Topic] = field(default_factory=set)
+    moments: dict[Topic, list[dict[str, Any]]] = field(default_factory=lambda: defaultdict(list))
+    signals: dict[Topic, dict[str, Signal]] = field(default_factory=lambda: defaultdict(dict))
+
+    def __bool__(self) -> bool:
+        return bool(self.counts or self.queues or self.moments or self.signals)
+
+    def hear(self, term: int, event: dict[str, Any]) -> None:
+        """Take in an event of the ledger."""
+        name, section = event["name"], event.get("section")
+        if name in WINDOW_NEWS:
+            word, between = WINDOW_NEWS[name]
+            self.say(topics.windows(term), Signal(word, {"window": event["window"]}, between))
+        if section and name in QUEUE_MOVES:
+            self.queues.add(topics.queue(term, section))
+        if section and event.get("student"):
+            self._hear_of_student(topics.student(term, event["student"]), event)
+
+    def hear_recorded(self, term: int, note: dict[str, Any]) -> None:
+        """Take in that events up to `seq` have been recorded."""
+        detail = {"seq": note["seq"]}
+        for section in note.get("sections", ()):
+            self.say(topics.roster(term, section), Signal("roster", detail))
+        for student in note.get("students", ()):
+            self.say(topics.student(term, student), Signal("recorded", detail))
+
+    def say(self, topic: Topic, signal: Signal) -> None:
+        """Give pages a signal; of several alike only the last is given."""
+        self.signals[topic][f"{signal.name} {signal.detail.get('section', '')}"] = signal
+
+    def _hear_of_student(self, topic: Topic, event: dict[str, Any]) -> None:
+        """What students do themselves their page has shown; what is done for them it has not."""
+        if event["name"] in STATES:
+            detail = {"section": event["section"], "state": STATES[event["name"]]}
+            self.say(topic, Signal("own", detail, SOON_MS))
+        else:
+            self.moments[topic].append(event)

@@ -1,0 +1,96 @@
+"""One open page: what it listens to, and what is still to be sent to it."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from portal.people.accounts import Visitor
+
+if TYPE_CHECKING:
+    from portal.live.news import Signal
+    from portal.live.topics import Topic
+
+RESTART = 1012  # "service restart": the browser is to come back at once
+MOMENTS = 20
+
+
+class Batch:
+    """Fragments by name, put together once for all pages that show the same."""
+
+    def __init__(self, fragments: Mapping[str, str]) -> None:
+        self.fragments = fragments
+        self.html = "".join(fragments.values())
+
+    def then(self, later: "Batch") -> "Batch":
+        """Both in one, the later one's fragments in place of the same of this."""
+        return Batch({**self.fragments, **later.fragments})
+
+
+EMPTY = Batch({})
+
+
+@dataclass
+class Parcel:
+    """What a page is to be sent at once."""
+
+    html: str = ""
+    signals: list[str] = field(default_factory=list)
+    sections: set[int] = field(default_factory=set)  # where the student's own state changed
+    moments: list[dict[str, Any]] = field(default_factory=list)  # events to be told in words
+    own: bool = False
+    mark: str = ""
+
+
+class Page:
+    """Holds at most one version of each fragment, so that a slow page costs little."""
+
+    def __init__(self, visitor: Visitor, wake: Callable[[], None]) -> None:
+        self.visitor = visitor
+        self.term = 0
+        self.sections: frozenset[int] = frozenset()  # whose counts it shows
+        self.topics: set[Topic] = set()
+        self.closing = 0  # the code to close with, once set
+        self._wake = wake
+        self._lock = Lock()
+        self._batch = EMPTY
+        self._signals: dict[tuple[str, Any], str] = {}
+        self._parcel = Parcel()
+
+    def show(self, batch: Batch) -> None:
+        """Send fragments; those of the same names that have not been sent yet are forgotten."""
+        with self._lock:
+            self._batch = batch if self._batch is EMPTY else self._batch.then(batch)
+        self._wake()
+
+    def signal(self, signal: "Signal") -> None:
+        """Tell the page's scripts something."""
+        with self._lock:
+            self._signals[signal.name, signal.detail.get("section")] = json.dumps(asdict(signal))
+        self._wake()
+
+    def own(
+        self, sections: set[int], moments: Sequence[dict[str, Any]] = (), mark: str = ""
+    ) -> None:
+        """Show the student's own state anew unless it has that mark, and say what has happened."""
+        with self._lock:
+            self._parcel.mark = mark if mark and not self._parcel.own else ""
+            self._parcel.own = True
+            self._parcel.sections |= sections
+            self._parcel.moments = [*self._parcel.moments, *moments][-MOMENTS:]
+        self._wake()
+
+    def close(self, code: int) -> None:
+        """Ask the page's sender to say goodbye."""
+        self.closing = code
+        self._wake()
+
+    def take(self) -> Parcel:
+        """All that is to be sent now; the page is owed nothing afterwards."""
+        with self._lock:
+            parcel, self._parcel = self._parcel, Parcel()
+            parcel.html, self._batch = self._batch.html, EMPTY
+            parcel.signals = list(self._signals.values())
+            self._signals.clear()
+        return parcel

@@ -1,0 +1,122 @@
+"""The talk with one page over its socket, from first to last word."""
+
+import logging
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from portal.live import own, topics
+from portal.live.hub import Hub
+from portal.live.news import Signal
+from portal.live.page import RESTART, Page, Parcel
+from portal.live.teachers import may_see_roster
+from portal.live.wishes import Allowance, Wish, parse
+from portal.people import accounts
+from portal.seats.errors import LedgerUnavailable
+
+if TYPE_CHECKING:
+    from simple_websocket import Server
+
+log = logging.getLogger(__name__)
+
+CHECK_SECONDS = 60.0  # how often a session is checked
+REFUSED = 1008
+SIGN_OF_LIFE = "<!-- -->"
+
+
+class Talk:
+    """One greenlet or thread reads, draws and sends for a page; nobody else sends to it."""
+
+    def __init__(self, socket: "Server", hub: Hub, visitor: accounts.Visitor) -> None:
+        self.socket = socket
+        self.hub = hub
+        self.page = Page(visitor, socket.event.set)
+        self.allowance = Allowance()
+        self.checked = monotonic()
+
+    def run(self) -> None:
+        """Talk until either side has had enough."""
+        if self.hub.leaving:
+            self.page.closing = RESTART
+        self.hub.join(self.page)
+        try:
+            while self.socket.connected and not self.page.closing:
+                self._round()
+            if self.socket.connected:
+                self.socket.close(self.page.closing)
+        except OSError:
+            self._cut()  # it took nothing for too long, or is gone
+        finally:
+            self.hub.part(self.page)
+
+    def _round(self) -> None:
+        self.socket.event.wait(CHECK_SECONDS)
+        self.socket.event.clear()
+        if not self._still_valid():
+            self.page.closing = REFUSED
+        while (message := self.socket.receive(timeout=0)) is not None:
+            self._take(message)
+        self._send(self.page.take())
+
+    def _take(self, message: str | bytes) -> None:
+        try:
+            if not self.allowance.take():
+                raise ValueError("too many messages")  # noqa: TRY301 - as bad as nonsense
+            wish = parse(message)
+        except ValueError:
+            self.page.closing = REFUSED
+            return
+        if wish:
+            self._grant(wish)
+        else:
+            self.socket.send(SIGN_OF_LIFE)
+
+    def _grant(self, wish: Wish) -> None:
+        page = self.page
+        page.term = wish.term
+        wanted = {topics.windows(wish.term)}
+        if page.visitor.student_id:
+            wanted.add(topics.student(wish.term, page.visitor.student_id))
+            page.own(set(wish.held), mark=wish.mark)
+        if wish.roster and may_see_roster(page.visitor, wish.roster):
+            wanted.add(topics.roster(wish.term, wish.roster))
+        elif wish.roster:
+            page.signal(Signal("refused", {"roster": wish.roster}))
+        try:
+            self.hub.listen(page, frozenset(wish.sections), wanted)
+        except LedgerUnavailable:
+            page.closing = RESTART  # the browser asks again
+
+    def _send(self, parcel: Parcel) -> None:
+        html = parcel.html
+        if parcel.own:
+            html += self._own(parcel)
+        if html:
+            self.socket.send(html)
+        for signal in parcel.signals:
+            self.socket.send(signal)
+
+    def _own(self, parcel: Parcel) -> str:
+        page = self.page
+        if not page.visitor.student_id:
+            return ""
+        try:
+            drawn = own.draw(
+                page.term, page.visitor.student_id, parcel.sections, parcel.moments, parcel.mark
+            )
+        except Exception:
+            # The hub asks for it again when it hears from the ledger again.
+            log.exception("could not draw a student's own state")
+            return ""
+        self.hub.wait(page, drawn.waits)
+        return drawn.html
+
+    def _still_valid(self) -> bool:
+        if monotonic() - self.checked < CHECK_SECONDS:
+            return True
+        self.checked = monotonic()
+        found: Any = accounts.find(self.page.visitor.id)
+        return found is not None and found.epoch == self.page.visitor.epoch
+
+    def _cut(self) -> None:
+        self.socket.connected = False
+        self.socket.sock.shutdown(2)

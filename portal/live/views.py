@@ -1,0 +1,85 @@
+"""The live doors: a socket, the same fragments without one, and the ledger's clock."""
+
+from typing import TYPE_CHECKING
+
+from flask import Blueprint, Response, abort, current_app, jsonify, request
+from flask.typing import ResponseReturnValue
+
+from portal import stores
+from portal.access import public, signed_in, visitor
+from portal.backend import backend
+from portal.extensions import limiter, sock
+from portal.live import own, wire
+from portal.live.hub import Hub
+from portal.live.talk import Talk
+from portal.live.wishes import listed, number
+from portal.seats.answers import Seats
+
+if TYPE_CHECKING:
+    from flask.blueprints import BlueprintSetupState
+    from simple_websocket import Server
+
+bp = Blueprint("live", __name__)
+
+
+@bp.record_once
+def _begin(state: "BlueprintSetupState") -> None:
+    app = state.app
+    template = "fragments/seats.html"
+
+    def render(seats: Seats) -> str:
+        return app.jinja_env.get_template(template).render(seats=seats)
+
+    ledger = backend().ledger
+    redis = stores.subscriber(backend().settings.redis_url)
+    app.extensions["live"] = Hub(redis, ledger.seats, render)
+
+
+def hub() -> Hub:
+    """The hub of this process."""
+    found: Hub = current_app.extensions["live"]
+    return found
+
+
+@bp.before_request
+def _before_handshake() -> None:
+    if request.endpoint != "live.socket":
+        return
+    if not wire.same_origin(request):
+        abort(403)
+    wire.prepare(request.environ)
+
+
+@sock.route("/ws", bp=bp, endpoint="socket")  # type: ignore[untyped-decorator]
+@signed_in
+def socket(connection: "Server") -> None:
+    """Counts of the sections that a page shows, and the student's own events, as they happen."""
+    Talk(connection, hub(), visitor()).run()
+
+
+@bp.get("/live/fragments")
+@signed_in
+def fragments() -> ResponseReturnValue:
+    """What the socket would send, for a page that has none just now."""
+    try:
+        term = number(int(request.args["term"]))
+        sections = listed(request.args.get("sections", ""))
+        held = listed(request.args.get("held", ""))
+    except (KeyError, ValueError):
+        abort(400)
+    seats = backend().ledger.seats_of(term, sections)
+    html = "".join(hub().counts.fragments(seats, sections).values())
+    student = visitor().student_id
+    if student:
+        html += own.draw(term, student, held, [], request.args.get("mark", "")).html
+    return Response(html, headers={"Cache-Control": "no-store"})
+
+
+@bp.get("/clock")
+@public
+@limiter.exempt
+def clock() -> ResponseReturnValue:
+    """The ledger's time in ms, by which windows open and close."""
+    answer = jsonify(now=backend().ledger.now())
+    answer.headers["Cache-Control"] = "no-store"
+    return answer

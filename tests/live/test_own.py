@@ -1,0 +1,135 @@
+"""What happens to a student reaches all of that student's pages, and nobody else's."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from portal.backend import Backend
+from portal.catalog.models import Section, Term
+from portal.people.models import Student
+from portal.record.drain import drain
+from portal.seats.ledger import Candidate
+from tests import cast as builders
+from tests.cast import Cast
+from tests.live.conftest import Claim, Open
+from tests.live.tabs import Tab
+
+PLACE = re.compile(r'id="place-(\d+)"[^>]*>(.*?)</', re.DOTALL)
+MARK = re.compile(r'data-mark="(\w+)"')
+Free = Callable[[Student], None]
+
+
+@pytest.fixture
+def last_seat(term: Term) -> Section:
+    return builders.a_section(builders.a_course(), term, capacity=1, waitlist=5)
+
+
+@pytest.fixture
+def free(backend: Backend, term: Term, last_seat: Section) -> Free:
+    """Gives a student's seat up, and promotes the next."""
+    windows = tuple(window.id for window in backend.ledger.windows(term.id))
+
+    def free_one(student: Student) -> None:
+        who = {"student": student.id, "section": last_seat.id, "request": None}
+        days = [(0, "2030-01-01"), (2**52, "2030-01-02"), (2**53, "2030-01-03")]
+        said = {"actor": "tests", "correlation": "tests"}
+        backend.ledger.drop(term.id, **who, windows=windows, days=days, drop_limit=9, **said)
+        heads = backend.ledger.head(term.id, last_seat.id, 5)
+        waiters = [Candidate(each, windows, 9_900) for each in heads]
+        backend.ledger.promote(term.id, last_seat.id, waiters, "tests")
+
+    return free_one
+
+
+def opened(open_tab: Open, student: Student, section: Section) -> Tab:
+    """A page of the student that has heard how things stand."""
+    tab = open_tab(student.account_id)
+    tab.ask(section.term_id, [section.id])
+    tab.hear(lambda tab: section.id in tab.seats and 'id="mine"' in "".join(tab.frames))
+    tab.frames.clear()
+    return tab
+
+
+def test_a_claim_shows_on_both_tabs_of_the_student_alone(
+    cast: Cast, last_seat: Section, open_tab: Open, claim: Claim
+) -> None:
+    tabs = [opened(open_tab, cast.ada, last_seat) for _ in range(2)]
+    stranger = opened(open_tab, cast.ben, last_seat)
+    claim(cast.ada.id, last_seat.id)
+    for tab in tabs:
+        [news] = tab.hear(lambda tab: [s for s in tab.signals if s["name"] == "own"], 1)
+        assert news["detail"] == {"section": last_seat.id, "state": "selected"}
+    stranger.shows(last_seat.id, 0)
+    assert "own" not in {signal["name"] for signal in stranger.listen(0.3).signals}
+    assert "act-" not in "".join(stranger.frames)
+
+
+def test_a_tab_that_shows_another_state_asks_for_the_right_one(
+    cast: Cast, last_seat: Section, open_tab: Open, claim: Claim
+) -> None:
+    claim(cast.ada.id, last_seat.id)
+    tab = opened(open_tab, cast.ada, last_seat)
+    tab.ask(last_seat.term_id, [last_seat.id], held=[last_seat.id])
+    html = tab.hear(lambda tab: "".join(tab.frames), 1)
+    assert f'id="act-{last_seat.id}"' in html
+    mark = MARK.findall(html)[-1]
+    tab.frames.clear()
+    tab.ask(last_seat.term_id, [last_seat.id], held=[last_seat.id], mark=mark)
+    assert not [frame for frame in tab.listen(0.3).frames if frame.startswith("<")]
+
+
+def test_a_promotion_is_told_in_words(
+    cast: Cast,
+    last_seat: Section,
+    open_tab: Open,
+    claim: Claim,
+    free: Free,
+) -> None:
+    for student in (cast.ada, cast.ben, cast.cleo):
+        claim(student.id, last_seat.id)
+    ben = opened(open_tab, cast.ben, last_seat)
+    cleo = opened(open_tab, cast.cleo, last_seat)
+    free(cast.ada)
+    ben.hear(lambda tab: "You have a seat in" in "".join(tab.frames), 2)
+    assert "You have a seat in" not in "".join(cleo.listen(0.3).frames)
+
+
+def test_those_who_wait_see_their_place_move(
+    cast: Cast,
+    last_seat: Section,
+    open_tab: Open,
+    claim: Claim,
+    free: Free,
+) -> None:
+    for student in (cast.ada, cast.ben, cast.cleo):
+        claim(student.id, last_seat.id)
+    cleo = opened(open_tab, cast.cleo, last_seat)
+    free(cast.ada)
+    places = cleo.hear(lambda tab: PLACE.findall("".join(tab.frames)), 2)
+    assert "1" in places[-1][1]
+
+
+def test_what_is_recorded_is_told_to_the_student_and_to_the_roster(
+    cast: Cast, term: Term, open_tab: Open, claim: Claim
+) -> None:
+    section = builders.a_section(builders.a_course(), term, teacher=cast.iris)
+    ada, ben = (opened(open_tab, student, section) for student in (cast.ada, cast.ben))
+    iris = open_tab(cast.iris.account_id)
+    iris.ask(term.id, [section.id], roster=section.id)
+    iris.shows(section.id, 2)
+    claim(cast.ada.id, section.id)
+    drain(term.id)
+    ada.hear(lambda tab: [s for s in tab.signals if s["name"] == "recorded"])
+    iris.hear(lambda tab: [s for s in tab.signals if s["name"] == "roster"])
+    assert not [s for s in ben.listen(0.3).signals if s["name"] in {"recorded", "roster"}]
+
+
+def test_a_moved_window_is_told_to_every_page_of_the_term(
+    cast: Cast, backend: Backend, term: Term, section: Section, open_tab: Open
+) -> None:
+    window = builders.a_coming_window(term)
+    tab = opened(open_tab, cast.ada, section).listen(0.3)
+    tab.frames.clear()
+    backend.ledger.move_window(term.id, window.id, window.opens + 1, window.closes, "tests")
+    tab.hear(lambda tab: [s for s in tab.signals if s["name"] == "window"])

@@ -1,0 +1,164 @@
+"""A page that takes nothing harms nobody, and a ledger that was away is heard again."""
+
+import socket
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Thread
+
+import pytest
+from simple_websocket import Server
+
+from portal import stores
+from portal.backend import Backend
+from portal.catalog.models import Section
+from portal.embedded import valkey
+from portal.live import wire
+from portal.live.hub import Hub
+from portal.live.page import Page
+from portal.live.talk import Talk
+from portal.people import accounts
+from portal.people.accounts import Visitor
+from portal.seats.answers import Seats
+from portal.seats.asks import SectionSpec
+from portal.seats.ledger import Ledger
+from tests.cast import Cast
+from tests.live.conftest import Open
+from tests.live.nodes import Node, a_node
+from tests.live.tabs import HANDSHAKE
+
+
+def drawn(seats: Seats) -> str:
+    """A fragment that is larger than a narrow pipe."""
+    return f"{seats.open} open {'x' * 50_000}"
+
+
+@pytest.fixture
+def hub(backend: Backend) -> Iterator[Hub]:
+    redis = stores.subscriber(backend.settings.redis_url)
+    hub = Hub(redis, backend.ledger.seats, drawn)
+    yield hub
+    hub.stop()
+
+
+@pytest.fixture
+def ada(cast: Cast) -> Visitor:
+    found = accounts.find(cast.ada.account_id)
+    assert found
+    return found
+
+
+def a_page_that_takes_nothing(hub: Hub, visitor: Visitor) -> tuple[Thread, Talk, socket.socket]:
+    """A page whose browser never reads, over a narrow pipe."""
+    ours, theirs = socket.socketpair()
+    ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+    headers = {f"HTTP_{name.upper().replace('-', '_')}": each for name, each in HANDSHAKE.items()}
+    environ = {"werkzeug.socket": ours, "HTTP_HOST": "tests", **headers}
+    wire.prepare(environ)
+    talk = Talk(Server.accept(environ, ping_interval=25), hub, visitor)
+    thread = Thread(target=talk.run, daemon=True)
+    thread.start()
+    return thread, talk, theirs
+
+
+def until(holds: Callable[[], bool], seconds: float = 10) -> None:
+    """Wait for something to hold."""
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_a_page_that_takes_nothing_is_dropped_and_holds_up_nobody(
+    hub: Hub, ada: Visitor, backend: Backend, section: Section, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wire, "SEND_SECONDS", 1.0)
+    thread, talk, browser = a_page_that_takes_nothing(hub, ada)
+    reader = Page(ada, lambda: None)
+    hub.join(reader)
+    until(lambda: talk.page in hub.pages)
+    for page in (talk.page, reader):
+        page.term = section.term_id
+        hub.listen(page, frozenset({section.id}), set())
+    for version in range(2, 8):
+        began = time.monotonic()
+        put(backend.ledger, section, version)
+        until(lambda: f"{version} open" in reader.take().html)  # noqa: B023
+        assert time.monotonic() - began < 0.9
+    until(lambda: talk.page not in hub.pages)
+    thread.join(5)
+    assert not thread.is_alive()
+    browser.close()
+
+
+def test_counts_for_very_many_pages_leave_time_for_claims(
+    hub: Hub, ada: Visitor, backend: Backend, section: Section, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("portal.live.hub.PAGES_A_SECOND", 1)
+    page = Page(ada, lambda: None)
+    hub.join(page)
+    page.term = section.term_id
+    hub.listen(page, frozenset({section.id}), set())
+    put(backend.ledger, section, 3)
+    until(lambda: "3 open" in page.take().html)
+    put(backend.ledger, section, 4)
+    time.sleep(0.5)
+    assert not page.take().html
+    until(lambda: "4 open" in page.take().html)
+
+
+def put(ledger: Ledger, section: Section, capacity: int) -> None:
+    """Give the section another capacity, which is its version too."""
+    spec = SectionSpec(section.id, capacity, 5, 0, "OPEN", 1, 400, 400, (), capacity)
+    ledger.put_section(section.term_id, spec)
+
+
+@dataclass
+class Lonely:
+    """A web server whose ledger nobody else uses; `restart` stops and starts that ledger."""
+
+    node: Node
+    redis_url: str
+    restart: Callable[[], None]
+
+
+@pytest.fixture
+def lonely(tmp_path: Path, logs: Path) -> Iterator[Lonely]:
+    with (
+        TemporaryDirectory(prefix="fairseat-", dir="/tmp") as name,
+        (tmp_path / "lock").open("w") as lock,
+    ):
+        sockets = Path(name)
+        server = valkey.child(
+            tmp_path / "valkey", sockets, tmp_path / "log", durable=True, lock=lock.fileno()
+        )
+
+        def restart() -> None:
+            server.stop()
+            server.start()
+            until(lambda: valkey.answers(sockets))
+
+        restart()
+        redis_url = valkey.url(sockets)
+        with a_node(logs, {"REDIS_URL": redis_url}) as node:
+            yield Lonely(node, redis_url, restart)
+        server.stop()
+
+
+def test_a_ledger_that_was_away_is_heard_again(
+    cast: Cast, section: Section, open_tab: Open, lonely: Lonely
+) -> None:
+    redis = stores.commands(lonely.redis_url)
+    put(Ledger(redis), section, 2)
+    tab = open_tab(cast.ada.account_id, lonely.node)
+    tab.ask(section.term_id, [section.id])
+    tab.shows(section.id, 2)
+    lonely.restart()
+    redis.connection_pool.disconnect()
+    put(Ledger(redis), section, 3)
+    tab.shows(section.id, 3, seconds=10)
+    put(Ledger(redis), section, 4)
+    tab.shows(section.id, 4, seconds=2)
+    redis.close()

@@ -15,7 +15,7 @@ from portal import cache
 from portal.catalog.board import NoSuchTerm
 from portal.extensions import limiter
 from portal.ops.correlation import correlation
-from portal.seats.errors import LedgerUnavailable
+from portal.seats.errors import LedgerBehind, LedgerUnavailable
 
 log = logging.getLogger(__name__)
 
@@ -73,6 +73,7 @@ def start(app: Flask) -> None:
     app.register_error_handler(RateLimitExceeded, _limited)
     app.register_error_handler(NoSuchTerm, lambda _: answer(404, WORDS[404]))
     app.register_error_handler(LedgerUnavailable, _away)
+    app.register_error_handler(LedgerBehind, _away)
     for lost in cache.AWAY:
         app.register_error_handler(lost, _away)
     app.register_error_handler(Exception, _broken)

@@ -79,7 +79,8 @@ class Supervisor:
             raise UpError(f"The database could not be prepared:\n{child.last_words(30)}")
 
     def _workers(self) -> list[Child]:
-        queues = ("record", "promote", "maintain")
+        # A second recorder stands by, so that one that is killed is not missed.
+        queues = ("record", "record", "promote", "maintain")
         return [self._child(queue, "worker", queue) for queue in queues] + [
             self._child("clock", "clock")
         ]

@@ -114,5 +114,6 @@ def _read_models() -> None:
         sa.Column("prior", sa.Integer(), nullable=False),
         sa.Column("enrolled", sa.Integer(), nullable=False),
         sa.Column("waiting", sa.Integer(), nullable=False),
+        sa.Column("passed", sa.Integer(), nullable=False),
         sa.Column("seq", sa.BigInteger(), nullable=False),
     )

@@ -16,7 +16,7 @@ from sqlalchemy.sql import func
 
 from portal.backend import backend
 from portal.db import transaction
-from portal.record import journal, tables
+from portal.record import fold, journal, tables
 from portal.record.fact import Fact
 from portal.record.models import Checkpoint
 from portal.record.project import apply
@@ -62,7 +62,7 @@ def _record_batch(term: int) -> Sequence[Fact]:
     try:
         with transaction() as session:
             after = _lock(session, term)
-            facts = journal.read(backend().redis, term, after, BATCH)
+            facts = journal.read(backend().redis, term, fold.recorded(session, term, after), BATCH)
             if facts:
                 _record(session, term, after, facts)
     except OperationalError as error:

@@ -7,7 +7,7 @@ from typing import Any
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MILLISECOND = timedelta(milliseconds=1)
-CONTEXT = ("actor", "correlation", "cause")
+CONTEXT = ("actor", "correlation", "cause", "request")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from portal.record.fact import Fact
+from portal.record.journal import JournalGap
 from portal.record.models import Event
 from portal.record.project import State, UnknownEvent, apply
 
@@ -47,6 +48,14 @@ def logged(session: Session, term: int, after: int, through: int) -> Iterator[Fa
     )
     for row in found:
         yield Fact(*row)
+
+
+def recorded(session: Session, term: int, seq: int) -> Fact | None:
+    """The event of that number, None for 0; raises JournalGap where the log has lost it."""
+    found = next(logged(session, term, seq - 1, seq), None)
+    if seq and not found:
+        raise JournalGap(f"term {term}: the event log does not have event {seq}")
+    return found
 
 
 def _note_missing(state: State, expected: int, came: int) -> None:

@@ -10,13 +10,21 @@ class JournalGap(Exception):  # noqa: N818  a state of the world, not a mistake
     """Events are missing between the record and the journal; somebody must look."""
 
 
-def read(redis: Redis, term: int, after: int, count: int) -> list[Fact]:
-    """The next facts behind `after`, at most `count`; raises JournalGap unless they follow it."""
+def read(redis: Redis, term: int, anchor: Fact | None, count: int) -> list[Fact]:
+    """The facts behind the last recorded one, at most `count`.
+
+    Raises JournalGap unless the journal still has that one, word for word, and they follow it
+    without a gap: else the ledger has lost something and begun to count anew.
+    """
+    after = anchor.seq if anchor else 0
     with reached(), redis.pipeline(transaction=True) as pipe:
         pipe.get(f"{prefix(term)}:seq")
-        pipe.xrange(f"{prefix(term)}:journal", min=f"{after + 1}-0", count=count)
+        pipe.xrange(f"{prefix(term)}:journal", min=f"{after}-0", count=count + 1)
         last, entries = pipe.execute()
     facts = [parsed(fields[b"event"]) for _, fields in entries]
+    if anchor and facts[:1] != [anchor]:
+        raise JournalGap(f"term {term}: the journal does not have event {after} as recorded")
+    facts = facts[1:] if anchor else facts[:count]
     expected = range(after + 1, after + 1 + len(facts))
     if any(fact.seq != seq for fact, seq in zip(facts, expected, strict=True)):
         raise JournalGap(f"term {term}: recorded up to {after}, then came {facts[0].seq}")
@@ -26,9 +34,9 @@ def read(redis: Redis, term: int, after: int, count: int) -> list[Fact]:
 
 
 def trim(redis: Redis, term: int, through: int) -> None:
-    """Forget what has been recorded, `through` included."""
+    """Forget what has been recorded before event `through`, the anchor of the next read."""
     with reached():
-        redis.xtrim(f"{prefix(term)}:journal", minid=f"{through + 1}-0", approximate=False)
+        redis.xtrim(f"{prefix(term)}:journal", minid=f"{through}-0", approximate=False)
 
 
 def last_seq(redis: Redis, term: int) -> int:

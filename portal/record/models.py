@@ -96,4 +96,5 @@ class SectionSeats(Base):
     prior: Mapped[int] = mapped_column(Integer)
     enrolled: Mapped[int] = mapped_column(Integer, default=0)
     waiting: Mapped[int] = mapped_column(Integer, default=0)
+    passed: Mapped[int] = mapped_column(Integer, default=0)  # of those waiting
     seq: Mapped[int] = mapped_column(BigInteger)

@@ -38,7 +38,8 @@ def _sections(state: State) -> Iterator[Entry]:
         waitlist = row["waitlist_capacity"]
         yield ("section", f"section {section}"), catalogued | {"waitlist": waitlist}
         taken = row["prior"] + row["enrolled"]
-        counts = [row["capacity"], taken, row["waiting"], waitlist, row["status"], row["seq"]]
+        numbers = row["capacity"], taken, row["waiting"], waitlist
+        counts = [*numbers, row["status"], row["seq"], row["passed"]]
         yield ("counts", f"section {section}"), counts
 
 

@@ -36,7 +36,7 @@ def apply(state: State, fact: Fact) -> None:
 
 def _section_set(state: State, fact: Fact) -> None:
     told = fact.payload
-    row = state.seats.setdefault(told["section"], {"enrolled": 0, "waiting": 0})
+    row = state.seats.setdefault(told["section"], {"enrolled": 0, "waiting": 0, "passed": 0})
     row |= {
         "section_id": told["section"],
         "status": told["status"],
@@ -55,9 +55,8 @@ def _enrolled(state: State, fact: Fact) -> None:
 
 def _dropped(state: State, fact: Fact) -> None:
     _enroll(state, fact, "dropped")
-    freed, dropper = fact.payload["section"], fact.payload["student"]
-    # A seat of the section is free again, and what stood in this student's way may be gone.
-    _reprieve(state, fact, lambda section, student: section == freed or student == dropper)
+    freed = fact.payload["section"]
+    _reprieve(state, fact, lambda section, _: section == freed)
     _count(state, fact, enrolled=-1)
 
 
@@ -84,7 +83,9 @@ def _passed_over(state: State, fact: Fact) -> None:
 
 
 def _reconsidered(state: State, fact: Fact) -> None:
-    _reprieve(state, fact, lambda section, _: section == fact.payload["section"])
+    told = fact.payload
+    only = told.get("student")
+    _reprieve(state, fact, lambda section, who: section == told["section"] and only in {None, who})
     _count(state, fact)
 
 
@@ -99,11 +100,6 @@ def _window_set(state: State, fact: Fact) -> None:
         "cohort": told["cohort"],
         "seq": fact.seq,
     }
-
-
-def _window_opened(state: State, fact: Fact) -> None:
-    _window_turned(state, fact)
-    _reprieve(state, fact, lambda _section, _student: True)
 
 
 def _window_turned(state: State, fact: Fact) -> None:
@@ -135,16 +131,23 @@ def _move(state: State, fact: Fact, to: str, **fields: Any) -> None:
         return
     row = state.places.setdefault(key, {"section_id": key[0], "student_id": key[1]})
     row |= {"state": to, "reasons": [], "seq": fact.seq} | fields
-    if to == "passed":
-        state.passed.add(key)
-    else:
-        state.passed.discard(key)
+    _mark(state, key, passed=to == "passed")
 
 
 def _reprieve(state: State, fact: Fact, chosen: Callable[[int, int], bool]) -> None:
     """Let passed-over waiters wait again."""
     for key in [key for key in state.passed if chosen(*key)]:
         state.places[key] |= {"state": "waiting", "reasons": [], "seq": fact.seq}
+        _mark(state, key, passed=False)
+
+
+def _mark(state: State, key: Pair, *, passed: bool) -> None:
+    """Count a waiter among those who are passed over, or no longer."""
+    if key[0] in state.seats:
+        state.seats[key[0]]["passed"] += passed - (key in state.passed)
+    if passed:
+        state.passed.add(key)
+    else:
         state.passed.discard(key)
 
 
@@ -163,6 +166,7 @@ def _count(state: State, fact: Fact, *, enrolled: int = 0, waiting: int = 0) -> 
         "waiting": row["waiting"],
         "waitlist_capacity": row["waitlist_capacity"],
         "status": row["status"],
+        "passed": row["passed"],
     }
     if fact.payload["seats"] != counted:
         state.contradictions.append((fact.seq, f"{fact.payload['seats']}, counted {counted}"))
@@ -178,10 +182,10 @@ CHANGES: dict[tuple[str, int], Callable[[State, Fact], None]] = {
     ("passed_over", 1): _passed_over,
     ("reconsidered", 1): _reconsidered,
     ("window_set", 1): _window_set,
-    ("window_opened", 1): _window_opened,
+    ("window_opened", 1): _window_turned,
     ("window_closed", 1): _window_turned,
 }
 
 # Which older rows a batch needs to see, beside the counts of its sections and its windows.
 MOVE_A_PLACE = {"left", "promoted", "passed_over"}
-REPRIEVE = {"dropped", "section_set", "reconsidered", "window_opened"}
+REPRIEVE = {"dropped", "section_set", "reconsidered"}

@@ -18,12 +18,16 @@ def promote(term: int, correlation: str) -> int:
     ledger = backend().ledger
     offered, windows = board(term), ledger.windows(term)
     ledger.clear_woken(term, "promote")
-    try:
-        return sum(
-            _fill(offered, section, windows, correlation) for section in sorted(ledger.vacant(term))
-        )
-    finally:
-        wake(term, ["record"])
+    placed, troubles = 0, []
+    for section in sorted(ledger.vacant(term)):
+        try:
+            placed += _fill(offered, section, windows, correlation)
+        except Exception as error:  # noqa: BLE001  one section must not starve the others
+            troubles.append(error)
+    wake(term, ["record"])
+    if troubles:
+        raise troubles[0]
+    return placed
 
 
 def _fill(offered: Board, section: int, windows: list[WindowView], correlation: str) -> int:

@@ -32,6 +32,7 @@ class Seats:
     waitlist_capacity: int
     status: str
     seq: int
+    passed: int = 0  # of those waiting, how many were passed over for the seats there are
 
     @property
     def open(self) -> int:
@@ -40,8 +41,8 @@ class Seats:
 
     @property
     def claimable(self) -> bool:
-        """Whether a newcomer could have a seat: one is open and nobody waits for it."""
-        return self.open > 0 and self.waiting == 0
+        """Whether a newcomer could have a seat: one is open, and nobody waits who may take it."""
+        return self.open > 0 and self.waiting == self.passed
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,10 @@ class LedgerUnavailable(Exception):  # noqa: N818  a state of the world, not a m
     """The ledger could not be asked; whether it decided is unknown unless a key was given."""
 
 
+class LedgerBehind(Exception):  # noqa: N818
+    """The ledger knows less than PostgreSQL has recorded of it: restore it before it decides."""
+
+
 class KeyReused(Exception):  # noqa: N818
     """The request key was used before for something else."""
 

@@ -11,13 +11,14 @@
 --   roster:<id>      hash: student -> credits:seq:at      windows   hash: window -> JSON
 --   queue:<id>       zset: students by ticket             vacant    set: a free seat and a waiter
 --   passed:<id>      hash: student -> reasons, JSON       journal   stream: <seq>-0 -> event, JSON
+--   marked           set: sections with passed-over       next      when a window turns next
 --   drops:<student>  hash: day -> how many                seq       number of the last event
 --   student:<id>     hash: e:<section> -> credits         woken     hash: workers called
 --                          w:<section> -> ticket:credits:at
 --   request:<student>:<key>  what was answered, for a day
 
 local DAY = 24 * 60 * 60 * 1000
-local NUMBERS = { "capacity", "waitlist", "prior", "course", "credits_min", "credits_max", "version" }
+local FIELDS = { "status", "capacity", "waitlist", "prior", "course", "credits_min", "credits_max", "times" }
 
 local function hash(key)
   local flat, fields = redis.call("HGETALL", key), {}
@@ -85,24 +86,29 @@ Term.__index = Term
 function Term.begin(cause, keys, args)
   local time = redis.call("TIME")
   local at = time[1] * 1000 + math.floor(time[2] / 1000)
-  return setmetatable({ cause = cause, prefix = keys[1], ask = cjson.decode(args[1]), at = at, wake = {} }, Term)
+  local term = { cause = cause, prefix = keys[1], ask = cjson.decode(args[1]), at = at, wake = {}, turned = {} }
+  return setmetatable(term, Term)
 end
 
-function Term:key(...) return table.concat({ self.prefix, ... }, ":") end
+function Term:key(kind, id)
+  return self.prefix .. ":" .. kind .. (id and ":" .. id or "")
+end
 
 function Term:count(section)
   section.taken = section.prior + redis.call("HLEN", self:key("roster", section.id))
   section.waiting = redis.call("ZCARD", self:key("queue", section.id))
-  section.active = section.waiting - redis.call("HLEN", self:key("passed", section.id))
+  section.passed = redis.call("HLEN", self:key("passed", section.id))
+  section.active = section.waiting - section.passed
   section.free = section.taken < section.capacity
   return section
 end
 
 function Term:section(id)
-  local known = hash(self:key("section", id))
-  if not known.version then return nil end
-  local section = { id = id, status = known.status, times = cjson.decode(known.times) }
-  for _, field in ipairs(NUMBERS) do section[field] = tonumber(known[field]) end
+  local values = redis.call("HMGET", self:key("section", id), unpack(FIELDS))
+  if not values[1] then return nil end
+  local section = { id = id }
+  for i, field in ipairs(FIELDS) do section[field] = tonumber(values[i]) or values[i] end
+  section.times = cjson.decode(section.times)
   return self:count(section)
 end
 
@@ -211,7 +217,7 @@ end
 function Term:journal(seq, name, event)
   event.seq, event.at, event.name, event.version = seq, self.at, name, 1
   event.actor, event.correlation = self.ask.actor or "system", self.ask.correlation or ""
-  event.cause = self.cause
+  event.cause, event.request = self.cause, self.ask.request
   -- The one list of an event that may be empty. Quotes in a text are escaped, so this is no text.
   local json = cjson.encode(event):gsub('"times":{}', '"times":[]', 1)
   redis.call("XADD", self:key("journal"), seq .. "-0", "event", json)
@@ -232,12 +238,14 @@ end
 -- Count a section anew and journal what happened to it.
 function Term:tell(seq, name, section, event)
   self:count(section)
-  section.counts = { section.capacity, section.taken, section.waiting, section.waitlist, section.status, seq }
+  section.counts = {
+    section.capacity, section.taken, section.waiting, section.waitlist, section.status, seq, section.passed,
+  }
   redis.call("HSET", self:key("seats"), section.id, cjson.encode(section.counts))
   event.aggregate, event.section = "section:" .. section.id, section.id
   event.seats = {
     capacity = section.capacity, taken = section.taken, waiting = section.waiting,
-    waitlist_capacity = section.waitlist, status = section.status,
+    waitlist_capacity = section.waitlist, status = section.status, passed = section.passed,
   }
   self:journal(seq, name, event)
   self:mark_vacancy(section)
@@ -248,7 +256,23 @@ function Term:seat(name, section, student, credits)
   redis.call("HSET", self:key("roster", section.id), student, table.concat({ credits, seq, self.at }, ":"))
   redis.call("HSET", self:key("student", student), "e:" .. section.id, credits)
   self:tell(seq, name, section, { student = student, credits = credits, registration = seq })
+  self:reprieve_everywhere(student)
   return seq
+end
+
+-- Give those who were passed over for a section another chance, or only that student.
+function Term:reprieve(id, student)
+  local key = self:key("passed", id)
+  local marked = student and redis.call("HDEL", key, student) or redis.call("DEL", key)
+  if marked == 0 then return end
+  local seq = self:next_seq()
+  self:tell(seq, "reconsidered", self:section(id), { student = student })
+  return seq
+end
+
+-- With a student's own seats changes what stands in the way on that student's lists.
+function Term:reprieve_everywhere(student)
+  for _, id in ipairs(ids(self:selections(student).waiting)) do self:reprieve(id, student) end
 end
 
 function Term:unqueue(section, student)
@@ -276,7 +300,7 @@ local function once(decide)
   return function(term)
     local ask = term.ask
     if not ask.request or ask.request == "" then return decide(term) end
-    local key = term:key("request", ask.student, ask.request)
+    local key = term:key("request", ask.student .. ":" .. ask.request)
     local content = cjson.encode({ term.cause, ask.section, ask.credits or 0, ask.wait or false })
     local stored = redis.call("GET", key)
     if stored then
@@ -313,6 +337,7 @@ local function claim(term)
     object(already, "already_enrolled")
   elseif mine.waiting[ask.section] then
     object(already, "already_waiting", { position = term:position(ask.section, ask.student) })
+    term:reprieve(ask.section, ask.student) -- whoever asks again may have cleared the way
   end
   if #already > 0 then return refusal(term, already) end
 
@@ -356,17 +381,14 @@ local function drop(term)
 
   local section, seq = term:section(ask.section), term:next_seq()
   local credits, registration = entry:match("(%d+):(%d+)")
-  local event = { student = ask.student, credits = tonumber(credits), registration = tonumber(registration) }
+  local event =
+    { student = ask.student, credits = tonumber(credits), registration = tonumber(registration), day = day }
   redis.call("HINCRBY", drops, day, 1)
   redis.call("HDEL", roster, ask.student)
   redis.call("HDEL", term:key("student", ask.student), "e:" .. section.id)
   redis.call("DEL", term:key("passed", section.id)) -- another seat, so all are asked again
   term:tell(seq, "dropped", section, event)
-  -- What stood in this student's way on other lists may have gone with the seat.
-  for _, id in ipairs(ids(term:selections(ask.student).waiting)) do
-    local marked = redis.call("HDEL", term:key("passed", id), ask.student) == 1
-    if marked then term:mark_vacancy(term:section(id)) end
-  end
+  term:reprieve_everywhere(ask.student)
   return answer(term, "dropped", section, { seq = seq, registration = event.registration })
 end
 
@@ -414,6 +436,7 @@ local function consider(term, section, candidate)
     return true
   end
   redis.call("HSET", term:key("passed", section.id), student, cjson.encode(reasons))
+  redis.call("SADD", term:key("marked"), section.id)
   term:tell(term:next_seq(), "passed_over", section, { student = student, reasons = reasons })
   return false
 end
@@ -434,26 +457,29 @@ local function promote(term)
 end
 
 local function reconsider(term)
-  local section = term:section(term.ask.section)
-  if not section or redis.call("DEL", term:key("passed", section.id)) == 0 then return {} end
-  local seq = term:next_seq()
-  term:tell(seq, "reconsidered", section, {})
-  return { seq = seq }
+  return { seq = term:reprieve(term.ask.section) }
+end
+
+-- A ledger that knows less than the record has lost something: it must not decide on that ground.
+local function behind(term)
+  return (tonumber(redis.call("GET", term:key("seq"))) or 0) < (term.ask.recorded or 0)
 end
 
 -- Sections ----------------------------------------------------------------------------------------
 
 local function put_section(term)
-  local ask = term.ask
+  local ask, event = term.ask, {}
   local key = term:key("section", ask.section)
+  if behind(term) then return { error = "behind" } end
   if tonumber(redis.call("HGET", key, "version") or -1) >= ask.version then return {} end
-  local event = { status = ask.status, section_version = ask.version, times = ask.times }
-  redis.call("HSET", key, "status", ask.status, "times", cjson.encode(ask.times))
-  for _, field in ipairs(NUMBERS) do
+  local facts = { "version", ask.version }
+  for _, field in ipairs(FIELDS) do
     event[field] = ask[field]
-    redis.call("HSET", key, field, ask[field])
+    extend(facts, { field, field == "times" and cjson.encode(ask.times) or ask[field] })
   end
+  redis.call("HSET", key, unpack(facts))
   redis.call("DEL", term:key("passed", ask.section)) -- other terms, so all are asked again
+  event.section_version = ask.version
   local seq = term:next_seq()
   term:tell(seq, "section_set", term:section(ask.section), event)
   return { seq = seq }
@@ -466,6 +492,17 @@ local function window_of(term, id)
   return json and cjson.decode(json)
 end
 
+-- Note when the next window opens or closes, so that whatever comes then finds it turned.
+local function plan(term)
+  local due
+  for _, json in pairs(hash(term:key("windows"))) do
+    local window = cjson.decode(json)
+    local turns = not window.opened and window.opens or not window.ended and window.closes
+    if turns and window.state ~= "canceled" then due = math.min(due or turns, turns) end
+  end
+  if due then redis.call("SET", term:key("next"), due) else redis.call("DEL", term:key("next")) end
+end
+
 local function set_window(term, id, window, name)
   local seq, event = term:next_seq(), { aggregate = "window:" .. id, window = id }
   if name == "window_set" then
@@ -473,6 +510,7 @@ local function set_window(term, id, window, name)
     event.state, event.cohort = window.state, window.cohort
   end
   redis.call("HSET", term:key("windows"), id, cjson.encode(window))
+  plan(term)
   term:journal(seq, name, event)
   return { seq = seq }
 end
@@ -500,6 +538,7 @@ end
 
 local function put_window(term)
   local ask, known = term.ask, window_of(term, term.ask.window)
+  if behind(term) then return { error = "behind" } end
   if known then -- sent twice is no mistake, another window under this number is
     local same = known.name == ask.name and known.opens == ask.opens and known.closes == ask.closes
     return same and {} or { error = "exists" }
@@ -521,15 +560,17 @@ end
 
 -- An opening gives everyone who was passed over another chance, in every section.
 local function reprieve_all(term)
-  for _, id in ipairs(redis.call("HKEYS", term:key("seats"))) do
-    local marked = redis.call("DEL", term:key("passed", id)) == 1
-    if marked then term:mark_vacancy(term:section(id)) end
-  end
+  local marked = redis.call("SMEMBERS", term:key("marked"))
+  redis.call("DEL", term:key("marked"))
+  table.sort(marked)
+  for _, id in ipairs(marked) do term:reprieve(tonumber(id)) end
 end
 
--- Tell of windows that have opened or closed. Decisions don't wait for it: they compare times.
+-- Turn the windows that have opened or closed since the last decision, before the next is made.
 local function turn(term)
-  local windows, turned = hash(term:key("windows")), {}
+  local due = tonumber(redis.call("GET", term:key("next")))
+  if not due or term.at < due then return end
+  local windows, turned = hash(term:key("windows")), term.turned
   for _, id in ipairs(ids(windows)) do
     local window = cjson.decode(windows[tostring(id)])
     local live = window.state ~= "canceled"
@@ -545,14 +586,16 @@ local function turn(term)
       extend(turned, { { id, "closed" } })
     end
   end
-  return { turned = turned }
 end
+
+local function turned(term) return { turned = term.turned } end
 
 -- The doors ---------------------------------------------------------------------------------------
 
 local function register(name, act, flags)
   local function callback(keys, args)
     local term = Term.begin(name, keys, args)
+    if not flags then turn(term) end
     local reply = act(term)
     reply.at, reply.wake = reply.at or term.at, reply.wake or term.wake
     return cjson.encode(reply)
@@ -573,4 +616,4 @@ register("move_window", change_window("before", set_times))
 register("cancel_window", change_window("before", cancel))
 register("extend_window", change_window("running", prolong))
 register("close_window", change_window("running", close))
-register("turn", turn)
+register("turn", turned)

@@ -23,7 +23,7 @@ from portal.seats.answers import (
     WindowView,
 )
 from portal.seats.asks import Candidate, Meeting, SectionSpec
-from portal.seats.errors import KeyReused, LedgerUnavailable, WindowRefused
+from portal.seats.errors import KeyReused, LedgerBehind, LedgerUnavailable, WindowRefused
 from portal.seats.library import Library, given, prefix, reached
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "Held",
     "KeyReused",
     "Ledger",
+    "LedgerBehind",
     "LedgerUnavailable",
     "Meeting",
     "Outcome",
@@ -172,9 +173,14 @@ class Ledger:
         """Tell the ledger of a section; nothing happens if it knows this version."""
         return self.put_sections(term, [spec])[0]
 
-    def put_sections(self, term: int, specs: Iterable[SectionSpec]) -> list[Change]:
-        """Tell the ledger of many sections in one round trip."""
-        payloads = [asdict(spec) for spec in specs]
+    def put_sections(
+        self, term: int, specs: Iterable[SectionSpec], *, recorded: int = 0
+    ) -> list[Change]:
+        """Tell the ledger of many sections in one round trip.
+
+        Raises LedgerBehind where it has not come as far as event `recorded`.
+        """
+        payloads = [asdict(spec) | {"recorded": recorded} for spec in specs]
         return [
             replies.change(each) for each in self.library.ask_all("put_section", term, payloads)
         ]
@@ -208,11 +214,15 @@ class Ledger:
         closes: int,
         cohort: dict[str, Any],
         actor: str,
+        *,
+        recorded: int = 0,
     ) -> Change:
-        """Schedule a new window; `closes` is the first ms that is too late."""
-        return self._window(
-            "put_window", term, window, actor, name=name, opens=opens, closes=closes, cohort=cohort
-        )
+        """Schedule a new window; `closes` is the first ms that is too late.
+
+        Raises LedgerBehind where the ledger has not come as far as event `recorded`.
+        """
+        facts = {"name": name, "opens": opens, "closes": closes, "cohort": cohort}
+        return self._window("put_window", term, window, actor, **facts, recorded=recorded)
 
     def move_window(self, term: int, window: int, opens: int, closes: int, actor: str) -> Change:
         """Give a window that has not begun other times."""

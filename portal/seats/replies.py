@@ -16,7 +16,7 @@ from portal.seats.answers import (
     Waiting,
     WindowView,
 )
-from portal.seats.errors import KeyReused, WindowRefused
+from portal.seats.errors import KeyReused, LedgerBehind, WindowRefused
 
 Reply = dict[str, Any]
 
@@ -45,7 +45,9 @@ def reasons(rows: list[Reply] | None) -> tuple[Reason, ...]:
 
 
 def change(reply: Reply) -> Change:
-    """A change to a section or window; raises WindowRefused."""
+    """A change to a section or window; raises LedgerBehind or WindowRefused."""
+    if reply.get("error") == "behind":
+        raise LedgerBehind
     if "error" in reply:
         raise WindowRefused(reply["error"], reply["at"])
     return Change(reply["at"], reply.get("seq", 0), tuple(reply.get("wake", ())))

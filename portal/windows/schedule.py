@@ -9,6 +9,7 @@ from sqlalchemy import select
 from portal.backend import backend
 from portal.db import transaction
 from portal.people.models import AuditEntry
+from portal.record.checkpoint import recorded
 from portal.record.wake import wake
 from portal.seats.answers import Change, WindowView
 from portal.windows.cohorts import Cohort
@@ -44,7 +45,14 @@ def schedule(term: int, window: int, plan: Plan, by: int) -> Change:
         window,
         by,
         lambda actor: backend().ledger.put_window(
-            term, window, plan.name, plan.opens, plan.closes, dict(plan.cohort), actor
+            term,
+            window,
+            plan.name,
+            plan.opens,
+            plan.closes,
+            dict(plan.cohort),
+            actor,
+            recorded=recorded(term),
         ),
     )
 

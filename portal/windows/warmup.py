@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from portal.backend import backend
 from portal.catalog.models import Meeting, Section
 from portal.db import transaction
+from portal.record.checkpoint import recorded
 from portal.record.wake import wake
 from portal.seats.asks import Meeting as Times
 from portal.seats.asks import SectionSpec
@@ -20,14 +21,19 @@ BATCH = 500  # sections a round trip, so that claims of other terms get between
 def warm_up(term_id: int) -> int:
     """Put every section of a term into the ledger; the number of those that were news to it.
 
+    Raises LedgerBehind where the ledger has lost what was recorded: without sections it gives no
+    seat twice.
+
     Needs no lock: the ledger takes a section only where its version is newer, in one step, so
     however many nodes call at once, each section is set once and journaled once.
     """
     with transaction() as session:
         specs = section_specs(session, term_id)
-    news, workers = 0, set()
+    known, news, workers = recorded(term_id), 0, set()
     for start in range(0, len(specs), BATCH):
-        changes = backend().ledger.put_sections(term_id, specs[start : start + BATCH])
+        changes = backend().ledger.put_sections(
+            term_id, specs[start : start + BATCH], recorded=known
+        )
         news += sum(1 for change in changes if change.seq)
         workers |= {worker for change in changes for worker in change.wake}
     if workers:

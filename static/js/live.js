@@ -2,6 +2,7 @@
 
 const BANNER_AFTER = 3000;
 const POLL = [8000, 15000];
+const SPREAD = [0, 2000];
 const SILENCE = 25000;
 const ANSWER_WITHIN = 4000;
 const BY_HTMX = [1006, 1011, 1012, 1013]; // closings after which the extension connects again
@@ -9,6 +10,7 @@ const BY_HTMX = [1006, 1011, 1012, 1013]; // closings after which the extension 
 let socket = null;
 let wire = null; // the extension's handle on the socket
 let asked = "";
+let opened = false;
 let heardAt = 0;
 let bannerTimer = 0;
 let pollTimer = 0;
@@ -108,7 +110,14 @@ addEventListener("htmx:wsOpen", (event) => {
   heardAt = Date.now();
   found();
   ask();
+  if (opened) setTimeout(missed, between(SPREAD));
+  opened = true;
 });
+
+// Counts and the student's own state come by the socket; the rest is asked for.
+function missed() {
+  for (const name of ["fs:window", "fs:roster"]) htmx.trigger(document.body, name);
+}
 
 addEventListener("htmx:wsClose", (event) => {
   wire = event.detail.socketWrapper;

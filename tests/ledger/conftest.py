@@ -6,7 +6,7 @@ import pytest
 
 from portal.embedded import Servers
 from portal.embedded.folder import Folder
-from tests.ledger.desk import Desk
+from tests.ledger.desk import TERM, Desk
 
 
 @pytest.fixture(scope="session")
@@ -23,9 +23,10 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 def desk(address: str) -> Iterator[Desk]:
-    """An empty ledger with a desk before it, where a window is open."""
+    """An empty ledger with a desk before it, where a window is open: events 1 and 2."""
     desk = Desk(address)
     desk.redis.flushall()
     desk.open_window()
+    desk.ledger.turn(TERM)
     yield desk
     desk.redis.connection_pool.disconnect()

@@ -3,7 +3,7 @@
 import json
 import multiprocessing
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
@@ -16,25 +16,22 @@ from tests.ledger.desk import OPEN, TERM, Desk, codes
 Reply = dict[str, Any]
 
 
-def together(
-    shares: Sequence[tuple[Any, ...]], meanwhile: Callable[[], Any] | None = None
-) -> list[Any]:
-    """What each (task, argument, …) gives, each in its own process, all begun together.
+def together(shares: Sequence[tuple[Any, ...]]) -> list[Any]:
+    """What each (task, argument, …) gives, each in its own process.
 
-    `meanwhile` is done here once they have begun.
+    A task is given a barrier before its arguments, by which all wait for each other.
     """
     spawning = multiprocessing.get_context("spawn")
     with spawning.Manager() as manager:
-        start = manager.Barrier(len(shares) + 1)
+        barrier = manager.Barrier(len(shares), timeout=60)
         with ProcessPoolExecutor(len(shares), mp_context=spawning) as pool:
-            running = [pool.submit(task, start, *arguments) for task, *arguments in shares]
-            start.wait(60)
-            if meanwhile:
-                meanwhile()
+            running = [pool.submit(task, barrier, *arguments) for task, *arguments in shares]
             return [each.result() for each in running]
 
 
-def storm(start: Any, address: str, seed: int, size: int, sections: list[int]) -> list[list[Reply]]:
+def storm(
+    all_here: Any, address: str, seed: int, size: int, sections: list[int]
+) -> list[list[Reply]]:
     """Let a crowd of that size, each with a connection, claim one section after the other.
 
     Each section has a crowd of its own, whose requests are all sent before an answer is read.
@@ -44,9 +41,9 @@ def storm(start: Any, address: str, seed: int, size: int, sections: list[int]) -
     clients = [redis.connection_pool.make_connection() for _ in range(size)]
     for client in clients:
         client.connect()
-    start.wait()
     answers = []
     for section in sections:
+        all_here.wait()
         crowd = [section * 1000 + seed * size + each for each in range(size)]
         answers.append(rush(clients, crowd, section))
     for client in clients:
@@ -82,11 +79,20 @@ def request(student: int, section: int) -> str:
     )
 
 
-def hammer(start: Any, address: str, student: int, window: int) -> list[Answer]:
+def schedule(all_here: Any, address: str, window: int) -> None:
+    """Put a window that opens, for less than half a second, once the others are pressing."""
+    desk = Desk(address)
+    all_here.wait()
+    now = desk.ledger.now()
+    desk.put_window(window, now + 400, now + 800)
+    desk.redis.connection_pool.disconnect()
+
+
+def hammer(all_here: Any, address: str, student: int, window: int) -> list[Answer]:
     """Claim and drop section 12 without pause until the window has ended; all answers."""
     desk = Desk(address)
     answers: list[Answer] = []
-    start.wait()
+    all_here.wait()
     while not answers or "window_ended" not in codes(answers[-1]):
         answers.append(desk.claim(student, 12, windows=[window]))
         answers.append(desk.drop(student, 12, windows=[window], drop_limit=1_000_000))
@@ -94,19 +100,19 @@ def hammer(start: Any, address: str, student: int, window: int) -> list[Answer]:
     return answers
 
 
-def drop_all(start: Any, address: str, students: list[int]) -> None:
+def drop_all(all_here: Any, address: str, students: list[int]) -> None:
     """Drop section 12 for each of the students, one right after the other."""
     desk = Desk(address)
-    start.wait()
+    all_here.wait()
     for student in students:
         desk.drop(student, 12)
     desk.redis.connection_pool.disconnect()
 
 
-def promote_until(start: Any, address: str, waiting: int) -> list[int]:
+def promote_until(all_here: Any, address: str, waiting: int) -> list[int]:
     """Promote for section 12 until no more than so many wait; those whom this promoter placed."""
     desk, placed = Desk(address), list[int]()
-    start.wait()
+    all_here.wait()
     deadline = time.monotonic() + 30
     while desk.ledger.seats(TERM)[12].waiting > waiting and time.monotonic() < deadline:
         placed += desk.promote(12).promoted

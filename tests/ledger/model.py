@@ -36,7 +36,16 @@ class Section:
     def seats(self) -> Seats:
         spec, taken = self.spec, self.spec.prior + len(self.roster)
         size = len(self.queue)
-        return Seats(spec.section, spec.capacity, taken, size, spec.waitlist, spec.status, self.seq)
+        return Seats(
+            spec.section,
+            spec.capacity,
+            taken,
+            size,
+            spec.waitlist,
+            spec.status,
+            self.seq,
+            passed=len(self.passed),
+        )
 
     @property
     def actives(self) -> list[int]:
@@ -161,7 +170,14 @@ class Model:
     def enroll(self, name: str, section: int, student: int, wanted: int, at: int) -> int:
         seq = len(self.events) + 1
         self.sections[section].roster[student] = Held(section, wanted, seq, at)
-        return self.tell(name, section, student)
+        self.tell(name, section, student)
+        self.reprieve(student)
+        return seq
+
+    def reprieve(self, student: int) -> None:
+        for number, each in sorted(self.sections.items()):
+            if each.passed.pop(student, None):
+                self.tell("reconsidered", number, student)
 
     def answer(self, outcome: Outcome, section: int, at: int, **fields: Any) -> Answer:
         seats = self.sections[section].seats if section in self.sections else None
@@ -189,6 +205,8 @@ class Model:
         standing = self.standing(who.student)
         for place in standing.waiting:
             if place.section == section:
+                if self.sections[section].passed.pop(who.student, None):
+                    self.tell("reconsidered", section, who.student)
                 position = {"position": place.position}
                 return self.refuse(section, at, [Reason("already_waiting", position)])
         if any(held.section == section for held in standing.enrolled):
@@ -230,9 +248,7 @@ class Model:
         del self.sections[section].roster[who.student]
         self.sections[section].passed.clear()
         seq = self.tell("dropped", section, who.student)
-        for number, each in sorted(self.sections.items()):
-            if each.passed.pop(who.student, None):
-                self.look_at(number)
+        self.reprieve(who.student)
         registration = held[section].registration
         return self.answer(Outcome.DROPPED, section, at, seq=seq, registration=registration)
 
@@ -330,10 +346,8 @@ class Model:
                 window.told.add(name)
                 turned.append((number, name))
                 self.journal(f"window_{name}", number)
-                for section, each in self.sections.items():
-                    if name == "opened" and each.passed:
-                        each.passed.clear()
-                        self.look_at(section)
+                for section in sorted(self.sections) if name == "opened" else ():
+                    self.reconsider(section)
         return turned
 
     def change(self, seq: int, at: int) -> Change:

@@ -8,7 +8,7 @@ def test_a_claim_gives_a_seat_with_a_number_and_the_new_counts(desk: Desk) -> No
     desk.section(12, capacity=2, waitlist=5)
     answer = desk.claim(501, 12)
     assert answer.outcome == Outcome.ENROLLED
-    assert answer.registration == answer.seq == 3
+    assert answer.registration == answer.seq == 4
     assert answer.seats == Seats(12, 2, 1, 0, 5, "OPEN", answer.seq)
     assert abs(answer.at - desk.ledger.now()) < 2000
     assert desk.roster(12) == [501]

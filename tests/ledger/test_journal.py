@@ -5,7 +5,14 @@ from typing import Any
 
 from tests.ledger.desk import MINUTE, TERM, Desk, meets
 
-COUNTS = {"capacity": 1, "taken": 1, "waiting": 0, "waitlist_capacity": 5, "status": "OPEN"}
+COUNTS = {
+    "capacity": 1,
+    "taken": 1,
+    "waiting": 0,
+    "waitlist_capacity": 5,
+    "status": "OPEN",
+    "passed": 0,
+}
 
 
 def without(event: dict[str, Any], *fields: str) -> dict[str, Any]:
@@ -16,7 +23,7 @@ def test_a_section_is_journaled_with_all_that_the_ledger_knows(desk: Desk) -> No
     times = (meets(5, 9, 10),)
     desk.section(12, capacity=1, prior=1, times=times, version=3)
     assert without(desk.last_event(), "at") == {
-        "seq": 2,
+        "seq": 3,
         "name": "section_set",
         "version": 1,
         "aggregate": "section:12",
@@ -44,7 +51,7 @@ def test_an_empty_list_of_times_is_a_list(desk: Desk) -> None:
 
 def test_an_enrollment_is_journaled_with_its_metadata(desk: Desk) -> None:
     desk.section(12, capacity=1)
-    answer = desk.claim(501, 12, actor="account:9", correlation="r-1")
+    answer = desk.claim(501, 12, actor="account:9", correlation="r-1", request="k-1")
     assert desk.last_event() == {
         "seq": answer.seq,
         "at": answer.at,
@@ -54,6 +61,7 @@ def test_an_enrollment_is_journaled_with_its_metadata(desk: Desk) -> None:
         "actor": "account:9",
         "correlation": "r-1",
         "cause": "claim",
+        "request": "k-1",
         "section": 12,
         "student": 501,
         "credits": 400,
@@ -84,6 +92,7 @@ def test_each_kind_of_event_has_its_payload(desk: Desk) -> None:
         "student": 501,
         "credits": 400,
         "registration": given.registration,
+        "day": "today",
     }
     desk.promote(12, limit=0)
     reason = {"code": "credit_limit", "facts": {"held": 0, "adds": 400, "limit": 0}}

@@ -3,7 +3,7 @@
 from itertools import chain
 
 from portal.seats.ledger import Outcome, WindowView
-from tests.ledger.crowd import hammer, together
+from tests.ledger.crowd import hammer, schedule, together
 from tests.ledger.desk import TERM, Desk, codes
 
 CLIENTS = 4
@@ -12,13 +12,9 @@ WINDOW = 2
 
 def test_not_one_claim_or_drop_is_decided_outside_the_window(desk: Desk, address: str) -> None:
     desk.section(12, capacity=3, waitlist=0)
-
-    def schedule() -> None:
-        now = desk.ledger.now()
-        desk.put_window(WINDOW, now + 400, now + 800)
-
     shares = [(hammer, address, student, WINDOW) for student in range(501, 501 + CLIENTS)]
-    answers = list(chain.from_iterable(together(shares, meanwhile=schedule)))
+    _, *heard = together([(schedule, address, WINDOW), *shares])
+    answers = list(chain.from_iterable(heard))
     window = the_window(desk)
     accepted = [each.at for each in answers if each.outcome != Outcome.REFUSED]
     early = [each.at for each in answers if "window_before" in codes(each)]

@@ -3,7 +3,7 @@
 import pytest
 
 from portal.seats.ledger import Candidate, Promotion, Reason
-from tests.ledger.desk import OPEN, TERM, Desk, meets
+from tests.ledger.desk import OPEN, TERM, Desk, codes, meets
 
 
 @pytest.fixture
@@ -90,6 +90,14 @@ def test_nobody_is_passed_over_in_a_section_that_is_not_open(desk: Desk, vacancy
     assert desk.ledger.vacant(TERM) == {vacancy}
 
 
+def test_who_was_passed_over_and_left_comes_back_unmarked(desk: Desk, vacancy: int) -> None:
+    desk.promote(vacancy, 601, limit=0)
+    desk.leave(601, vacancy)
+    desk.claim(601, vacancy)
+    assert desk.ledger.standing(TERM, 601).waiting[0].reasons == ()
+    assert desk.ledger.head(TERM, vacancy, 5) == [602, 603, 601]
+
+
 def test_another_freed_seat_gives_the_passed_over_another_chance(desk: Desk) -> None:
     desk.section(1, capacity=1)
     for student in (501, 601, 602):
@@ -147,3 +155,37 @@ def test_many_drops_at_once_promote_exactly_as_many_as_there_are_seats(desk: Des
         pass
     assert desk.roster(1) == [507, 508, 509, *range(510, 515)]
     assert desk.queue(1) == list(range(515, 540))
+
+
+def test_the_counts_tell_who_is_passed_over(desk: Desk) -> None:
+    desk.section(12, capacity=1)
+    for student in (501, 601):
+        desk.claim(student, 12)
+    desk.drop(501, 12)
+    assert not desk.ledger.seats(TERM)[12].claimable
+    desk.promote(12, limit=0)
+    seats = desk.ledger.seats(TERM)[12]
+    assert (seats.waiting, seats.passed, seats.claimable) == (1, 1, True)
+
+
+def test_asking_again_gives_who_was_passed_over_another_chance(desk: Desk) -> None:
+    desk.section(12, capacity=1)
+    for student in (501, 601):
+        desk.claim(student, 12)
+    desk.drop(501, 12)
+    desk.promote(12, limit=0)
+    assert codes(desk.claim(601, 12)) == ["already_waiting"]
+    assert desk.ledger.vacant(TERM) == {12}
+    assert desk.promote(12).promoted == (601,)
+
+
+def test_a_new_seat_of_ones_own_may_clear_the_way_on_a_list(desk: Desk) -> None:
+    for section in (12, 13):
+        desk.section(section, capacity=1)
+    for student in (501, 601):
+        desk.claim(student, 12)
+    desk.drop(501, 12)
+    lab_first = {"corequisites": {"course": 13}}
+    assert desk.promote(12, **lab_first).passed == (601,)
+    desk.claim(601, 13)
+    assert desk.promote(12, **lab_first).promoted == (601,)

@@ -52,6 +52,14 @@ def test_a_replay_says_what_was_true_then(desk: Desk, section: int) -> None:
     assert desk.roster(section) == []
 
 
+def test_a_replay_costs_one_look(desk: Desk, section: int) -> None:
+    desk.claim(501, section, request=KEY)
+    desk.redis.config_resetstat()
+    desk.claim(501, section, request=KEY)
+    commands = set(desk.redis.info("commandstats"))
+    assert commands == {"cmdstat_fcall", "cmdstat_time", "cmdstat_get", "cmdstat_config|resetstat"}
+
+
 def test_the_same_key_for_something_else_is_an_error(desk: Desk, section: int) -> None:
     desk.claim(501, section, request=KEY)
     others: list[Callable[[], Answer]] = [

@@ -18,30 +18,46 @@ from portal.record.journal import JournalGap
 from portal.record.models import Checkpoint, Enrollment
 from portal.record.project import UnknownEvent
 from tests.record.processes import events, recorded, wait_for
-from tests.record.rush import a_rush, claim, claims, everyone_everywhere
+from tests.record.rush import a_rush, claim, claims, everyone_everywhere, spec
 
 
 def test_a_second_drain_finds_nothing(backend: Backend) -> None:  # noqa: ARG001
     rush = a_rush(sections=2, students=5)
     claims(rush, everyone_everywhere(rush))
-    assert drain(rush.term) == 1 + 2 + 10
+    assert drain(rush.term) == 2 + 2 + 10
     assert drain(rush.term) == 0
-    assert events(rush.term) == 13
+    assert events(rush.term) == 14
 
 
 def test_batches_follow_each_other(backend: Backend) -> None:  # noqa: ARG001
     rush = a_rush(sections=10, students=500, capacity=400, waitlist=200)
     claims(rush, everyone_everywhere(rush))
     drain(rush.term)
-    assert events(rush.term) == 5011
+    assert events(rush.term) == 5012
     assert audit()["clean"]
 
 
-def test_what_is_recorded_leaves_the_journal(backend: Backend) -> None:
+def test_what_is_recorded_leaves_the_journal_but_for_the_last_as_an_anchor(
+    backend: Backend,
+) -> None:
     rush = a_rush(sections=1, students=3)
     claims(rush, everyone_everywhere(rush))
     drain(rush.term)
-    assert backend.redis.xlen(f"{{t:{rush.term}}}:journal") == 0
+    kept = backend.redis.xrange(f"{{t:{rush.term}}}:journal")
+    assert [entry for entry, _ in kept] == [b"%d-0" % recorded(rush.term)]
+
+
+def test_a_ledger_that_began_anew_is_noticed_even_where_its_numbers_fit(backend: Backend) -> None:
+    rush = a_rush(sections=1, students=5)
+    claim(rush, rush.students[0], rush.sections[0])
+    drain(rush.term)
+    backend.redis.flushall()
+    now = backend.ledger.now()
+    backend.ledger.put_window(rush.term, rush.window, "Other", now, now + 60_000, {}, "tests")
+    backend.ledger.put_sections(rush.term, [spec(rush.sections[0])])
+    claims(rush, everyone_everywhere(rush))
+    with pytest.raises(JournalGap, match="as recorded"):
+        drain(rush.term)
 
 
 def test_pages_are_told_of_what_was_recorded(backend: Backend) -> None:
@@ -74,7 +90,7 @@ def test_drainers_of_one_term_take_turns(backend: Backend) -> None:
     for drainer in drainers:
         drainer.join(60)
     assert [drainer.exitcode for drainer in drainers] == [0, 0, 0]
-    assert events(rush.term) == 6005
+    assert events(rush.term) == 6006
     assert audit()["clean"]
 
 
@@ -125,7 +141,7 @@ def test_a_batch_that_can_not_be_written_leaves_no_trace(backend: Backend) -> No
     with pytest.raises(IntegrityError):
         drain(rush.term)
     assert (recorded(rush.term), events(rush.term)) == (before, before)
-    assert backend.redis.xlen(f"{{t:{rush.term}}}:journal") == 1
+    assert backend.redis.xlen(f"{{t:{rush.term}}}:journal") == 2
 
 
 def test_a_row_that_is_newer_stays(backend: Backend) -> None:  # noqa: ARG001

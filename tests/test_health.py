@@ -17,6 +17,9 @@ from portal.backend import Backend
 from portal.children import Child
 from portal.embedded import Servers, postgres, valkey
 from portal.ops import checks, health
+from portal.record.drain import drain
+from portal.seats.ledger import prefix
+from tests import cast
 
 pytestmark = pytest.mark.xdist_group("health")
 
@@ -146,6 +149,18 @@ def test_it_is_not_ready_without_the_functions(client: FlaskClient, backend: Bac
     backend.redis.function_flush()
     assert "ledger" in missing(client)
     backend.ledger.library.load()
+
+
+def test_it_is_not_ready_while_the_ledger_knows_less_than_is_recorded(
+    client: FlaskClient, backend: Backend
+) -> None:
+    term = cast.a_term()
+    cast.a_section(cast.a_course(), term)
+    drain(term.id)
+    assert "record" not in missing(client)
+    backend.redis.delete(f"{prefix(term.id)}:seq")
+    time.sleep(0.6)
+    assert "record" in missing(client)
 
 
 @pytest.mark.parametrize("name", ["postgres", "valkey"])

@@ -11,7 +11,13 @@ from portal.catalog.terms import live_terms
 from portal.config import Settings, var_folder
 from portal.embedded.folder import Folder
 from portal.ops import schema
+from portal.seats.errors import LedgerBehind
 from portal.windows.warmup import warm_up
+
+LOST = (
+    "The ledger has lost decisions of {} that PostgreSQL has recorded. Bring back its data"
+    " (valkey/ in the data folder, or the Redis of REDIS_URL): else seats would be given twice."
+)
 
 
 @click.command("prepare")
@@ -23,7 +29,10 @@ def command() -> None:
     backend.connect(settings)
     _demo()
     for term in live_terms():
-        warm_up(term.id)
+        try:
+            warm_up(term.id)
+        except LedgerBehind as error:
+            raise click.ClickException(LOST.format(term.name)) from error
     click.echo("The ledger knows every section.")
 
 

@@ -16,6 +16,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from portal import stores
 from portal.db import with_driver
 from portal.ops import schema
+from portal.seats.library import prefix
 
 PROMISED = ("record", "promote")  # queues without whose workers promises are not kept
 PATIENCE = 1.5  # seconds for all checks together
@@ -41,6 +42,7 @@ class Checks:
             for part, check in (
                 ("database", self._database),
                 ("ledger", self._ledger),
+                ("record", self._record),
                 ("workers", self._workers),
             )
         }
@@ -55,6 +57,8 @@ class Checks:
         if "workers" in names:  # nothing is known of them
             names.remove("workers")
             names += [f"{queue} worker" for queue in PROMISED]
+        if {"database", "ledger"} & set(names):  # both are needed to hold them side by side
+            names = [name for name in names if name != "record"]
         return names
 
     def _database(self) -> Iterable[str]:
@@ -68,6 +72,14 @@ class Checks:
         self.redis.set("fairseat:ready", 1, px=60_000)  # a replica or a full disk refuses
         if not self.redis.function_list(library="fairseat"):
             yield "ledger"
+
+    def _record(self) -> Iterable[str]:
+        with self.engine.connect() as connection:
+            recorded = connection.execute(text("SELECT term_id, seq FROM checkpoints")).all()
+        for term, seq in recorded:
+            if int(self.redis.get(f"{prefix(term)}:seq") or 0) < seq:
+                yield "record"  # the ledger has lost what was recorded of it
+                return
 
     def _workers(self) -> Iterable[str]:
         for name in PROMISED:

@@ -4,13 +4,15 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from pathlib import Path
 
+import pytest
 from sqlalchemy import func, select, update
 
 from portal.backend import Backend
 from portal.catalog.models import Section
 from portal.db import transaction
+from portal.record.drain import drain
 from portal.seats.answers import Outcome
-from portal.seats.ledger import prefix
+from portal.seats.ledger import LedgerBehind, prefix
 from portal.windows.warmup import section_specs, warm_up
 from tests import cast
 from tests.catalog.campus import Campus, imported
@@ -55,6 +57,18 @@ def test_a_section_is_told_again_when_its_version_is_newer(
         section = session.scalar(update(Section).values(newer).returning(Section.id))
     assert warm_up(term) == 1
     assert backend.ledger.seats(term)[section].capacity == 31
+
+
+def test_a_ledger_that_lost_what_was_recorded_is_told_of_no_section(
+    tmp_path: Path, backend: Backend
+) -> None:
+    term = imported(Campus().write(tmp_path)).term
+    warm_up(term)
+    drain(term)
+    backend.redis.flushall()
+    with pytest.raises(LedgerBehind):
+        warm_up(term)
+    assert backend.ledger.seats(term) == {}
 
 
 def test_a_deleted_section_counts_as_canceled(tmp_path: Path, backend: Backend) -> None:

@@ -77,7 +77,7 @@ def test_a_burst_of_claims_is_few_frames(
         claim(student, busy.id)
     tab.shows(busy.id, 100)
     lasted = time.monotonic() - began
-    assert len(tab.frames) - before <= lasted / 0.1 + 2
+    assert len(tab.frames) - before <= lasted / 0.1 + 10
 
 
 def test_two_nodes_push_the_same(

@@ -152,6 +152,7 @@ def test_all_data_is_there_after_a_stop_and_a_start(up: Up) -> None:
 
 
 def test_a_killed_one_leaves_nobody_behind_and_its_folder_usable(up: Up) -> None:
+    remember(up.run())
     family = up.family()
     assert len(family) > 10
     sockets = Path(up.run().sockets)
@@ -165,7 +166,7 @@ def test_a_killed_one_leaves_nobody_behind_and_its_folder_usable(up: Up) -> None
 
 def remember(run: Run) -> None:
     with psycopg2.connect(run.database_url) as connection, connection.cursor() as cursor:
-        cursor.execute("INSERT INTO rooms (name) VALUES ('Hall of memory')")
+        cursor.execute("INSERT INTO rooms (name) VALUES ('Hall of memory') ON CONFLICT DO NOTHING")
     connection.close()
     with Redis.from_url(run.redis_url) as redis:
         redis.set("memory", "kept")

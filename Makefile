@@ -24,7 +24,7 @@ test: $(TESTABLE) $(SCRIPTS) $(BROWSER)
 	@$(MAKE) --no-print-directory e2e
 
 unit: $(TESTABLE) $(SCRIPTS)
-	$(BIN)/pytest tests -n 2 --dist loadgroup
+	$(BIN)/pytest tests -n 2 --dist loadfile
 
 e2e: $(TESTABLE) $(SCRIPTS) $(BROWSER)
 	$(BIN)/pytest e2e

@@ -35,13 +35,21 @@ class Phase:
     @property
     def sentence(self) -> str:
         """The answer."""
-        unit = "minute" if self.minutes == 1 else "minutes"
         return {
             "unscheduled": "Not scheduled",
-            "before": f"Begins in {self.minutes:,} {unit}",
-            "open": f"Ends in {self.minutes:,} {unit}",
+            "before": f"Begins in {span(self.minutes)}",
+            "open": f"Ends in {span(self.minutes)}",
             "ended": "Has ended",
         }[self.kind]
+
+
+def span(minutes: int) -> str:
+    """So many minutes, told in hours from two on and in days from two on."""
+    if minutes >= 2 * 24 * 60:
+        return f"{minutes // (24 * 60)} days"
+    if minutes >= 2 * 60:
+        return f"{minutes // 60} hours"
+    return "1 minute" if minutes == 1 else f"{minutes} minutes"
 
 
 def phase(windows: Iterable[WindowView], now: int) -> Phase:

@@ -123,7 +123,13 @@ function answer(minutes) {
   const words = banner.querySelector("[data-answer]");
   if (!words) return;
   const begins = banner.dataset.phase === "before" ? "Begins" : "Ends";
-  words.textContent = `${begins} in ${minutes.toLocaleString("en")} ${minutes === 1 ? "minute" : "minutes"}`;
+  words.textContent = `${begins} in ${span(minutes)}`;
+}
+
+function span(minutes) {
+  if (minutes >= 2880) return `${Math.floor(minutes / 1440)} days`;
+  if (minutes >= 120) return `${Math.floor(minutes / 60)} hours`;
+  return minutes === 1 ? "1 minute" : `${minutes} minutes`;
 }
 
 function announce(seconds) {

@@ -21,7 +21,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT)]
 
-from bench import load, portal_on_trial  # noqa: E402
+from bench import load, portal_on_trial, report  # noqa: E402
 from portal import backend, create_app  # noqa: E402
 from portal.children import Child  # noqa: E402
 from portal.config import Settings  # noqa: E402
@@ -51,6 +51,16 @@ def main() -> None:
         "claim_p99_ms": figure([run["p99"] for run in runs], "ms", "99 % are answered within"),
     }
     (ROOT / "bench/results.json").write_text(json.dumps(results, indent=2) + "\n")
+    report.write(
+        ROOT / "docs/benchmarks.md",
+        results,
+        machine=f"Here: {os.cpu_count()} cores.",
+        connections=CONNECTIONS,
+        students=asked.students,
+        each=CLAIMS_EACH,
+        sections=portal_on_trial.SECTIONS,
+        seats=portal_on_trial.SEATS,
+    )
     for name, value in results.items():
         print(f"{name:16} {value['value']:9.3g} ({value['low']:.3g} to {value['high']:.3g})")
 
@@ -127,7 +137,7 @@ def patiently(action: Callable[[], object], seconds: float = 30) -> None:
     raise SystemExit("A server did not come up.")
 
 
-def figure(values: list[float], unit: str, what: str) -> dict[str, object]:
+def figure(values: list[float], unit: str, what: str) -> report.Figure:
     """The median of some runs with their spread."""
     return {
         "value": statistics.median(values),

@@ -1,0 +1,50 @@
+"""docs/benchmarks.md, written from the results so that no figure is typed by hand."""
+
+from pathlib import Path
+from typing import TypedDict
+
+
+class Figure(TypedDict):
+    """A median of some runs with their spread."""
+
+    value: float
+    low: float
+    high: float
+    runs: int
+    unit: str
+    what: str
+
+
+HEAD = """# Benchmarks
+
+Written by `make bench`, which runs everything on one machine, the load generator included; medians
+of {runs} runs, lowest and highest beside them. {machine}
+
+| figure | median | lowest to highest | unit | what |
+|---|---|---|---|---|
+"""
+
+TAIL = """
+## What is measured
+
+`bench/baselines/hello.py`, a Flask app that returns "hello", and the portal run under the same
+gunicorn settings with the same number of workers, one after the other in each run, asked by the
+same generator (`bench/load.py`) over {connections} kept-alive connections. The portal's side is a
+rush: {students} students, logged in, each claim {each} of {sections} sections with {seats} seats.
+Each claim passes session, CSRF, rate limits and rules, is decided by the ledger, whose
+append-only file is flushed to disk before it answers, is journaled and published, and is answered
+with rendered fragments; meanwhile the workers record and promote, and after each run `fairseat
+audit` must be clean.
+"""
+
+
+def write(path: Path, figures: dict[str, Figure], **facts: object) -> None:
+    """Write the page."""
+    runs = max(figure["runs"] for figure in figures.values())
+    rows = [
+        f"| `{name}` | {each['value']:.3g} | {each['low']:.3g} to {each['high']:.3g}"
+        f" | {each['unit']} | {each['what']} |"
+        for name, each in figures.items()
+    ]
+    text = HEAD.format(runs=runs, **facts) + "\n".join(rows) + "\n" + TAIL.format(**facts)
+    path.write_text(text)

@@ -3,8 +3,9 @@
 from playwright.sync_api import expect
 
 from e2e.person import Meet
-from portal.catalog.models import Section, Term
+from portal.catalog.models import Course, Section, Term
 from tests import cast as builders
+from tests.cast import Cast
 
 
 def test_counts_move_while_i_type(meet: Meet, term: Term, section: Section) -> None:
@@ -54,3 +55,19 @@ def test_a_press_that_began_before_an_update_still_counts(
     here.page.mouse.up()
     expect(here.dialog).to_be_visible()
     here.has(section, "selected")
+
+
+def test_counts_move_on_a_teachers_page_of_every_term(
+    meet: Meet, cast: Cast, term: Term, course: Course, last_seat: Section
+) -> None:
+    later = builders.a_term(f"{term.name} again")
+    sections = [last_seat, builders.a_section(course, later, capacity=1, teacher=cast.iris)]
+    for each in (term, later):
+        builders.an_open_window(each)
+    iris, ada = meet("iris"), meet("ada")
+    for each, section in zip((term, later), sections, strict=True):
+        iris.go("/teaching")
+        iris.page.get_by_role("link", name=each.name, exact=True).click()
+        expect(iris.seats(section)).to_contain_text("1 of 1")
+        ada.enter(each).pick(section)
+        expect(iris.seats(section)).to_contain_text("0 of 1")

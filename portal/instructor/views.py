@@ -1,6 +1,6 @@
 """An instructor's own sections, and who is in them."""
 
-from flask import Blueprint, abort, render_template
+from flask import Blueprint, abort, render_template, request
 from flask.typing import ResponseReturnValue
 
 from portal.access import requires, visitor
@@ -15,14 +15,21 @@ bp = Blueprint("instructor", __name__, url_prefix="/teaching")
 @bp.get("")
 @requires("instructor")
 def teaching() -> ResponseReturnValue:
-    """The visitor's own sections, by term, with their seats."""
-    ledger, terms = backend().ledger, []
-    for offered in (board(term.id) for term in live_terms()):
-        cards = offered.taught_by(visitor().teacher_id or 0)
-        counts = ledger.seats_of(offered.term.id, [card.id for card in cards])
-        if cards:
-            terms.append((offered.term, cards, counts))
-    return render_template("instructor/teaching.html", terms=terms)
+    """The visitor's own sections of a term, the latest unless another is asked for, with seats."""
+    own = visitor().teacher_id or 0
+    offers = [offered for term in live_terms() if (offered := board(term.id)).taught_by(own)]
+    asked = request.args.get("term", type=int)
+    shown = next((each for each in offers if each.term.id == asked), offers[0] if offers else None)
+    cards = shown.taught_by(own) if shown else []
+    ids = [card.id for card in cards]
+    counts = backend().ledger.seats_of(shown.term.id, ids) if shown else {}
+    return render_template(
+        "instructor/teaching.html",
+        terms=[offered.term for offered in offers],
+        term=shown.term if shown else None,
+        cards=cards,
+        counts=counts,
+    )
 
 
 @bp.get("/sections/<int:section_id>")

@@ -1,10 +1,14 @@
 """Seat counts as last heard from the ledger, each with its fragment rendered once."""
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
 from threading import Lock
 from typing import Any
 
 from portal.seats.answers import Seats
+
+# A newer ledger may tell more than this process knows of.
+TOLD = {field.name for field in fields(Seats)} - {"section", "seq"}
 
 
 class Counts:
@@ -18,46 +22,63 @@ class Counts:
         self._lock = Lock()
         self._loading = Lock()
         self._seats: dict[int, dict[int, Seats]] = {}
+        self._heard: dict[int, dict[int, Seats]] = {}  # while a term is being read
         self._html: dict[int, tuple[Seats, str]] = {}
 
     @property
     def terms(self) -> list[int]:
         """The terms that have been asked for."""
-        return list(self._seats)
+        with self._lock:
+            return list({*self._seats, *self._heard})
 
     def of(self, term: int) -> dict[int, Seats]:
         """The counts of a term, from the ledger when first asked for."""
         if term not in self._seats:
             with self._loading:
                 if term not in self._seats:
-                    self.reload(term)
+                    self._load(term)
         return self._seats.get(term, {})
 
     def reload(self, term: int) -> set[int]:
         """Read a term from the ledger anew; gives the sections that have changed."""
-        found = self._read(term)
-        if not found:
-            return set()  # such a term would be kept for nothing
-        with self._lock:
-            known = self._seats.get(term, {})
-            self._seats[term] = found
-        return {section for section, seats in found.items() if known.get(section) != seats}
+        with self._loading:
+            return self._load(term)
 
     def hear(self, term: int, event: dict[str, Any]) -> bool:
         """Take the counts from an event; False where they are known already."""
+        told = {name: value for name, value in event["seats"].items() if name in TOLD}
+        seats = Seats(section=event["section"], seq=event["seq"], **told)
         with self._lock:
-            known = self._seats.get(term)
-            if known is None:
-                return False
-            section = event["section"]
-            if section in known and known[section].seq >= event["seq"]:
-                return False
-            known[section] = Seats(section=section, seq=event["seq"], **event["seats"])
-        return True
+            if term in self._heard:
+                _take(self._heard[term], seats)
+            return term in self._seats and _take(self._seats[term], seats)
 
     def fragments(self, seats: Mapping[int, Seats], sections: Iterable[int]) -> dict[str, str]:
         """The HTML of those of the sections that are among `seats`, by element id."""
         return {f"seats-{each}": self._fragment(seats[each]) for each in sections if each in seats}
+
+    def _load(self, term: int) -> set[int]:
+        """What is heard meanwhile may be newer than what is read; what was heard before is not."""
+        with self._lock:
+            self._heard[term] = {}
+        try:
+            found = self._read(term)
+            with self._lock:
+                return self._merge(term, found, self._heard.pop(term))
+        finally:
+            with self._lock:
+                self._heard.pop(term, None)
+
+    def _merge(self, term: int, found: dict[int, Seats], heard: dict[int, Seats]) -> set[int]:
+        for seats in heard.values():
+            _take(found, seats)
+        if not found:
+            return set()  # such a term would be kept for nothing
+        # The same mapping for good, as a page may be looking at it.
+        known = self._seats.setdefault(term, {})
+        changed = {section for section, seats in found.items() if known.get(section) != seats}
+        known.update(found)
+        return changed
 
     def _fragment(self, seats: Seats) -> str:
         rendered, html = self._html.get(seats.section, (None, ""))
@@ -65,3 +86,11 @@ class Counts:
             html = self._render(seats)
             self._html[seats.section] = (seats, html)
         return html
+
+
+def _take(known: dict[int, Seats], seats: Seats) -> bool:
+    """Keep the counts unless newer ones are known."""
+    if seats.section in known and known[seats.section].seq >= seats.seq:
+        return False
+    known[seats.section] = seats
+    return True

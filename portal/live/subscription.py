@@ -17,7 +17,9 @@ CHANNELS = ("{t:*}:live", "{t:*}:recorded")
 CHANNEL = re.compile(rb"\{t:(\d+)\}:(live|recorded)")
 PING_SECONDS = 5.0
 LOST_SECONDS = 12.0
+FIRST_WAIT_SECONDS = 0.2
 LONGEST_WAIT_SECONDS = 3.0
+DOUBLINGS = 4
 
 
 class Subscription:
@@ -34,41 +36,57 @@ class Subscription:
         self._redis = redis
         self._begun = begun
         self._tell = {b"live": live, b"recorded": recorded}
+        self._failures = 0
         self.ended = False
 
     def run(self) -> None:
         """Listen until `ended`; `begun` is called whenever something may have been missed."""
-        failures = 0
         while not self.ended:
             try:
                 with self._redis.pubsub() as pubsub:  # type: ignore[no-untyped-call]
                     pubsub.psubscribe(*CHANNELS)
-                    failures = self._listen(pubsub, failures)
+                    self._listen(pubsub)
             except (RedisError, OSError) as error:
-                failures += 1
                 log.warning("lost the ledger's subscription: %s", error)
-                longest = min(LONGEST_WAIT_SECONDS, 0.1 * 2**failures)
-                time.sleep(random.uniform(0.05, longest))  # noqa: S311 - no secret
+                self._rest()
+            except Exception:
+                log.exception("lost the ledger's subscription")
+                self._rest()
 
-    def _listen(self, pubsub: PubSub, failures: int) -> int:
+    def _rest(self) -> None:
+        """Wait longer after each failure, by chance, so that not all come back at once."""
+        longest = min(
+            LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2 ** min(self._failures, DOUBLINGS)
+        )
+        self._failures += 1
+        time.sleep(random.uniform(0.05, longest))  # noqa: S311 - no secret
+
+    def _listen(self, pubsub: PubSub) -> None:
         heard = asked = time.monotonic()
         while not self.ended:
             message = pubsub.get_message(timeout=1.0)
             now = time.monotonic()
             if message:
-                heard, failures = now, 0
                 self._pass_on(message)
+                heard = now
             elif now - heard > LOST_SECONDS:
                 raise OSError("the ledger has been silent for too long")
             elif now - max(heard, asked) > PING_SECONDS:
                 asked = now
                 pubsub.ping()
-        return failures
 
     def _pass_on(self, message: dict[str, Any]) -> None:
         if message["type"] == "psubscribe":
             # redis-py also says so after it has silently connected again.
             if message["data"] == len(CHANNELS):
                 self._begun()
+                self._failures = 0
         elif message["type"] == "pmessage" and (channel := CHANNEL.fullmatch(message["channel"])):
-            self._tell[channel[2]](int(channel[1]), json.loads(message["data"]))
+            self._tell_of(int(channel[1]), channel[2], message["data"])
+
+    def _tell_of(self, term: int, kind: bytes, data: bytes) -> None:
+        """One message that nobody here understands must not cost those that follow it."""
+        try:
+            self._tell[kind](term, json.loads(data))
+        except Exception:
+            log.exception("could not pass on news of term %s: %.500r", term, data)

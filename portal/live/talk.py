@@ -4,10 +4,13 @@ import logging
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from sqlalchemy.exc import SQLAlchemyError
+
 from portal.live import own, topics
 from portal.live.hub import Hub
 from portal.live.news import Signal
 from portal.live.page import RESTART, Page, Parcel
+from portal.live.sight import seen
 from portal.live.teachers import may_see_roster
 from portal.live.wishes import Allowance, Wish, parse
 from portal.people import accounts
@@ -74,16 +77,17 @@ class Talk:
         page = self.page
         page.term = wish.term
         wanted = {topics.windows(wish.term)}
-        if page.visitor.student_id:
-            wanted.add(topics.student(wish.term, page.visitor.student_id))
-            page.own(set(wish.held), mark=wish.mark)
-        if wish.roster and may_see_roster(page.visitor, wish.roster):
-            wanted.add(topics.roster(wish.term, wish.roster))
-        elif wish.roster:
-            page.signal(Signal("refused", {"roster": wish.roster}))
         try:
-            self.hub.listen(page, frozenset(wish.sections), wanted)
-        except LedgerUnavailable:
+            sections = frozenset(seen(page.visitor, wish.term, wish.sections))
+            if page.visitor.student_id:
+                wanted.add(topics.student(wish.term, page.visitor.student_id))
+                page.own(set(seen(page.visitor, wish.term, wish.held)), mark=wish.mark)
+            if wish.roster and may_see_roster(page.visitor, wish.roster):
+                wanted.add(topics.roster(wish.term, wish.roster))
+            elif wish.roster:
+                page.signal(Signal("refused", {"roster": wish.roster}))
+            self.hub.listen(page, sections, wanted)
+        except (LedgerUnavailable, SQLAlchemyError):
             page.closing = RESTART  # the browser asks again
 
     def _send(self, parcel: Parcel) -> None:

@@ -11,6 +11,7 @@ from portal.backend import backend
 from portal.extensions import limiter, sock
 from portal.live import own, wire
 from portal.live.hub import Hub
+from portal.live.sight import seen
 from portal.live.talk import Talk
 from portal.live.wishes import listed, number
 from portal.seats.answers import Seats
@@ -67,11 +68,13 @@ def fragments() -> ResponseReturnValue:
         held = listed(request.args.get("held", ""))
     except (KeyError, ValueError):
         abort(400)
-    seats = backend().ledger.seats_of(term, sections)
-    html = "".join(hub().counts.fragments(seats, sections).values())
+    shown = seen(visitor(), term, sections)
+    seats = backend().ledger.seats_of(term, shown)
+    html = "".join(hub().counts.fragments(seats, shown).values())
     student = visitor().student_id
     if student:
-        html += own.draw(term, student, held, [], request.args.get("mark", "")).html
+        cells = seen(visitor(), term, held)
+        html += own.draw(term, student, cells, [], request.args.get("mark", "")).html
     return Response(html, headers={"Cache-Control": "no-store"})
 
 

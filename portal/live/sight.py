@@ -1,0 +1,52 @@
+"""Which sections a visitor may see, live or asked for."""
+
+from collections.abc import Sequence
+
+from portal.backend import backend
+from portal.catalog.board import Card, NoSuchTerm, board
+from portal.people.accounts import Visitor
+from portal.people.profile import profile
+from portal.seats import rules
+
+
+def seen(visitor: Visitor, term: int, sections: Sequence[int]) -> tuple[int, ...]:
+    """Those of the sections that the visitor may see, in the order given.
+
+    Raises LedgerUnavailable where only the ledger knows and does not answer.
+    """
+    if "admin" in visitor.roles or not sections:
+        return tuple(sections)
+    try:
+        cards = board(term).some(sections)
+    except NoSuchTerm:
+        return ()
+    allowed = _as_teacher(visitor, cards) | _as_student(visitor, term, cards)
+    return tuple(section for section in sections if section in allowed)
+
+
+def _as_teacher(visitor: Visitor, cards: list[Card]) -> set[int]:
+    """One's own, and all that are open."""
+    if not visitor.teacher_id:
+        return set()
+    own = visitor.teacher_id
+    return {card.id for card in cards if card.status == "OPEN" or own in card.teacher_ids}
+
+
+def _as_student(visitor: Visitor, term: int, cards: list[Card]) -> set[int]:
+    """Those on the student's list; and those that the student has a part in, unless withdrawn."""
+    if not visitor.student_id:
+        return set()
+    try:
+        who = profile(visitor.student_id)
+    except LookupError:
+        return set()
+    listed = {card.id for card in cards if rules.visible(who, card)}
+    others = {card.id for card in cards if card.id not in listed and card.status != "NEW"}
+    # Most pages show nothing but the list, so the ledger is seldom asked.
+    return listed | (others & _part_of(term, visitor.student_id) if others else set())
+
+
+def _part_of(term: int, student: int) -> set[int]:
+    standing = backend().ledger.standing(term, student)
+    held = {each.section for each in standing.enrolled}
+    return held | {each.section for each in standing.waiting}

@@ -1,6 +1,7 @@
 """What a process remembers of PostgreSQL for a few seconds, and longer while it is away."""
 
 from collections.abc import Callable
+from concurrent.futures import Future
 from threading import Lock
 from time import monotonic
 from typing import Generic, TypeVar
@@ -9,6 +10,8 @@ from cachetools import LRUCache
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
+from portal.outage import Outage, postgresql
+
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 
@@ -16,36 +19,87 @@ AWAY = (OperationalError, PoolTimeout)
 
 
 class Cache(Generic[Key, Value]):
-    """Values at most `seconds` old, older only while PostgreSQL does not answer."""
+    """Values at most `seconds` old; older only while they are read or PostgreSQL is away."""
 
-    def __init__(self, read: Callable[[Key], Value], seconds: float, size: int = 20_000) -> None:
+    def __init__(
+        self,
+        read: Callable[[Key], Value],
+        seconds: float,
+        size: int = 20_000,
+        outage: Outage = postgresql,
+    ) -> None:
+        self.seconds = seconds
         self._read = read
-        self._seconds = seconds
+        self._outage = outage
         self._known: LRUCache[Key, tuple[float, Value]] = LRUCache(maxsize=size)
+        self._readings: dict[Key, Future[Value]] = {}
         self._lock = Lock()
 
     def get(self, key: Key) -> Value:
-        """The value, read anew where it is too old; raises what `read` raises."""
+        """The value, read anew by one at a time where it is too old; raises what `read` raises."""
         with self._lock:
-            known = self._known.get(key)
-        if known and monotonic() - known[0] < self._seconds:
-            return known[1]
+            known, reading = self._known.get(key), self._readings.get(key)
+            if known and (reading or self._fresh(known) or self._outage.spares()):
+                return known[1]
+            mine = self._readings[key] = Future() if reading is None else reading
+        if reading is None:
+            self._renew(key, mine)
         try:
-            value = self._read(key)
+            return mine.result()
         except AWAY:
             if known is None:
                 raise
             return known[1]
+
+    def peek(self, key: Key) -> Value | None:
+        """The value however old it is, None where none is known."""
         with self._lock:
-            self._known[key] = (monotonic(), value)
-        return value
+            known = self._known.get(key)
+        return known[1] if known else None
 
     def forget(self, key: Key) -> None:
         """Read the value anew when it is next asked for."""
         with self._lock:
             self._known.pop(key, None)
+            self._readings.pop(key, None)
 
     def clear(self) -> None:
         """Forget everything."""
         with self._lock:
             self._known.clear()
+            self._readings.clear()
+
+    def _fresh(self, known: tuple[float, Value]) -> bool:
+        return monotonic() - known[0] < self.seconds
+
+    def _renew(self, key: Key, reading: "Future[Value]") -> None:
+        try:
+            value = self._read(key)
+        except AWAY as error:
+            self._outage.begin()
+            self._end(key, reading)
+            reading.set_exception(error)
+        except BaseException as error:  # noqa: BLE001  whoever waits must hear of any end
+            self._end(key, reading, unknown=True)
+            reading.set_exception(error)
+        else:
+            self._outage.end()
+            self._end(key, reading, (monotonic(), value))
+            reading.set_result(value)
+
+    def _end(
+        self,
+        key: Key,
+        reading: "Future[Value]",
+        found: tuple[float, Value] | None = None,
+        *,
+        unknown: bool = False,
+    ) -> None:
+        with self._lock:
+            if self._readings.get(key) is not reading:
+                return  # forgotten meanwhile: what was read may be of before
+            del self._readings[key]
+            if found:
+                self._known[key] = found
+            elif unknown:
+                self._known.pop(key, None)

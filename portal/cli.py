@@ -17,6 +17,7 @@ class Commands(AppGroup):
         "clock": "clock",
         "import": "import_",
         "token": "token",
+        "account": "account",
         "audit": "audit",
     }
 

@@ -3,13 +3,17 @@
 import os
 import resource
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 from psycogreen.gevent import gevent_wait_callback
 from psycopg2 import OperationalError
-from psycopg2.extensions import set_wait_callback
+from psycopg2.extensions import STATUS_SETUP, set_wait_callback
 
-PATIENCE = 20.0  # seconds that PostgreSQL may stay silent: longer than a statement may take
+# Seconds that PostgreSQL may stay silent. Workers wait as long as a statement may take (portal/db);
+# a visitor does not: what is given up here, PostgreSQL ends by its statement_timeout.
+PATIENCE = 5.0
+AGAIN = 1.0  # for a new connection, while it has not spoken since it was silent for too long
 
 wsgi_app = "wsgi:app"
 chdir = str(Path(__file__).resolve().parent.parent)
@@ -29,6 +33,8 @@ control_socket_disable = True
 errorlog = "-"
 accesslog = None
 
+_silent = Event()
+
 
 def post_fork(server: Any, worker: Any) -> None:  # noqa: ARG001  gunicorn's signature
     """Let other requests run while one waits for PostgreSQL."""
@@ -46,10 +52,15 @@ def post_worker_init(worker: Any) -> None:
 
 def _wait(connection: Any) -> None:
     # psycopg2's own limits don't hold here: a silent server would keep a request for ever.
+    connecting = connection.status == STATUS_SETUP
     try:
-        gevent_wait_callback(connection, timeout=PATIENCE)
+        gevent_wait_callback(
+            connection, timeout=AGAIN if connecting and _silent.is_set() else PATIENCE
+        )
     except TimeoutError as error:
+        _silent.set()
         raise OperationalError("PostgreSQL has been silent for too long") from error
+    _silent.clear()
 
 
 def _raise_file_limit() -> None:

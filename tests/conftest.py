@@ -17,6 +17,7 @@ from portal.embedded import Servers
 from portal.embedded.folder import Folder
 from portal.models import Base
 from portal.ops import schema
+from portal.outage import postgresql
 from tests.cast import Cast, assemble
 
 
@@ -55,6 +56,7 @@ def backend(connected: Backend) -> Backend:
     with transaction() as session:
         session.execute(text(f"TRUNCATE {tables} CASCADE"))
     connected.redis.flushall()
+    postgresql.end()
     return connected
 
 

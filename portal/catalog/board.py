@@ -1,15 +1,14 @@
 """What a term offers, held in memory by every process and replaced when the catalogue moves."""
 
-import time
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from threading import Lock
 
 from sqlalchemy import select
 from sqlalchemy.exc import SQLAlchemyError
 
+from portal.cache import Cache
 from portal.catalog import load
 from portal.catalog.cards import Card, MeetingView, TermView
 from portal.catalog.models import Term
@@ -86,30 +85,9 @@ class Board:
         return {card.course_code: card.course_id for card in self.cards if card.status in running}
 
 
-@dataclass
-class Shelf:
-    """The boards of this process, and when each was last found current."""
-
-    boards: dict[int, tuple[float, Board]] = field(default_factory=dict)
-    lock: Lock = field(default_factory=Lock)
-
-
-_shelf = Shelf()
-
-
 def board(term_id: int) -> Board:
-    """The term's board, at most two seconds old; raises `NoSuchTerm`."""
-    known = _shelf.boards.get(term_id)
-    if known and time.monotonic() - known[0] < FRESH:
-        return known[1]
-    if known and not _shelf.lock.acquire(blocking=False):
-        return known[1]  # another request is at it already
-    if not known:
-        _shelf.lock.acquire()
-    try:
-        return renewed(term_id)
-    finally:
-        _shelf.lock.release()
+    """The term's board, two seconds old, older only while PostgreSQL is away; or `NoSuchTerm`."""
+    return _boards.get(term_id)
 
 
 def preload() -> None:
@@ -119,28 +97,14 @@ def preload() -> None:
             board(term.id)
 
 
-def renewed(term_id: int) -> Board:
-    """The board, reloaded if the catalogue moved; while PostgreSQL is away, the last one."""
-    checked, known = _shelf.boards.get(term_id, (0.0, None))
-    if known and time.monotonic() - checked < FRESH:
-        return known
-    try:
-        found = current(term_id, known)
-    except SQLAlchemyError:
-        if known is None:
-            raise
-        found = known
-    _shelf.boards[term_id] = (time.monotonic(), found)
-    return found
-
-
-def current(term_id: int, known: Board | None) -> Board:
+def current(term_id: int) -> Board:
+    """The board as it is now: the known one unless the catalogue moved."""
+    known = _boards.peek(term_id)
     with transaction() as session:
         version = session.scalar(
             select(Term.catalog_version).where(Term.id == term_id, Term.deleted_at.is_(None))
         )
         if version is None:
-            _shelf.boards.pop(term_id, None)
             raise NoSuchTerm(term_id)
         if known and known.version == version:
             return known
@@ -149,4 +113,7 @@ def current(term_id: int, known: Board | None) -> Board:
 
 def forget() -> None:
     """Let go of every board, as tests with a new database must."""
-    _shelf.boards.clear()
+    _boards.clear()
+
+
+_boards = Cache(current, FRESH)

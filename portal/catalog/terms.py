@@ -2,12 +2,21 @@
 
 from sqlalchemy import select
 
+from portal.cache import Cache
 from portal.catalog.models import Term
 from portal.db import transaction
 
 
 def live_terms() -> list[Term]:
-    """Terms that are not deleted, the latest first."""
+    """Terms that are not deleted, the latest first; those last known while PostgreSQL is away."""
+    return _terms.get("live")
+
+
+def read(_which: str) -> list[Term]:
+    """The terms as they are now."""
     with transaction() as session:
         found = select(Term).where(Term.deleted_at.is_(None)).order_by(Term.starts_on.desc())
         return list(session.scalars(found))
+
+
+_terms = Cache(read, seconds=0)

@@ -1,7 +1,6 @@
 """Who is asking: the account behind a session or an access token."""
 
 from dataclasses import dataclass
-from hashlib import sha256
 
 from flask import Request, request
 from sqlalchemy import ColumnElement, Row, func, or_, select
@@ -9,10 +8,10 @@ from sqlalchemy import ColumnElement, Row, func, or_, select
 from portal.cache import Cache
 from portal.db import transaction
 from portal.extensions import logins
+from portal.people import keys
 from portal.people.models import AccessKey, Account, Student, Teacher
 
 FRESH_SECONDS = 5.0
-TOKEN_PREFIX = "fs_"  # noqa: S105 - says that what follows is a token
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ def of_request(asked: Request) -> Visitor | None:
     with transaction() as session:
         account = session.scalar(
             select(AccessKey.account_id).where(
-                AccessKey.digest == sha256(token.encode()).digest(),
+                AccessKey.digest == keys.digest(token),
                 AccessKey.revoked_at.is_(None),
                 or_(AccessKey.expires_at.is_(None), AccessKey.expires_at > func.now()),
             )
@@ -69,7 +68,7 @@ def of_request(asked: Request) -> Visitor | None:
 def bearer(asked: Request = request) -> str | None:
     """The access token in a request's headers, if it has one."""
     scheme, _, token = asked.headers.get("Authorization", "").partition(" ")
-    return token if scheme.lower() == "bearer" and token.startswith(TOKEN_PREFIX) else None
+    return token if scheme.lower() == "bearer" and token.startswith(keys.PREFIX) else None
 
 
 def find(account_id: int) -> Visitor | None:

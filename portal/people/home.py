@@ -1,12 +1,29 @@
 """The front page: straight on to what the visitor came for."""
 
+from dataclasses import dataclass
+
 from flask import Blueprint, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
 
 from portal.access import signed_in, visitor
+from portal.backend import backend
+from portal.catalog.models import Term
 from portal.catalog.terms import live_terms
+from portal.people.profile import profile
+from portal.seats.desk import windows_of
+from portal.windows.phases import Phase, phase
 
 bp = Blueprint("home", __name__)
+
+ORDER = {"open": 0, "before": 1, "unscheduled": 2, "ended": 3}
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A term and where the student stands with its windows."""
+
+    term: Term
+    phase: Phase
 
 
 @bp.get("/")
@@ -24,5 +41,22 @@ def index() -> ResponseReturnValue:
 def _student() -> ResponseReturnValue:
     terms = live_terms()
     if len(terms) == 1:
-        return redirect(url_for("student.term", term_id=terms[0].id))
-    return render_template("terms.html", terms=terms)
+        return _enter(terms[0])
+    offers = _offers(terms)
+    now_open = [offer for offer in offers if offer.phase.kind == "open"]
+    if len(now_open) == 1:
+        return _enter(now_open[0].term)
+    return render_template("terms.html", offers=offers)
+
+
+def _enter(term: Term) -> ResponseReturnValue:
+    return redirect(url_for("student.term", term_id=term.id))
+
+
+def _offers(terms: list[Term]) -> list[Offer]:
+    """The open terms first, then those to come, the next one first."""
+    if not terms:
+        return []
+    who, now = profile(visitor().student_id or 0), backend().ledger.now()
+    offers = [Offer(term, phase(windows_of(who, term.id), now)) for term in terms]
+    return sorted(offers, key=lambda offer: (ORDER[offer.phase.kind], offer.phase.turns or 0))

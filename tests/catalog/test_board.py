@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("backend")
 @pytest.fixture
 def stale(monkeypatch: pytest.MonkeyPatch) -> None:
     """Boards count as current for no time at all."""
-    monkeypatch.setattr(boards, "FRESH", 0.0)
+    monkeypatch.setattr(boards._boards, "seconds", 0.0)  # noqa: SLF001
 
 
 def change(section: Section, **fields: object) -> None:

@@ -1,0 +1,127 @@
+"""Accounts made by hand: for those who run the portal, and for teachers whom an import named."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from portal.catalog.models import Department
+from portal.db import transaction
+from portal.people.models import Account, AuditEntry, Teacher
+from portal.people.passwords import hash_password
+
+SHORTEST_PASSWORD = 8
+LONGEST = {"username": 64, "name": 160, "password": 1024}  # as the login form reads them
+
+
+class AccountRefusedError(ValueError):
+    """The account can't be made or changed so; the message says why and what would help."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """The account that is wanted; name and password count for a new one alone."""
+
+    username: str
+    name: str = ""
+    password: str = ""
+    admin: bool = False
+    teaches: str = ""  # the exact name of a teacher without an account
+    department: str = ""  # its code, where several teachers have that name
+
+
+def admit(wish: Wish) -> bool:
+    """Whether the account was made; one that was there only gets the roles.
+
+    Raises AccountRefusedError.
+    """
+    with transaction() as session:
+        account = session.scalar(select(Account).where(Account.username == wish.username))
+        before = _facts(account) if account else None
+        if account is None:
+            account = _new(wish.username, wish.name, wish.password)
+            session.add(account)
+        else:
+            _check_known(account, gains=wish.admin or bool(wish.teaches))
+        if wish.teaches:
+            _link(session, account, wish.teaches, wish.department)
+        account.is_admin = bool(account.is_admin) or wish.admin
+        session.flush()
+        session.add(
+            AuditEntry(
+                action="account.change" if before else "account.make",
+                subject=f"account:{account.id}",
+                before=before,
+                after=_facts(account),
+                reason="command line",
+            )
+        )
+    return before is None
+
+
+def exists(username: str) -> bool:
+    """Whether the name is taken, be it by an account that was deleted."""
+    with transaction() as session:
+        return session.scalar(select(Account.id).where(Account.username == username)) is not None
+
+
+def _new(username: str, name: str, password: str) -> Account:
+    if not name.strip():
+        raise AccountRefusedError(
+            f"There is no account named {username!r}: a new one needs a name."
+        )
+    for what, given in (("username", username), ("name", name), ("password", password)):
+        if len(given) > LONGEST[what] or not given.isprintable() or given.strip() != given:
+            raise AccountRefusedError(
+                f"A {what} has {LONGEST[what]} printable characters at most, no space at its ends."
+            )
+    if not username:
+        raise AccountRefusedError("An account needs a username.")
+    if len(password) < SHORTEST_PASSWORD:
+        raise AccountRefusedError(f"A password has {SHORTEST_PASSWORD} characters at least.")
+    return Account(username=username, name=name, password_hash=hash_password(password))
+
+
+def _check_known(account: Account, *, gains: bool) -> None:
+    if account.deleted_at:
+        raise AccountRefusedError(
+            f"The account {account.username!r} has been deleted: choose another username."
+        )
+    if not gains:
+        raise AccountRefusedError(
+            f"There is an account named {account.username!r} already: say which role it gets."
+        )
+
+
+def _link(session: Session, account: Account, name: str, department: str) -> None:
+    if account.teacher:
+        raise AccountRefusedError(
+            f"The account {account.username!r} is the teacher {account.teacher.name!r} already."
+        )
+    found = (
+        select(Teacher, Department.code)
+        .outerjoin(Department, Department.id == Teacher.department_id)
+        .where(Teacher.name == name, Teacher.deleted_at.is_(None), Teacher.account_id.is_(None))
+        .order_by(Department.code)
+        .with_for_update(of=Teacher)
+    )
+    teachers = [(teacher, code or "none") for teacher, code in session.execute(found)]
+    fitting = [each for each, code in teachers if code == department or not department]
+    if len(fitting) > 1:
+        codes = ", ".join(code for _, code in teachers)
+        raise AccountRefusedError(
+            f"Several teachers are named {name!r}, in the departments {codes}: choose one of these."
+        )
+    if not fitting:
+        where = f" in the department {department!r}" if department else ""
+        raise AccountRefusedError(f"No teacher without an account is named {name!r}{where}.")
+    account.teacher = fitting[0]
+
+
+def _facts(account: Account) -> dict[str, object]:
+    return {
+        "username": account.username,
+        "name": account.name,
+        "admin": account.is_admin,
+        "teacher": account.teacher.id if account.teacher else None,
+    }

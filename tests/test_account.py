@@ -1,0 +1,166 @@
+"""`fairseat account USERNAME` makes accounts for admins and imported teachers."""
+
+import pytest
+from click.testing import CliRunner, Result
+from flask import Flask
+from sqlalchemy import select
+
+from portal.cli import main
+from portal.db import transaction
+from portal.people import accounts
+from portal.people.models import Account, AuditEntry, Teacher
+from tests.cast import Cast, a_department, an_account
+from tests.web.visitors import browser_of
+
+pytestmark = pytest.mark.usefixtures("backend")
+
+
+def account(*arguments: str, typed: str | None = None) -> Result:
+    return CliRunner().invoke(main, ["account", *arguments], input=typed)
+
+
+def refused(*arguments: str, typed: str | None = None) -> str:
+    answer = account(*arguments, typed=typed)
+    assert answer.exit_code == 1
+    return answer.output
+
+
+def kept(username: str) -> Account | None:
+    with transaction() as session:
+        return session.scalar(select(Account).where(Account.username == username))
+
+
+def roles(username: str) -> set[str]:
+    found = kept(username)
+    assert found
+    accounts.forget(found.id)
+    visitor = accounts.find(found.id)
+    assert visitor
+    return set(visitor.roles)
+
+
+def imported(name: str, *departments: str) -> None:
+    """Teachers as an import leaves them: with a name and a department, without an account."""
+    codes = [a_department(code) for code in departments]
+    with transaction() as session:
+        session.add_all(Teacher(name=name, department_id=code.id) for code in codes)
+
+
+def teacher_of(username: str) -> str:
+    with transaction() as session:
+        found = session.scalars(select(Account).where(Account.username == username)).one()
+        assert found.teacher
+        assert found.teacher.department
+        return f"{found.teacher.name} of {found.teacher.department.code}"
+
+
+def test_an_admin_can_log_in_with_the_password_that_was_printed(app: Flask) -> None:
+    password = account("reg", "--name", "Registrar", "--admin").stdout.strip()
+    assert len(password) >= 16
+    form = {"username": "reg", "password": password}
+    browser = app.test_client()
+    assert browser.post("/login", data=form).status_code == 302
+    assert browser.get("/admin").status_code in {200, 302}
+    assert roles("reg") == {"admin"}
+
+
+def test_no_two_passwords_are_alike() -> None:
+    first, second = (account(who, "--name", "Someone").stdout for who in ("one", "two"))
+    assert first != second
+
+
+def test_the_password_may_be_given(app: Flask) -> None:
+    given = account("zoe", "--name", "Zoe", "--password-stdin", typed="a seat for everyone\n")
+    assert (given.exit_code, given.stdout) == (0, "")
+    assert browser_of(app, "zoe")
+
+
+def test_an_imported_teacher_gets_an_account() -> None:
+    imported("Okafor", "CSC")
+    assert account("okafor", "--name", "N. Okafor", "--teaches", "Okafor").exit_code == 0
+    assert roles("okafor") == {"instructor"}
+    assert teacher_of("okafor") == "Okafor of CSC"
+
+
+def test_of_namesakes_one_must_be_chosen() -> None:
+    imported("Kim", "CSC", "MAT")
+    told = refused("kim", "--name", "Kim", "--teaches", "Kim")
+    assert "Several teachers are named 'Kim', in the departments CSC, MAT" in told
+    assert kept("kim") is None
+    done = account("kim", "--name", "Kim", "--teaches", "Kim", "--department", "MAT")
+    assert done.exit_code == 0
+    assert teacher_of("kim") == "Kim of MAT"
+
+
+@pytest.mark.usefixtures("cast")
+def test_a_teacher_who_has_an_account_is_nobody_elses() -> None:
+    told = refused("eve", "--name", "Eve", "--teaches", "Iris")
+    assert "No teacher without an account is named 'Iris'." in told
+    assert kept("eve") is None
+
+
+def test_an_account_is_one_teacher_at_most(cast: Cast) -> None:
+    imported("Okafor", "CSC")
+    assert "is the teacher 'Iris' already" in refused("iris", "--teaches", "Okafor")
+    assert cast
+
+
+def test_an_account_that_is_there_gets_the_role_and_keeps_its_password(app: Flask) -> None:
+    before = an_account("zoe")
+    done = account("zoe", "--admin", "--name", "Another")
+    assert (done.exit_code, done.stdout) == (0, "")
+    after = kept("zoe")
+    assert after
+    assert (after.name, after.password_hash) == (before.name, before.password_hash)
+    assert roles("zoe") == {"admin"}
+    assert browser_of(app, "zoe")
+
+
+def test_a_role_once_given_stays() -> None:
+    imported("Okafor", "CSC")
+    account("okafor", "--name", "Okafor", "--admin")
+    account("okafor", "--teaches", "Okafor")
+    assert roles("okafor") == {"admin", "instructor"}
+
+
+def test_what_was_done_is_kept() -> None:
+    an_account("zoe")
+    account("zoe", "--admin")
+    account("max", "--name", "Max")
+    with transaction() as session:
+        entries = session.scalars(select(AuditEntry).order_by(AuditEntry.id)).all()
+    assert [each.action for each in entries] == ["account.change", "account.make"]
+    changed, made = entries
+    assert (changed.before or {})["admin"] is False
+    assert (changed.after or {})["admin"] is True
+    assert (made.before, (made.after or {})["username"]) == (None, "max")
+    assert "password" not in str([each.after for each in entries])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "typed", "why"),
+    [
+        (["zoe", "--admin"], None, "a new one needs a name"),
+        (["z" * 65, "--name", "Zoe"], None, "A username has 64"),
+        ([" zoe", "--name", "Zoe"], None, "no space at its ends"),
+        (["", "--name", "Zoe"], None, "needs a username"),
+        (["zoe", "--name", "Z" * 161], None, "A name has 160"),
+        (["zoe", "--name", "Zoe", "--password-stdin"], "short\n", "8 characters at least"),
+        (["zoe", "--name", "Zoe", "--teaches", "Nobody"], None, "No teacher without an account"),
+    ],
+)
+def test_what_makes_no_account_is_told(arguments: list[str], typed: str | None, why: str) -> None:
+    assert why in refused(*arguments, typed=typed)
+    with transaction() as session:
+        assert session.scalars(select(Account)).all() == []
+
+
+def test_an_account_that_is_there_needs_a_role_to_get() -> None:
+    an_account("zoe")
+    assert "say which role it gets" in refused("zoe", "--name", "Zoe")
+    told = refused("zoe", "--admin", "--password-stdin", typed="a new password\n")
+    assert "its password stays" in told
+
+
+def test_a_department_alone_says_nothing() -> None:
+    assert account("zoe", "--department", "CSC").exit_code == 2

@@ -51,6 +51,51 @@ def test_a_seat_by_keyboard_alone(meet: Meet, term: Term, section: Section) -> N
     expect(ada.cell(section).get_by_role("link", name="Cancel")).to_be_focused()
 
 
+def test_the_banner_is_low_and_nothing_moves_when_it_opens(
+    meet: Meet, term: Term, section: Section
+) -> None:
+    builders.a_coming_window(term, minutes=8 / 60)
+    ada = meet("ada", viewport=PHONE).enter(term)
+    banner = ada.page.locator("#banner")
+    before = banner.bounding_box(), ada.row(section).bounding_box()
+    assert before[0]
+    assert before[0]["height"] < 90
+    expect(banner).to_have_attribute("data-phase", "open", timeout=10_000)
+    assert (banner.bounding_box(), ada.row(section).bounding_box()) == before
+
+
+def test_the_newest_news_alone_is_shown_above_the_bar_for_a_moment(
+    meet: Meet, term: Term, section: Section
+) -> None:
+    other = builders.a_section(builders.a_course(f"MAT-{term.id}"), term)
+    builders.an_open_window(term)
+    ada = meet("ada", viewport=PHONE).enter(term)
+    ada.pick(section)
+    ada.pick(other)
+    news = ada.page.locator(".toast")
+    expect(news).to_have_count(1)
+    expect(news).to_contain_text(f"MAT {term.id}")
+    place, bar = news.bounding_box(), ada.page.locator("#mine-bar").bounding_box()
+    assert place
+    assert bar
+    assert place["y"] + place["height"] <= bar["y"]
+    assert news.evaluate("it => getComputedStyle(it).pointerEvents") == "none"
+    expect(news).to_have_count(0, timeout=6000)
+
+
+def test_news_about_a_section_replaces_what_was_said_of_it(
+    meet: Meet, term: Term, section: Section
+) -> None:
+    ada = meet("ada").enter(term)
+    assert section.id
+    for words, about in (("first", 1), ("other", 2), ("second", 1)):
+        toast = f'<div class="toast" data-about="{about}">{words}</div>'
+        ada.page.locator("#toasts").evaluate(
+            "(it, toast) => it.insertAdjacentHTML('beforeend', toast)", toast
+        )
+    expect(ada.page.locator(".toast")).to_have_text(["other", "second"])
+
+
 def pick_of(section: Section) -> str:
     """The page that asks before a seat is claimed."""
     return f"/terms/{section.term_id}/sections/{section.id}/pick"

@@ -15,7 +15,7 @@ from portal import cache
 from portal.catalog.board import NoSuchTerm
 from portal.extensions import limiter
 from portal.ops.correlation import correlation
-from portal.seats.errors import LedgerBehind, LedgerUnavailable
+from portal.seats.errors import LedgerBehind, LedgerSilent, LedgerUnavailable
 
 log = logging.getLogger(__name__)
 
@@ -64,6 +64,11 @@ EXPIRED = Words(
     "This form has been open for too long",
     "Go back, reload the page and send it again. Nothing was changed.",
 )
+UNSURE = Words(
+    "We don’t know yet whether it went through",
+    "Send the same form again: it can’t count twice.",
+)
+LATER = {"Retry-After": str(RETRY_SECONDS)}
 
 
 def start(app: Flask) -> None:
@@ -72,10 +77,10 @@ def start(app: Flask) -> None:
     app.register_error_handler(CSRFError, lambda _: answer(400, EXPIRED))
     app.register_error_handler(RateLimitExceeded, _limited)
     app.register_error_handler(NoSuchTerm, lambda _: answer(404, WORDS[404]))
-    app.register_error_handler(LedgerUnavailable, _away)
-    app.register_error_handler(LedgerBehind, _away)
+    app.register_error_handler(LedgerUnavailable, away)
+    app.register_error_handler(LedgerBehind, away)
     for lost in cache.AWAY:
-        app.register_error_handler(lost, _away)
+        app.register_error_handler(lost, away)
     app.register_error_handler(Exception, _broken)
 
 
@@ -102,6 +107,12 @@ def answer(status: int, words: Words, headers: dict[str, Any] | None = None) -> 
     return render_template("errors/page.html", **facts), status, sent
 
 
+def away(error: Exception) -> ResponseReturnValue:
+    """A store can't be asked: that nothing was changed, unless that is not known."""
+    log.warning("A store is away: %s", error)
+    return answer(503, UNSURE if isinstance(error, LedgerSilent) else WORDS[503], LATER)
+
+
 def _http(error: HTTPException) -> ResponseReturnValue:
     status = error.code or 500
     if status < 400 or error.response is not None:
@@ -114,11 +125,6 @@ def _limited(_error: RateLimitExceeded) -> ResponseReturnValue:
     limit = limiter.current_limit
     wait = max(1, round(limit.reset_at - time())) if limit else 60
     return answer(429, WORDS[429], {"Retry-After": str(wait)})
-
-
-def _away(error: Exception) -> ResponseReturnValue:
-    log.warning("A store is away: %s", error)
-    return answer(503, WORDS[503], {"Retry-After": str(RETRY_SECONDS)})
 
 
 def _broken(error: Exception) -> ResponseReturnValue:

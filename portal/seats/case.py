@@ -44,7 +44,7 @@ class Case:
     def named(self, section: int) -> str:
         """A section as people say it, such as CSC 1100-01."""
         card = self.board.card(section)
-        return f"{trees.shown(card.course_code)}-{card.number}" if card else f"section {section}"
+        return name_of(card) if card else f"section {section}"
 
     def url(self, section: int, act: str) -> str:
         return f"{self.term_url}/sections/{section}/{act}"
@@ -57,6 +57,11 @@ class Case:
         """A moment in the institution's zone: "9:00 am on Thursday, September 3"."""
         at = datetime.fromtimestamp(ms / 1000, self.zone)
         return f"{at:%-I:%M} {at:%p}".lower() + f" on {at:%A, %B} {at.day}"
+
+
+def name_of(card: "Card") -> str:
+    """A section that is at hand, as people say it."""
+    return f"{trees.shown(card.course_code)}-{card.number}"
 
 
 def points(hundredths: int) -> str:

@@ -14,7 +14,6 @@ from portal.people.profile import Profile, profile
 from portal.record.wake import wake
 from portal.seats import rules
 from portal.seats.answers import Answer, Outcome, Reason, WindowView
-from portal.seats.ledger import prefix
 from portal.windows.phases import open_to
 
 WINDOWS_FRESH_SECONDS = 1
@@ -85,12 +84,11 @@ def windows(term: int) -> list[WindowView]:
     return backend().ledger.windows(term)
 
 
-def drops_left(student: int, term: int) -> int:
-    """How many seats the student may still give up today."""
-    zone = backend().settings.zone
-    today = datetime.now(zone).date().isoformat()
-    used = backend().redis.hget(f"{prefix(term)}:drops:{student}", today)
-    return max(0, board(term).term.drops_per_day - int(used or 0))
+def drops_left(student: int, term: int, at: int) -> int:
+    """How many seats the student may still give up on the day of `at`, the ledger's time in ms."""
+    day = datetime.fromtimestamp(at / 1000, backend().settings.zone).date().isoformat()
+    used = backend().ledger.drops(term, student).get(day, 0)
+    return max(0, board(term).term.drops_per_day - used)
 
 
 def limit(who: Profile, offered: Board) -> Decimal:

@@ -2,7 +2,11 @@
 
 
 class LedgerUnavailable(Exception):  # noqa: N818  a state of the world, not a mistake
-    """The ledger could not be asked; whether it decided is unknown unless a key was given."""
+    """The ledger could not be asked; nothing was decided, unless it is a LedgerSilent."""
+
+
+class LedgerSilent(LedgerUnavailable):
+    """It was asked for a decision and no answer came: whether it decided is unknown."""
 
 
 class LedgerBehind(Exception):  # noqa: N818

@@ -23,7 +23,14 @@ from portal.seats.answers import (
     WindowView,
 )
 from portal.seats.asks import Candidate, Meeting, SectionSpec
-from portal.seats.errors import KeyReused, LedgerBehind, LedgerUnavailable, WindowRefused
+from portal.seats.errors import (
+    KeyReused,
+    LedgerBehind,
+    LedgerSilent,
+    LedgerUnavailable,
+    WindowRefused,
+)
+from portal.seats.ledger_windows import LedgerWindows
 from portal.seats.library import Library, given, prefix, reached
 
 __all__ = [
@@ -34,6 +41,7 @@ __all__ = [
     "KeyReused",
     "Ledger",
     "LedgerBehind",
+    "LedgerSilent",
     "LedgerUnavailable",
     "Meeting",
     "Outcome",
@@ -49,8 +57,11 @@ __all__ = [
 ]
 
 
-class Ledger:
-    """Decides who gets a seat; raises LedgerUnavailable where it can't be asked."""
+class Ledger(LedgerWindows):
+    """Decides who gets a seat; raises LedgerUnavailable where it can't be asked.
+
+    It is a LedgerSilent where a decision may have been made all the same.
+    """
 
     def __init__(self, redis: Redis) -> None:
         self.redis = redis
@@ -143,6 +154,11 @@ class Ledger:
         """What a student holds and waits for, with positions."""
         return replies.standing(self.library.read("standing", term, {"student": student}))
 
+    def drops(self, term: int, student: int) -> dict[str, int]:
+        """How many seats a student has given up, by day."""
+        with reached():
+            return replies.drops(self.redis.hgetall(f"{prefix(term)}:drops:{student}"))
+
     # Waitlists
 
     def head(self, term: int, section: int, n: int) -> list[int]:
@@ -197,58 +213,6 @@ class Ledger:
         with reached():
             found = self.redis.hmget(f"{prefix(term)}:seats", [str(each) for each in sections])
         return replies.seats(dict(zip(sections, found, strict=True)))
-
-    # Windows
-
-    def windows(self, term: int) -> list[WindowView]:
-        """Every window of a term, by opening."""
-        with reached():
-            return replies.windows(self.redis.hgetall(f"{prefix(term)}:windows"))
-
-    def put_window(
-        self,
-        term: int,
-        window: int,
-        name: str,
-        opens: int,
-        closes: int,
-        cohort: dict[str, Any],
-        actor: str,
-        *,
-        recorded: int = 0,
-    ) -> Change:
-        """Schedule a new window; `closes` is the first ms that is too late.
-
-        Raises LedgerBehind where the ledger has not come as far as event `recorded`.
-        """
-        facts = {"name": name, "opens": opens, "closes": closes, "cohort": cohort}
-        return self._window("put_window", term, window, actor, **facts, recorded=recorded)
-
-    def move_window(self, term: int, window: int, opens: int, closes: int, actor: str) -> Change:
-        """Give a window that has not begun other times."""
-        return self._window("move_window", term, window, actor, opens=opens, closes=closes)
-
-    def cancel_window(self, term: int, window: int, actor: str) -> Change:
-        """Call off a window that has not begun."""
-        return self._window("cancel_window", term, window, actor)
-
-    def extend_window(self, term: int, window: int, closes: int, actor: str) -> Change:
-        """Let a running window close later."""
-        return self._window("extend_window", term, window, actor, closes=closes)
-
-    def close_window(self, term: int, window: int, actor: str) -> Change:
-        """Close a running window now."""
-        return self._window("close_window", term, window, actor)
-
-    def _window(self, op: str, term: int, window: int, actor: str, **payload: Any) -> Change:
-        return replies.change(
-            self.library.ask(op, term, {"window": window, "actor": actor, **payload})
-        )
-
-    def turn(self, term: int) -> list[tuple[int, str]]:
-        """Windows that have opened or closed since it was last asked, each told once."""
-        reply = self.library.ask("turn", term, {})
-        return [(window, turned) for window, turned in reply.get("turned") or ()]
 
     # The clock and the calling of workers
 

@@ -3,11 +3,13 @@
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from redis import Redis
 from redis.exceptions import (
+    BusyLoadingError,
     ClusterError,
     OutOfMemoryError,
     ReadOnlyError,
@@ -16,10 +18,10 @@ from redis.exceptions import (
 from redis.exceptions import ConnectionError as LostConnection
 from redis.exceptions import TimeoutError as LateReply
 
-from portal.seats.errors import LedgerUnavailable
+from portal.seats.errors import LedgerSilent, LedgerUnavailable
 
 CODE = Path(__file__).with_name("ledger.lua").read_text(encoding="utf-8")
-LOST = (LostConnection, LateReply)  # it may have decided; the answer did not arrive
+LOST = (LostConnection, LateReply)  # no answer came
 AWAY = (*LOST, ReadOnlyError, OutOfMemoryError, ClusterError)
 CANNOT_WRITE = ("NOREPLICAS", "MISCONF", "MASTERDOWN")
 
@@ -44,6 +46,29 @@ def reached() -> Iterator[None]:
         raise
 
 
+@dataclass
+class Question:
+    """A decision to ask for, and whether it was sent once without an answer."""
+
+    arguments: tuple[str, int, str, str]
+    unanswered: bool = False
+
+    def put(self, redis: Redis) -> Any:
+        """The reply, as the server gives it."""
+        pool = redis.connection_pool
+        line: Any = pool.get_connection()  # it is connected now, or has raised: nothing was sent
+        try:
+            line.send_command("FCALL", *self.arguments)
+            return line.read_response()
+        except BusyLoadingError:
+            raise  # an answer: it does nothing yet
+        except LOST:
+            self.unanswered = True
+            raise
+        finally:
+            pool.release(line)
+
+
 class Library:
     """Loads the functions at boot, or at the first call if the ledger was away then."""
 
@@ -61,9 +86,17 @@ class Library:
         self.loaded = True
 
     def ask(self, op: str, term: int, payload: dict[str, Any], *, again: bool = False) -> Any:
-        """The reply to a decision; `again` says that asking twice does no harm."""
-        arguments = (f"fairseat_{op}", 1, prefix(term), encoded(payload))
-        return json.loads(self._reach(lambda: self.redis.fcall(*arguments), again=again))
+        """The reply to a decision; `again` says that asking twice does no harm.
+
+        Raises LedgerSilent where it may have been made without an answer.
+        """
+        question = Question((f"fairseat_{op}", 1, prefix(term), encoded(payload)))
+        try:
+            return json.loads(self._reach(lambda: question.put(self.redis), again=again))
+        except LedgerUnavailable as error:
+            if question.unanswered:
+                raise LedgerSilent(str(error)) from error
+            raise
 
     def read(self, op: str, term: int, payload: dict[str, Any]) -> Any:
         """The reply of a function that changes nothing."""

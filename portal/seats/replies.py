@@ -83,6 +83,11 @@ def seats(stored: Mapping[Any, Any]) -> dict[int, Seats]:
     return {section: Seats(section, *row) for section, row in zip(known, rows, strict=True)}
 
 
+def drops(stored: Mapping[Any, Any]) -> dict[str, int]:
+    """Seats given up, by day."""
+    return {day.decode(): int(number) for day, number in stored.items()}
+
+
 def windows(stored: Mapping[Any, Any]) -> list[WindowView]:
     """Windows by opening, then by number."""
     views = [window(int(key), json.loads(value)) for key, value in stored.items()]

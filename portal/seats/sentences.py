@@ -5,6 +5,7 @@ from typing import Any
 
 from portal.seats import trees
 from portal.seats.case import Case, Step, points
+from portal.seats.clashes import clash_in_words
 from portal.seats.restrictions import restriction
 
 Teller = Callable[[dict[str, Any], Case], tuple[str, Step | None]]
@@ -58,10 +59,7 @@ def _same_course(facts: dict[str, Any], case: Case) -> tuple[str, Step | None]:
 
 def _time_conflict(facts: dict[str, Any], case: Case) -> tuple[str, Step | None]:
     name = case.named(facts["section"])
-    other = case.board.card(facts["section"])
-    times = [f"{meeting.days} {meeting.times}" for meeting in other.meetings] if other else []
-    when = f" ({', '.join(times)})" if times else ""
-    text = f"It meets at the same time as your {name}{when}."
+    text = clash_in_words(case.card, case.board.card(facts["section"]), name)
     return text, Step(f"Cancel {name}", case.url(facts["section"], "drop"))
 
 

@@ -4,17 +4,19 @@ from decimal import Decimal
 from typing import Any
 
 from flask import render_template
+from htmx_flask import request
 
 from portal.backend import backend
-from portal.catalog.board import Card
+from portal.catalog.board import Board, Card
+from portal.errors import UNSURE
 from portal.seats import desk, foresight
 from portal.seats.answers import Reason, Seats
-from portal.seats.case import points
+from portal.seats.case import name_of, points
 from portal.seats.reasons import told
 from portal.student import wish
 from portal.student.listing import classes, unknown
 from portal.student.pages import WORDS
-from portal.student.scene import Scene
+from portal.student.scene import Scene, titled
 
 
 def pick(now: Scene, card: Card, refused: list[Reason] | None = None) -> str:
@@ -23,7 +25,8 @@ def pick(now: Scene, card: Card, refused: list[Reason] | None = None) -> str:
     foreseen = foresight.foreseen(now.profile, card, now.board, now.standing, now.limit)
     known = [*foresight.shut(now.phase), *foreseen, *foresight.no_room(seats)]
     reasons = known if refused is None else refused
-    return _form("pick", now, card, reasons, seats=seats, shut=bool(known), amounts=amounts(card))
+    shut = bool(known) or any(each.code.startswith("window_") for each in reasons)
+    return _form("pick", now, card, reasons, seats=seats, shut=shut, amounts=amounts(card))
 
 
 def drop(now: Scene, card: Card, refused: list[Reason] | None = None) -> str:
@@ -31,7 +34,7 @@ def drop(now: Scene, card: Card, refused: list[Reason] | None = None) -> str:
     known = foresight.shut(now.phase)
     if card.id not in now.held:
         known.append(Reason("not_enrolled"))
-    left = desk.drops_left(now.profile.student, now.term.id)
+    left = desk.drops_left(now.profile.student, now.term.id, now.phase.now)
     reasons = known if refused is None else refused
     return _form("drop", now, card, reasons, seats=_seats(card), left=left)
 
@@ -41,6 +44,24 @@ def leave(now: Scene, card: Card, refused: list[Reason] | None = None) -> str:
     place = now.places.get(card.id)
     reasons = refused or ([] if place else [Reason("not_waiting")])
     return _form("leave", now, card, reasons, place=place)
+
+
+def again(act: str, offered: Board, card: Card) -> str:
+    """The form that was sent, to be sent as it was: nobody knows whether it went through."""
+    sent = {name: request.form[name] for name in ("credits", "wait") if name in request.form}
+    return render_template(
+        "student/again.html",
+        act=act,
+        words=UNSURE,
+        sent=sent,
+        card=card,
+        name=name_of(card),
+        title=titled(offered, card),
+        meetings=classes(card),
+        key=wish.key(),
+        back=wish.back_to(card.term_id),
+        term=offered.term,
+    )
 
 
 def amounts(card: Card) -> list[str]:
@@ -64,6 +85,7 @@ def _form(name: str, now: Scene, card: Card, reasons: list[Reason], **facts: Any
         f"student/{name}.html",
         card=card,
         name=case.name,
+        title=now.title(card),
         meetings=classes(card),
         reasons=told(reasons, case),
         key=wish.new_key(),

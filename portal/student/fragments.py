@@ -53,9 +53,14 @@ def out_of_band(fragment: Markup) -> Markup:
     return Markup(str(fragment).replace(" id=", ' hx-swap-oob="true" id=', 1))  # noqa: S704
 
 
-def toast(title: str, text: str = "", tone: str = "", *, brief: bool = False) -> Markup:
-    """A short piece of news, added to #toasts; a `brief` one goes by itself."""
-    return _drawn("toast", title=title, text=text, tone=tone, brief=brief)
+def toast(
+    title: str, text: str = "", tone: str = "", *, brief: bool = False, about: int = 0
+) -> Markup:
+    """A short piece of news, added to #toasts; a `brief` one goes by itself.
+
+    News about a section replaces what was said about the same one before.
+    """
+    return _drawn("toast", title=title, text=text, tone=tone, brief=brief, about=about)
 
 
 @lru_cache(maxsize=10_000)

@@ -71,8 +71,10 @@ class Listing:
 
 
 def listing(scene: Scene, args: "MultiDict[str, str]", *, last_page_only: bool = False) -> Listing:
-    """The pages up to the one asked for, or that one alone."""
+    """The pages up to the one asked for, or that one alone; nothing once selection has ended."""
     query = Query.parse(args)
+    if scene.phase.kind == "ended":
+        return Listing(query, 0, 1, [])
     counts = _all_counts(scene.term.id) if query.open_only else None
     cards = scene.board.search(query, counts)
     found = [card for card in cards if rules.visible(scene.profile, card)]

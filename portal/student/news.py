@@ -42,8 +42,9 @@ def _told(now: Scene, event: dict[str, Any]) -> Markup:
     case = now.case(now.board.card(section))
     if event["name"] == "promoted":
         text = "A seat came free and it is yours. You are off the waitlist."
-        return fragments.toast(f"You have a seat in {case.name}", text, "go")
+        return fragments.toast(f"You have a seat in {case.name}", text, "go", about=section)
     reasons = [Reason(each["code"], each.get("facts") or {}) for each in event.get("reasons", ())]
     why = " ".join(each.text for each in told(reasons, case))
     title = f"A seat in {case.name} came free, and could not be yours"
-    return fragments.toast(title, f"{why} You keep your place for the next one.", "wait")
+    text = f"{why} You keep your place for the next one."
+    return fragments.toast(title, text, "wait", about=section)

@@ -44,12 +44,8 @@ class Scene:
         return f"{crc32(repr(self.standing).encode()):08x}"
 
     def title(self, card: Card) -> str:
-        """What a section is called: its course, and its own title where sections have several."""
-        own, course = card.title, card.course_title
-        if not own or not course or own.casefold() == course.casefold():
-            return course or own
-        titles = {each.title.casefold() for each in self.board.sections_of(card.course_id)}
-        return f"{course}: {own}" if len(titles) > 1 else course
+        """What a section is called."""
+        return titled(self.board, card)
 
     @property
     def credits(self) -> int:
@@ -97,6 +93,15 @@ class Scene:
 
     def _is_today(self, ms: int) -> bool:
         return self.times.at(ms).date() == self.times.at(self.phase.now).date()
+
+
+def titled(offered: Board, card: Card) -> str:
+    """What a section is called: its course, and its own title where sections have several."""
+    own, course = card.title, card.course_title
+    if not own or not course or own.casefold() == course.casefold():
+        return course or own
+    titles = {each.title.casefold() for each in offered.sections_of(card.course_id)}
+    return f"{course}: {own}" if len(titles) > 1 else course
 
 
 def scene(term_id: int, student: int, at: int | None = None) -> Scene:

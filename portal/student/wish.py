@@ -5,7 +5,7 @@ from decimal import Decimal, InvalidOperation
 from urllib.parse import urlsplit
 from uuid import uuid4
 
-from flask import abort
+from flask import abort, g
 from htmx_flask import request
 
 from portal.access import visitor
@@ -21,12 +21,23 @@ def new_key() -> str:
     return uuid4().hex
 
 
+def key() -> str:
+    """The key of the form that was sent, one for the whole request where it had none."""
+    if "request_key" not in g:
+        g.request_key = request.form.get("request") or new_key()
+    return str(g.request_key)
+
+
+def unsure() -> bool:
+    """Whether the form has been sent before, and nobody knows what came of it."""
+    return "unsure" in request.form
+
+
 def asked(term_id: int, section_id: int) -> Asked:
     """Who asks about which section; 400 where the form's key is no key."""
-    key = request.form.get("request") or new_key()
-    if not KEY.fullmatch(key):
+    if not KEY.fullmatch(key()):
         abort(400)
-    return Asked(visitor().student_id or 0, term_id, section_id, key, correlation())
+    return Asked(visitor().student_id or 0, term_id, section_id, key(), correlation())
 
 
 def credits_wished() -> Decimal | None:

@@ -44,6 +44,7 @@ function show(ms) {
   const seconds = Math.abs(ms / 1000);
   const amount = seconds < 100 ? `${seconds.toFixed(1)} s` : `${Math.round(seconds / 60)} min`;
   const words = ms > 0 ? `Your clock is ${amount} behind ours` : `Your clock is ${amount} ahead of ours`;
+  note.toggleAttribute("data-agrees", Math.abs(ms) < AGREES);
   note.textContent = Math.abs(ms) < AGREES ? "Your clock agrees with ours" : words;
 }
 

@@ -10,7 +10,7 @@ from redis import Redis
 
 from portal.embedded import Servers
 from portal.embedded.folder import Folder
-from portal.seats.ledger import Ledger, LedgerUnavailable, Outcome
+from portal.seats.ledger import Ledger, LedgerSilent, LedgerUnavailable, Outcome
 from portal.seats.library import CODE
 from portal.stores import commands
 from tests.ledger.desk import TERM, Desk, codes
@@ -99,7 +99,7 @@ def test_a_lost_answer_is_asked_for_again_under_the_same_key(wire: tuple[LossyWi
 def test_without_a_key_a_lost_answer_is_not_asked_for_again(wire: tuple[LossyWire, Desk]) -> None:
     lossy, desk = wire
     lossy.lose = 1
-    with pytest.raises(LedgerUnavailable):
+    with pytest.raises(LedgerSilent):
         desk.claim(501, 12)
     assert codes(desk.claim(501, 12)) == ["already_enrolled"]
 
@@ -107,8 +107,26 @@ def test_without_a_key_a_lost_answer_is_not_asked_for_again(wire: tuple[LossyWir
 def test_it_is_asked_again_only_once(wire: tuple[LossyWire, Desk]) -> None:
     lossy, desk = wire
     lossy.lose = 2
-    with pytest.raises(LedgerUnavailable):
+    with pytest.raises(LedgerSilent):
         desk.claim(501, 12, request="k")
+
+
+def test_what_was_sent_once_is_unknown_though_the_ledger_is_gone_by_the_second_time(
+    wire: tuple[LossyWire, Desk],
+) -> None:
+    lossy, desk = wire
+    lossy.lose = 1
+    Path(lossy.address.removeprefix("unix://")).unlink()
+    with pytest.raises(LedgerSilent):
+        desk.claim(501, 12, request="k")
+
+
+def test_where_nobody_listens_nothing_was_sent(desk: Desk, tmp_path: Path) -> None:
+    ledger = desk.ledger
+    ledger.library.redis = commands(f"unix://{tmp_path}/nobody.sock")
+    with pytest.raises(LedgerUnavailable) as refused:
+        desk.claim(501, 12, request="k")
+    assert not isinstance(refused.value, LedgerSilent)
 
 
 @pytest.mark.parametrize("trouble", ["min-replicas-to-write", "replicaof"])

@@ -7,78 +7,26 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as some
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    initialize,
-    invariant,
-    precondition,
-    rule,
-    run_state_machine_as_test,
+from hypothesis.stateful import precondition, rule, run_state_machine_as_test
+
+from portal.seats.ledger import Candidate, KeyReused, SectionSpec, WindowRefused
+from tests.ledger.desk import OPEN, TERM
+from tests.ledger.pair import Pair
+from tests.ledger.wishes import (
+    SECTIONS,
+    STUDENTS,
+    candidates,
+    credits_,
+    limits,
+    moments,
+    requests,
+    students,
+    windows,
 )
 
-from portal.seats.ledger import Answer, Candidate, KeyReused, Reason, SectionSpec, WindowRefused
-from tests.ledger.desk import DAY, OPEN, TERM, Desk
-from tests.ledger.model import Model
 
-HOUR = 3_600_000
-STUDENTS = range(501, 506)
-SECTIONS = some.sampled_from([1, 1, 2, 2, 3, 4])
-students = some.sampled_from(STUDENTS)
-windows = some.sampled_from([(OPEN,)] * 6 + [(), (2,), (2, 3), (3, 4), (OPEN, 2), (4, 9)])
-limits = some.sampled_from([2100] * 5 + [800, 700, 300])
-trees = some.sampled_from(
-    [None] * 6 + [{"course": 1}, {"any": [{"course": 1}, {"course": 3}]}, {"all": [{"course": 2}]}]
-)
-rules_ = some.sampled_from([()] * 8 + [(Reason("hold", {"kind": "bursar"}),)])
-candidates = some.builds(Candidate, students, windows, limits, trees, rules_)
-credits_ = some.sampled_from([400, 400, 300, 500])
-requests = some.sampled_from([None] * 6 + ["k1", "k2"])
-meetings = some.tuples(
-    some.sampled_from([1, 2, 3, 4, 64]),
-    some.sampled_from([0, 2]),
-    some.sampled_from([3, 4]),
-    some.integers(4, 12),
-    some.integers(8, 20),
-)
-specs = some.builds(
-    SectionSpec,
-    section=SECTIONS,
-    capacity=some.integers(1, 3),
-    waitlist=some.integers(0, 4),
-    prior=some.sampled_from([0, 0, 1]),
-    status=some.sampled_from(["OPEN"] * 18 + ["NEW", "CONFIRMED", "CANCELED"]),
-    course=some.integers(1, 3),
-    credits_min=some.sampled_from([300, 300, 400]),
-    credits_max=some.sampled_from([400, 500, 500]),
-    times=some.lists(meetings, max_size=1).map(tuple),
-    version=some.just(0),
-)
-TURNS = {"window_opened", "window_closed"}
-moments = some.integers(-15, 25)  # ms from now
-
-
-class Term(RuleBasedStateMachine):
-    """Asks the ledger and the model the same, and compares all that can be seen."""
-
-    address = ""
-    turned: list[tuple[int, str]]
-
-    @initialize()
-    def begin(self) -> None:
-        self.desk = Desk(self.address)
-        self.desk.redis.flushall()
-        self.ledger = self.desk.ledger
-        self.model = Model()
-        self.version = 0
-        now = self.ledger.now()
-        self.days = [(now - DAY, "first"), (now + 60, "second"), (now + DAY, "third")]
-        self.schedule(OPEN, now - HOUR, now + HOUR)
-        for section in (1, 2, 3):
-            self.put(SectionSpec(section, 2, 4, 0, "OPEN", section, 300, 500, (), 0))
-
-    def teardown(self) -> None:
-        if hasattr(self, "desk"):
-            self.desk.redis.connection_pool.disconnect()
+class Term(Pair):
+    """Whatever can happen in a term, in any order."""
 
     # Selections
 
@@ -187,13 +135,6 @@ class Term(RuleBasedStateMachine):
 
     # Sections and windows
 
-    @rule(spec=specs, stale=some.sampled_from([0, 0, 0, 1, 2]))
-    def put(self, spec: SectionSpec, stale: int = 0) -> None:
-        self.version += 1
-        spec = SectionSpec(**{**vars(spec), "version": max(1, self.version - stale)})
-        said = self.ask(self.ledger.put_section, TERM, spec)
-        assert said == self.model.change(self.model.put_section(spec), said.at)
-
     @rule(section=SECTIONS, capacity=some.integers(0, 4))
     def resize(self, section: int, capacity: int) -> None:
         if section in self.model.sections:
@@ -236,90 +177,6 @@ class Term(RuleBasedStateMachine):
     @rule(chore=some.sampled_from([reconsider, begin_work, turn, let_time_pass]), section=SECTIONS)
     def do(self, chore: Callable[["Term", int], None], section: int) -> None:
         chore(self, section)
-
-    # What must hold after each
-
-    @invariant()
-    def the_same_is_seen(self) -> None:
-        model = self.model
-        assert self.ledger.seats(TERM) == {n: each.seats for n, each in model.sections.items()}
-        assert self.ledger.vacant(TERM) == model.vacant()
-        for number, each in model.sections.items():
-            assert self.desk.queue(number) == list(each.queue)
-            assert sorted(self.desk.roster(number)) == sorted(each.roster)
-        for student in STUDENTS:
-            assert self.ledger.standing(TERM, student) == model.standing(student)
-        for view in self.ledger.windows(TERM):
-            window = model.windows[view.id]
-            assert (view.opens, view.closes, view.state) == (
-                window.opens,
-                window.closes,
-                window.state,
-            )
-
-    @invariant()
-    def the_journal_is_gapless(self) -> None:
-        events = self.desk.events()
-        assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
-        assert [subject(event) for event in events] == self.model.events
-
-    # Helpers
-
-    def seats_of(self, student: int) -> list[tuple[int, int]]:
-        return [(student, held.section) for held in self.model.standing(student).enrolled]
-
-    def ask_claim(
-        self, section: int, who: Candidate, wanted: int, request: str | None, *, wait: bool
-    ) -> Answer:
-        return self.ask(
-            self.desk.claim,
-            who.student,
-            section,
-            request=request,
-            credits=wanted,
-            limit=who.limit,
-            windows=who.windows,
-            wait=wait,
-            corequisites=who.corequisites,
-            rules=who.rules,
-        )
-
-    def ask(self, call: Callable[..., Any], *args: Any, **fields: Any) -> Any:
-        """What the ledger says; it turns windows that are due first, as the model must then."""
-        try:
-            return call(*args, **fields)
-        finally:
-            news = self.desk.events()[len(self.model.events) :]
-            turns = [event["at"] for event in news if event["name"] in TURNS]
-            self.turned = self.model.turn(turns[0]) if turns else []
-
-    def replay(self, student: int, request: str | None, content: Any) -> Answer | None:
-        answer = self.model.once(student, request, content)
-        if answer:
-            self.model.wake.clear()
-        return answer
-
-    def reused(self, student: int, request: str | None, content: Any) -> bool:
-        try:
-            self.model.once(student, request, content)
-        except KeyReused:
-            return True
-        return False
-
-    def schedule(self, window: int, opens: int, closes: int) -> None:
-        try:
-            said = self.ask(self.desk.put_window, window, opens, closes)
-        except WindowRefused as refused:
-            with pytest.raises(WindowRefused, match=refused.code):
-                self.model.put_window(window, "Selection", opens, closes, refused.at)
-            self.model.wake.clear()
-        else:
-            seq = self.model.put_window(window, "Selection", opens, closes, said.at)
-            assert said == self.model.change(seq, said.at)
-
-
-def subject(event: dict[str, Any]) -> tuple[str, int, int]:
-    return event["name"], event.get("section") or event["window"], event.get("student", 0)
 
 
 @pytest.mark.timeout(600)  # a failure takes its time to be made small

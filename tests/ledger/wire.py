@@ -8,13 +8,18 @@ from typing import Self
 
 
 class LossyWire:
-    """Passes everything on, but drops the connection instead of the next `lose` claims' answers."""
+    """Passes everything on, but drops the connection instead of the next `lose` answers to `call`.
+
+    Once `cut_after` was answered, nothing is passed on any more.
+    """
 
     def __init__(self, address: str, folder: Path) -> None:
         folder.mkdir()
         self.far = address.removeprefix("unix://")
         self.address = f"unix://{folder}/wire.sock"
-        self.lose = 0
+        self.lose, self.call = 0, b"fairseat_claim"
+        self.cut_after = b""
+        self.is_cut = False
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(f"{folder}/wire.sock")
         self.listener.listen()
@@ -44,10 +49,11 @@ class LossyWire:
     def _carry(self, near: socket.socket) -> None:
         with near, socket.socket(socket.AF_UNIX) as far:
             far.connect(self.far)
-            while asked := near.recv(65536):
+            while (asked := near.recv(65536)) and not self.is_cut:
                 far.sendall(asked)
                 answer = far.recv(65536)
-                if self.lose and b"fairseat_claim" in asked:
+                if self.lose and self.call in asked:
                     self.lose -= 1
                     return
+                self.is_cut = bool(self.cut_after) and self.cut_after in asked
                 near.sendall(answer)

@@ -138,7 +138,17 @@ def test_three_seats_a_day_can_be_given_up(term: Any, cast: Cast) -> None:
     answers = [desk.drop(asked(cast.ada, section)) for section in sections]
     assert [each.outcome for each in answers[:3]] == [Outcome.DROPPED] * 3
     assert reasons(answers[3]) == ["drop_limit"]
-    assert desk.drops_left(cast.ada.id, term.id) == 0
+    assert desk.drops_left(cast.ada.id, term.id, answers[3].at) == 0
+
+
+def test_the_day_of_a_drop_is_the_ledgers(term: Any, cast: Cast) -> None:
+    section = builders.a_section(builders.a_course(), term)
+    claim(cast.ada, section)
+    at = desk.drop(asked(cast.ada, section)).at
+    assert list(parts().ledger.drops(term.id, cast.ada.id).values()) == [1]
+    day = 24 * 60 * 60 * 1000
+    left = [desk.drops_left(cast.ada.id, term.id, at + days * day) for days in (-1, 0, 1)]
+    assert left == [3, 2, 3]
 
 
 def test_a_place_on_a_waitlist_can_be_left(term: Any, cast: Cast) -> None:

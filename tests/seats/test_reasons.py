@@ -13,7 +13,7 @@ from portal.seats.reasons import Told, told
 from tests.seats.makers import a_board, a_card, a_meeting, course, every, some
 
 ROOT = Path(__file__).parents[2]
-CARD = a_card("CSC-2200", number="02")
+CARD = a_card("CSC-2200", number="02", meetings=(a_meeting(),))
 OTHER = a_card("MAT-1010", meetings=(a_meeting(),))
 CASE = Case(a_board(CARD, OTHER), CARD, ZoneInfo("America/New_York"))
 NINE = 1_914_498_000_000  # 2030-09-01 09:00 in New York
@@ -77,6 +77,18 @@ def test_a_clash_names_the_other_class_and_its_times_and_offers_to_cancel_it() -
     assert clash.step
     assert clash.step.url == f"/terms/7/sections/{OTHER.id}/drop"
     assert clash.step.asks
+
+
+def test_a_clash_names_only_the_meetings_that_clash() -> None:
+    here = a_meeting(2, 600, 710, days="Tue", times="10:00–11:50 am")
+    exam = a_meeting(4, 480, 1310, days="Wed", times="8:00 am–9:50 pm", clashes=False)
+    there = a_meeting(2, 660, 770, days="Tue", times="11:00 am–12:50 pm")
+    card, held = a_card("CSC-2200", meetings=(here, exam)), a_card("MAT-1", meetings=(there, exam))
+    case = Case(a_board(card, held), card, CASE.zone)
+    text = told([Reason("time_conflict", {"section": held.id})], case)[0].text
+    assert text == (
+        "Its Tue 10:00–11:50 am meets at the same time as your MAT 1-01 (Tue 11:00 am–12:50 pm)."
+    )
 
 
 def test_credits_are_told_as_sums() -> None:

@@ -2,8 +2,9 @@
 
 from flask import Flask
 
-from tests.cast import Cast, a_term
+from tests.cast import Cast, a_coming_window, a_term, an_ended_window, an_open_window
 from tests.web.visitors import browser_of
+from tests.web.visits import words
 
 
 def test_a_student_goes_straight_to_the_only_term(app: Flask, cast: Cast) -> None:
@@ -18,6 +19,32 @@ def test_a_student_chooses_among_several_terms(app: Flask, cast: Cast) -> None:
     page = browser_of(app, "ada").get("/").text
     assert "Fall 2030" in page
     assert "Summer 2030" in page
+    assert cast.ada
+
+
+def test_a_student_goes_straight_to_the_only_open_term(app: Flask, cast: Cast) -> None:
+    a_coming_window(a_term("Fall 2030"))
+    summer = a_term("Summer 2030")
+    an_open_window(summer)
+    assert browser_of(app, "ada").get("/").location == f"/terms/{summer.id}"
+    assert cast.ada
+
+
+def test_terms_come_with_their_state_the_next_one_first(app: Flask, cast: Cast) -> None:
+    an_ended_window(a_term("Fall 2030"))
+    a_term("Winter 2030")
+    a_coming_window(a_term("Spring 2031"), minutes=30)
+    a_coming_window(a_term("Summer 2031"), minutes=12)
+    text = words(browser_of(app, "ada").get("/").text)
+    told = [
+        "Summer 2031 Begins in 12 minutes",
+        "Spring 2031 Begins in 30 minutes",
+        "Winter 2030 Not scheduled",
+        "Fall 2030 Has ended",
+    ]
+    places = [text.find(each) for each in told]
+    assert -1 not in places
+    assert places == sorted(places)
     assert cast.ada
 
 

@@ -1,5 +1,6 @@
 """GET /terms/<t>/mine: my selections and my waitlists."""
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -38,6 +39,13 @@ def test_it_says_what_to_expect_where_there_is_nothing(ada: FlaskClient, term: A
     text = words(ada.get(f"/terms/{term.id}/mine").text)
     assert "Nothing yet" in text
     assert "0 of 21 credits" in text
+
+
+def test_without_scripts_it_asks_again_now_and_then(ada: FlaskClient, term: Any) -> None:
+    page = ada.get(f"/terms/{term.id}/mine").text
+    found = re.search(r'<noscript><meta http-equiv="refresh" content="(\d+)">', page)
+    assert found
+    assert 60 <= int(found[1]) <= 120
 
 
 def test_it_lists_selections_with_times_and_the_sum_of_credits(ada: FlaskClient, term: Any) -> None:
@@ -105,6 +113,7 @@ def test_the_socket_draws_what_the_page_shows(
         drawn = own.draw(term.id, cast.ada.id, [section.id], [promoted])
     assert f'id="act-{section.id}"' in drawn.html
     assert 'id="mine"' in drawn.html
+    assert f'data-about="{section.id}"' in drawn.html
     assert f"You have a seat in CSC 1100-{section.number}" in words(drawn.html)
     assert drawn.waits == frozenset()
 

@@ -5,8 +5,11 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from sqlalchemy import update
 
 from portal.backend import backend as parts
+from portal.catalog import board
+from portal.catalog.models import Section
 from portal.db import transaction
 from portal.people.models import Hold
 from tests import cast as builders
@@ -189,45 +192,6 @@ def test_credits_beyond_the_range_are_refused(ada: FlaskClient, term: Any, amoun
     assert 'data-reason="credit_range"' in answer.text
 
 
-def test_a_form_sent_twice_counts_once(
-    ada: FlaskClient, term: Any, section: Any, cast: Cast
-) -> None:
-    form = hidden(ada.get(address(section, "pick")).text)
-    for _ in range(2):
-        answer = ada.post(address(section, "pick"), data=form)
-        assert "is yours" in words(ada.get(answer.location).text)
-    assert held(term, cast.ada) == [section.id]
-
-
-def test_a_second_tab_is_told_that_it_is_done_already(ada: FlaskClient, section: Any) -> None:
-    tab = hidden(ada.get(address(section, "pick")).text)
-    press(ada, section, "pick")
-    answer = ada.post(address(section, "pick"), data=tab)
-    assert "You already have this" in words(ada.get(answer.location).text)
-
-
-def test_an_old_form_sent_after_a_drop_claims_nothing(
-    ada: FlaskClient, term: Any, section: Any, cast: Cast
-) -> None:
-    form = hidden(ada.get(address(section, "pick")).text)
-    ada.post(address(section, "pick"), data=form)
-    press(ada, section, "drop")
-    answer = ada.post(address(section, "pick"), data=form)
-    assert "have given it up since" in words(ada.get(answer.location).text)
-    assert held(term, cast.ada) == []
-
-
-def test_a_key_of_another_wish_is_a_mistake(ada: FlaskClient, term: Any, section: Any) -> None:
-    other = builders.a_section(builders.a_course("MAT-1"), term)
-    form = hidden(ada.get(address(section, "pick")).text)
-    ada.post(address(section, "pick"), data=form)
-    assert ada.post(address(other, "pick"), data=form).status_code == 400
-
-
-def test_a_key_that_is_none_is_a_mistake(ada: FlaskClient, section: Any) -> None:
-    assert ada.post(address(section, "pick"), data={"request": "*"}).status_code == 400
-
-
 def test_before_the_window_opens_the_form_says_when(ada: FlaskClient) -> None:
     term = builders.a_term("Spring 2031")
     builders.a_coming_window(term)
@@ -244,6 +208,37 @@ def test_what_is_not_offered_or_a_draft_has_no_page(ada: FlaskClient, term: Any)
     for path in (address(draft, "pick"), f"/terms/{term.id}/sections/999999/pick"):
         assert ada.get(path).status_code == 404
         assert ada.post(path).status_code == 404
+
+
+def test_after_the_end_the_form_says_so_and_asks_nothing(ada: FlaskClient) -> None:
+    term = builders.a_term("Spring 2031")
+    builders.an_ended_window(term)
+    section = builders.a_section(builders.a_course(), term)
+    page = ada.get(address(section, "pick")).text
+    assert 'data-reason="window_ended"' in page
+    assert 'type="submit">' not in page[page.index('<div class="ask') :]
+    answer = ada.post(address(section, "pick"))
+    assert answer.status_code == 422
+    assert 'type="submit">' not in answer.text[answer.text.index('<div class="ask') :]
+
+
+@pytest.mark.parametrize("act", ["pick", "drop", "leave"])
+def test_what_a_student_may_not_see_has_no_page(ada: FlaskClient, term: Any, act: str) -> None:
+    hidden_one = builders.a_section(builders.a_course(public=False), term)
+    assert ada.get(address(hidden_one, act)).status_code == 404
+
+
+@pytest.mark.parametrize("capacity", [1, 0], ids=["held", "waited for"])
+def test_what_is_mine_has_its_page_though_it_is_not_listed(
+    ada: FlaskClient, term: Any, capacity: int
+) -> None:
+    section = builders.a_section(builders.a_course(), term, capacity=capacity)
+    press(ada, section, "pick", wait="1")
+    with transaction() as session:
+        gone = update(Section).where(Section.id == section.id).values(status="CONFIRMED")
+        session.execute(gone)
+    board.forget()
+    assert ada.get(address(section, "pick")).status_code == 200
 
 
 def test_it_is_for_students(app: Flask, section: Any) -> None:

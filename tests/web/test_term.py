@@ -1,5 +1,6 @@
 """GET /terms/<t>: the lobby that becomes the picker."""
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -31,9 +32,14 @@ def test_it_needs_a_login(client: FlaskClient, term: Any) -> None:
     assert client.get(f"/terms/{term.id}").status_code == 302
 
 
-@pytest.mark.parametrize("name", ["iris", "max"])
-def test_it_is_for_students(app: Flask, term: Any, name: str) -> None:
-    assert browser_of(app, name).get(f"/terms/{term.id}").status_code == 403
+def test_it_is_for_students(app: Flask, term: Any) -> None:
+    assert browser_of(app, "iris").get(f"/terms/{term.id}").status_code == 403
+
+
+def test_an_admin_is_led_to_the_terms_sections(app: Flask, term: Any) -> None:
+    admin = browser_of(app, "max")
+    assert admin.get(f"/terms/{term.id}").location == f"/admin/terms/{term.id}/sections"
+    assert admin.get(f"/terms/{term.id}/mine").status_code == 403
 
 
 def test_there_is_no_such_term(ada: FlaskClient) -> None:
@@ -60,6 +66,35 @@ def test_before_it_opens_the_page_counts_down(ada: FlaskClient, term: Any) -> No
 def test_before_it_opens_a_page_without_scripts_asks_again(ada: FlaskClient, term: Any) -> None:
     builders.a_coming_window(term, minutes=0.2)
     assert '<noscript><meta http-equiv="refresh" content="' in ada.get(f"/terms/{term.id}").text
+
+
+def test_once_open_a_page_without_scripts_has_a_link_for_new_counts_and_keeps_what_is_typed(
+    ada: FlaskClient, term: Any
+) -> None:
+    builders.an_open_window(term)
+    page = ada.get(f"/terms/{term.id}?q=calculus").text
+    assert "http-equiv" not in page
+    link = f'<a class="back" href="/terms/{term.id}?q=calculus">Update seat counts</a>'
+    assert re.search(f"<noscript>[^/]*{re.escape(link)}", page)
+
+
+def test_the_banner_names_the_window(ada: FlaskClient, term: Any) -> None:
+    builders.a_coming_window(term, minutes=12)
+    text = words(ada.get(f"/terms/{term.id}").text)
+    assert "Selection · Begins in 12 minutes" in text
+
+
+def test_a_section_without_seats_says_so_calmly(ada: FlaskClient, term: Any) -> None:
+    builders.a_section(builders.a_course(), term, capacity=0, waitlist=0)
+    page = ada.get(f"/terms/{term.id}").text
+    assert "Not offered for selection" in page
+    assert 'data-level="none"' in page
+    assert "0 open" not in words(page)
+
+
+def test_a_section_of_waiters_alone_can_be_waited_for(ada: FlaskClient, term: Any) -> None:
+    builders.a_section(builders.a_course(), term, capacity=0, waitlist=5)
+    assert 'data-level="wait"' in ada.get(f"/terms/{term.id}").text
 
 
 def test_once_open_every_row_has_its_button_as_a_link(ada: FlaskClient, term: Any) -> None:
@@ -146,7 +181,7 @@ def test_what_fits_nothing_says_what_to_do(ada: FlaskClient, term: Any) -> None:
     builders.a_section(builders.a_course(), term)
     text = words(ada.get(f"/terms/{term.id}?q=nothing+like+it").text)
     assert "No section fits all of that" in text
-    assert "Show all" in text
+    assert "Clear search and filters" in text
 
 
 def test_htmx_is_given_the_results_alone(ada: FlaskClient, term: Any) -> None:
@@ -184,6 +219,20 @@ def test_after_it_ended_the_list_is_gone_and_my_selections_stay(
     assert "Calculus" not in page
     assert "Data Structures" in page
     assert 'class="section-row"' not in page
+
+
+@pytest.mark.parametrize("target", ["results", "more", ""])
+@pytest.mark.parametrize("query", ["", "?page=2", "?q=calculus&open=1"])
+def test_after_it_ended_the_list_is_empty_however_it_is_asked_for(
+    ada: FlaskClient, term: Any, target: str, query: str
+) -> None:
+    builders.an_ended_window(term)
+    builders.a_section(builders.a_course("MAT-1", title="Calculus"), term)
+    headers = {**HTMX, "HX-Target": target} if target else {}
+    page = ada.get(f"/terms/{term.id}{query}", headers=headers)
+    assert page.status_code == 200
+    assert "Calculus" not in page.text
+    assert 'class="section-row"' not in page.text
 
 
 def test_of_several_terms_one_can_be_chosen(ada: FlaskClient, term: Any) -> None:

@@ -1,0 +1,78 @@
+"""The windows of the model of the ledger: scheduled, changed, turned."""
+
+from collections.abc import Sequence
+
+from portal.seats.ledger import Reason, WindowRefused
+from tests.ledger.model_book import Book, Window
+
+
+class Calendar(Book):
+    """The windows of a term."""
+
+    def put_window(self, number: int, name: str, opens: int, closes: int, at: int) -> int:
+        known = self.windows.get(number)
+        if known:
+            if (known.name, known.opens, known.closes) == (name, opens, closes):
+                return 0
+            raise WindowRefused("exists")
+        check_times(opens, closes, at)
+        self.windows[number] = Window(name, opens, closes)
+        return self.journal("window_set", number)
+
+    def change_window(self, op: str, number: int, times: Sequence[int], at: int) -> int:
+        window = self.windows.get(number)
+        if not window:
+            raise WindowRefused("unknown")
+        if window.state == "canceled":
+            raise WindowRefused("canceled")
+        if window.state == "closed" or at >= window.closes:
+            raise WindowRefused("already_ended")
+        started = at >= window.opens
+        if op in ("move_window", "cancel_window") and started:
+            raise WindowRefused("already_open")
+        if op in ("extend_window", "close_window") and not started:
+            raise WindowRefused("not_open")
+        if op == "move_window":
+            check_times(times[0], times[1], at)
+            window.opens, window.closes = times
+        elif op == "extend_window":
+            if times[0] <= window.closes:
+                raise WindowRefused("times_crossed")
+            window.closes = times[0]
+        elif op == "close_window":
+            window.state, window.closes = "closed", at
+        else:
+            window.state = "canceled"
+        return self.journal("window_set", number)
+
+    def turn(self, at: int) -> list[tuple[int, str]]:
+        turned = []
+        for number, window in sorted(self.windows.items()):
+            for moment, name in ((window.opens, "opened"), (window.closes, "closed")):
+                if window.state == "canceled" or at < moment or name in window.told:
+                    continue
+                window.told.add(name)
+                turned.append((number, name))
+                self.journal(f"window_{name}", number)
+                for section in sorted(self.sections) if name == "opened" else ():
+                    self.reconsider(section)
+        return turned
+
+    def window(self, windows: Sequence[int], at: int) -> list[Reason]:
+        known = [self.windows[each] for each in windows if each in self.windows]
+        known = [each for each in known if each.state != "canceled"]
+        if any(each.state == "scheduled" and each.opens <= at < each.closes for each in known):
+            return []
+        coming = [each.opens for each in known if at < each.opens]
+        if coming:
+            return [Reason("window_before", {"opens": min(coming)})]
+        if known:
+            return [Reason("window_ended", {"closes": max(each.closes for each in known)})]
+        return [Reason("window_unscheduled")]
+
+
+def check_times(opens: int, closes: int, at: int) -> None:
+    if opens >= closes:
+        raise WindowRefused("times_crossed")
+    if closes <= at:
+        raise WindowRefused("in_the_past")

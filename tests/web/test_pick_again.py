@@ -1,0 +1,73 @@
+"""POST /terms/<t>/sections/<s>/pick once more: the same form again, from another tab, or late."""
+
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from portal.backend import backend as parts
+from tests import cast as builders
+from tests.cast import Cast
+from tests.web.visitors import browser_of
+from tests.web.visits import address, hidden, press, words
+
+
+@pytest.fixture
+def term(cast: Cast) -> Any:  # noqa: ARG001
+    found = builders.a_term()
+    builders.an_open_window(found)
+    return found
+
+
+@pytest.fixture
+def section(term: Any) -> Any:
+    return builders.a_section(builders.a_course(title="Data Structures"), term, capacity=1)
+
+
+@pytest.fixture
+def ada(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
+    return browser_of(app, "ada")
+
+
+def held(term: Any, student: Any) -> list[int]:
+    return [each.section for each in parts().ledger.standing(term.id, student.id).enrolled]
+
+
+def test_a_form_sent_twice_counts_once(
+    ada: FlaskClient, term: Any, section: Any, cast: Cast
+) -> None:
+    form = hidden(ada.get(address(section, "pick")).text)
+    for _ in range(2):
+        answer = ada.post(address(section, "pick"), data=form)
+        assert "is yours" in words(ada.get(answer.location).text)
+    assert held(term, cast.ada) == [section.id]
+
+
+def test_a_second_tab_is_told_that_it_is_done_already(ada: FlaskClient, section: Any) -> None:
+    tab = hidden(ada.get(address(section, "pick")).text)
+    press(ada, section, "pick")
+    answer = ada.post(address(section, "pick"), data=tab)
+    assert "You already have this" in words(ada.get(answer.location).text)
+
+
+def test_an_old_form_sent_after_a_drop_claims_nothing(
+    ada: FlaskClient, term: Any, section: Any, cast: Cast
+) -> None:
+    form = hidden(ada.get(address(section, "pick")).text)
+    ada.post(address(section, "pick"), data=form)
+    press(ada, section, "drop")
+    answer = ada.post(address(section, "pick"), data=form)
+    assert "have given it up since" in words(ada.get(answer.location).text)
+    assert held(term, cast.ada) == []
+
+
+def test_a_key_of_another_wish_is_a_mistake(ada: FlaskClient, term: Any, section: Any) -> None:
+    other = builders.a_section(builders.a_course("MAT-1"), term)
+    form = hidden(ada.get(address(section, "pick")).text)
+    ada.post(address(section, "pick"), data=form)
+    assert ada.post(address(other, "pick"), data=form).status_code == 400
+
+
+def test_a_key_that_is_none_is_a_mistake(ada: FlaskClient, section: Any) -> None:
+    assert ada.post(address(section, "pick"), data={"request": "*"}).status_code == 400

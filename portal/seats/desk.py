@@ -84,6 +84,11 @@ def windows(term: int) -> list[WindowView]:
     return backend().ledger.windows(term)
 
 
+def forget_windows() -> None:
+    """Read the windows anew when they are next asked for."""
+    windows.cache_clear()
+
+
 def drops_left(student: int, term: int, at: int) -> int:
     """How many seats the student may still give up on the day of `at`, the ledger's time in ms."""
     day = datetime.fromtimestamp(at / 1000, backend().settings.zone).date().isoformat()

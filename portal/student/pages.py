@@ -14,7 +14,7 @@ from portal.access import requires, visitor
 from portal.catalog.models import Term
 from portal.catalog.present import DAYS, credit_words
 from portal.catalog.terms import live_terms
-from portal.seats import trees
+from portal.seats import desk, trees
 from portal.seats.restrictions import audience
 from portal.student import bp, fragments
 from portal.student.listing import listing
@@ -44,6 +44,7 @@ def term(term_id: int) -> ResponseReturnValue:
 @requires("student")
 def stage(term_id: int) -> ResponseReturnValue:
     """The banner of this moment; the list too, where its phase needs another one."""
+    desk.forget_windows()  # a page asks because they have changed
     now = mine_of(term_id)
     shown = request.args.get("shown", "")
     # When picking begins, styles alone turn the cells: nothing moves under anyone's pointer.

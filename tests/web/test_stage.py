@@ -69,3 +69,11 @@ def test_a_window_moved_is_seen_within_a_second(ada: FlaskClient, term: Any) -> 
     parts().ledger.cancel_window(term.id, window.id, "tests")
     desk.windows.cache_clear()  # type: ignore[attr-defined]
     assert 'data-phase="unscheduled"' in ada.get(f"/terms/{term.id}/stage").text
+
+
+def test_a_change_of_the_window_is_told_at_once(ada: FlaskClient, term: Any) -> None:
+    window = builders.an_open_window(term)
+    assert f'data-closes="{window.closes}"' in ada.get(f"/terms/{term.id}/stage").text
+    later = window.closes + builders.MINUTE
+    parts().ledger.extend_window(term.id, window.id, later, "tests")
+    assert f'data-closes="{later}"' in ada.get(f"/terms/{term.id}/stage").text

@@ -10,7 +10,16 @@ from portal.config import ROOT, Settings
 
 def create_app(settings: Settings | None = None) -> Flask:
     """The web application, connected to its database and its ledger."""
-    from portal import access, assets, backend, errors, extensions, headers, layout
+    from portal import (
+        access,
+        assets,
+        backend,
+        errors,
+        extensions,
+        headers,
+        languages,
+        layout,
+    )
     from portal.blueprints import BLUEPRINTS
     from portal.ops import correlation
     from portal.people import accounts
@@ -20,7 +29,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.config.from_mapping(_config(settings))
     extensions.start(app, backend.connect(settings).redis)
     accounts.start()
-    for part in (correlation, headers, assets, access, layout, errors):
+    for part in (correlation, headers, assets, access, languages, layout, errors):
         part.start(app)
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)

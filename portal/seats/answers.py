@@ -51,13 +51,38 @@ class Answer:
 
     outcome: Outcome
     at: int
-    seq: int = 0  # event of the decision; 0 where nothing changed
+    seq: int = 0  # event of the decision, a refusal's too: the number of its receipt
+    section: int = 0
     registration: int = 0  # the seat's number, where one was given
     position: int = 0  # place on the waitlist, from 1
     reasons: tuple[Reason, ...] = ()
     seats: Seats | None = None
     replayed: bool = False
     wake: tuple[str, ...] = ()  # "record", "promote": workers that nobody has called yet
+    given_up: int = 0  # section whose seat went for this one, or will once a seat comes
+
+
+@dataclass(frozen=True)
+class LineAnswer:
+    """What came of a wish: the answers of the option that was taken, and of those that were not.
+
+    Outcome: ENROLLED (every part has a seat), WAITLISTED (one part waits), or REFUSED.
+    """
+
+    outcome: Outcome
+    rank: int = 0  # of the option taken, from 1; 0 where none was
+    taken: tuple[Answer, ...] = ()  # one for each of its parts
+    refused: tuple[tuple[Answer, ...], ...] = ()  # for each option that could not be had, by rank
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What came of several wishes, decided in one step at `at` (ms)."""
+
+    at: int
+    lines: tuple[LineAnswer, ...]
+    replayed: bool = False
+    wake: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -100,6 +125,7 @@ class Waiting:
     position: int
     size: int
     reasons: tuple[Reason, ...] = ()
+    instead: int = 0  # section whose seat is given up once this one comes
 
 
 @dataclass(frozen=True)

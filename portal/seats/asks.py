@@ -27,6 +27,36 @@ class SectionSpec:
 
 
 @dataclass(frozen=True)
+class Part:
+    """One section that is wished for, with all that the ledger must be told; credits in hundredths.
+
+    `waived` are codes of the ledger's own reasons that the registrar permits the student to pass.
+    """
+
+    section: int
+    credits: int
+    corequisites: dict[str, Any] | None = None  # a tree of courses by id
+    rules: tuple[Reason, ...] = ()
+    waived: tuple[str, ...] = ()
+
+
+Option = tuple[Part, ...]  # sections to be had together or not at all
+
+
+@dataclass(frozen=True)
+class Line:
+    """A wish: its options by rank, and a section that is given up for it (a swap).
+
+    The first option that can be had whole is taken. With `wait`, where none can: the first whose
+    full parts have room on their waitlists; of several parts one at least must have a seat.
+    """
+
+    options: tuple[Option, ...]
+    wait: bool = False
+    instead: int | None = None
+
+
+@dataclass(frozen=True)
 class Candidate:
     """A waiter as the catalogue and the record know them now; credits in hundredths."""
 
@@ -35,3 +65,4 @@ class Candidate:
     limit: int
     corequisites: dict[str, Any] | None = None
     rules: tuple[Reason, ...] = ()
+    waived: tuple[str, ...] = ()

@@ -1,0 +1,14 @@
+"""What is remembered of wishes: corequisites, swaps and refusals."""
+
+revision = "0004"
+down_revision = "0003"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    pass
+
+
+def downgrade() -> None:
+    pass

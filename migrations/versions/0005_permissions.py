@@ -1,0 +1,14 @@
+"""What the registrar permits past a rule, and which records have changed."""
+
+revision = "0005"
+down_revision = "0004"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    pass
+
+
+def downgrade() -> None:
+    pass

@@ -58,6 +58,8 @@ class Enrollment(Base):
     student_id: Mapped[int] = mapped_column(ForeignKey("students.id"), primary_key=True)
     state: Mapped[str] = mapped_column(String(12))
     credits: Mapped[int] = mapped_column(Integer)  # hundredths
+    # What must be held along with it, as a tree of courses by id; null where nothing must.
+    corequisites: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     registration: Mapped[int] = mapped_column(BigInteger)  # seq of the event that gave the seat
     since: Mapped[datetime] = mapped_column(Moment)
     seq: Mapped[int] = mapped_column(BigInteger)  # event that this row is at
@@ -78,6 +80,7 @@ class WaitlistPlace(Base):
     state: Mapped[str] = mapped_column(String(12))
     ticket: Mapped[int] = mapped_column(BigInteger)  # seq of the joining event: the order
     credits: Mapped[int] = mapped_column(Integer)  # hundredths
+    instead: Mapped[int | None] = mapped_column(Integer)  # section given up for it, in a swap
     since: Mapped[datetime] = mapped_column(Moment)
     reasons: Mapped[list[Any]] = mapped_column(JSONB, default=list)
     seq: Mapped[int] = mapped_column(BigInteger)

@@ -51,6 +51,8 @@ def _seats(state: State, students: set[int]) -> Iterator[Entry]:
         yield ("roster", of_pair(section, student)), seat
         if student in students:
             yield ("student", f"student {student}, e:{section}"), str(row["credits"])
+        if student in students and row["corequisites"]:
+            yield ("student", f"student {student}, c:{section}"), row["corequisites"]
 
 
 def _places(state: State, students: set[int]) -> Iterator[Entry]:
@@ -58,6 +60,7 @@ def _places(state: State, students: set[int]) -> Iterator[Entry]:
         if row["state"] not in {"waiting", "passed"}:
             continue
         place = f"{row['ticket']}:{row['credits']}:{milliseconds(row['since'])}"
+        place += f":{row['instead']}" if row["instead"] else ""
         yield ("queue", of_pair(section, student)), row["ticket"]
         if student in students:
             yield ("student", f"student {student}, w:{section}"), place

@@ -62,7 +62,8 @@ def _dropped(state: State, fact: Fact) -> None:
 
 def _waitlisted(state: State, fact: Fact) -> None:
     told = fact.payload
-    _move(state, fact, "waiting", ticket=told["ticket"], credits=told["credits"], since=fact.at)
+    kept = {"ticket": told["ticket"], "credits": told["credits"], "instead": told.get("instead")}
+    _move(state, fact, "waiting", since=fact.at, **kept)
     _count(state, fact, waiting=1)
 
 
@@ -87,6 +88,10 @@ def _reconsidered(state: State, fact: Fact) -> None:
     only = told.get("student")
     _reprieve(state, fact, lambda section, who: section == told["section"] and only in {None, who})
     _count(state, fact)
+
+
+def _refused(state: State, fact: Fact) -> None:
+    """Nothing moves: the event alone is the receipt."""
 
 
 def _window_set(state: State, fact: Fact) -> None:
@@ -117,6 +122,7 @@ def _enroll(state: State, fact: Fact, to: str) -> None:
         "student_id": told["student"],
         "state": to,
         "credits": told["credits"],
+        "corequisites": told.get("corequisites"),
         "registration": told["registration"],
         "since": fact.at,
         "seq": fact.seq,
@@ -181,6 +187,7 @@ CHANGES: dict[tuple[str, int], Callable[[State, Fact], None]] = {
     ("promoted", 1): _promoted,
     ("passed_over", 1): _passed_over,
     ("reconsidered", 1): _reconsidered,
+    ("refused", 1): _refused,
     ("window_set", 1): _window_set,
     ("window_opened", 1): _window_turned,
     ("window_closed", 1): _window_turned,

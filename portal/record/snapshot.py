@@ -52,7 +52,8 @@ def _entries(replies: Iterator[Any], sections: list[int], students: list[int]) -
         yield from _section(section, *(next(replies) for _ in range(4)))
     for student in students:
         for field, value in next(replies).items():
-            yield ("student", f"student {student}, {field.decode()}"), value.decode()
+            told = json.loads(value) if field.startswith(b"c:") else value.decode()
+            yield ("student", f"student {student}, {field.decode()}"), told
 
 
 def _section(

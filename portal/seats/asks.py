@@ -1,6 +1,6 @@
 """What the ledger is told: sections as it needs them, and waiters to consider."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from portal.seats.answers import Reason
@@ -66,3 +66,17 @@ class Candidate:
     corequisites: dict[str, Any] | None = None
     rules: tuple[Reason, ...] = ()
     waived: tuple[str, ...] = ()
+
+
+def as_payload(asked: Line | Candidate) -> dict[str, Any]:
+    """As JSON tells it: the ledger knows no null, so what is not given is not there."""
+    payload: dict[str, Any] = _given(asdict(asked))
+    return payload
+
+
+def _given(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _given(each) for name, each in value.items() if each not in (None, ())}
+    if isinstance(value, list | tuple):
+        return [_given(each) for each in value]
+    return value

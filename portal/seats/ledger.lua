@@ -14,7 +14,8 @@
 --   marked           set: sections with passed-over       next      when a window turns next
 --   drops:<student>  hash: day -> how many                seq       number of the last event
 --   student:<id>     hash: e:<section> -> credits         woken     hash: workers called
---                          w:<section> -> ticket:credits:at
+--                          c:<section> -> its corequisites, JSON
+--                          w:<section> -> ticket:credits:at, then :section to be given up for it
 --   request:<student>:<key>  what was answered, for a day
 
 local DAY = 24 * 60 * 60 * 1000
@@ -36,6 +37,12 @@ end
 
 local function extend(list, more)
   for _, each in ipairs(more) do list[#list + 1] = each end
+  return list
+end
+
+local function with(fields, more)
+  for field, value in pairs(more or {}) do fields[field] = value end
+  return fields
 end
 
 local function object(reasons, code, facts)
@@ -112,19 +119,41 @@ function Term:section(id)
   return self:count(section)
 end
 
--- A student's own few selections: held[section] = credits, waiting[section] = place.
+-- A student's own few selections: held[section] = credits, needs[section] = its corequisites,
+-- waiting[section] = place.
 function Term:selections(student)
-  local mine = { held = {}, waiting = {} }
+  local mine = { held = {}, needs = {}, waiting = {} }
   for field, value in pairs(hash(self:key("student", student))) do
     local kind, section = field:sub(1, 1), tonumber(field:sub(3))
     if kind == "e" then
       mine.held[section] = tonumber(value)
+    elseif kind == "c" then
+      mine.needs[section] = cjson.decode(value)
     else
-      local ticket, credits, at = value:match("(%d+):(%d+):(%d+)")
-      mine.waiting[section] = { ticket = tonumber(ticket), credits = tonumber(credits), at = tonumber(at) }
+      local ticket, credits, at, instead = value:match("(%d+):(%d+):(%d+):?(%d*)")
+      mine.waiting[section] = {
+        ticket = tonumber(ticket), credits = tonumber(credits), at = tonumber(at), instead = tonumber(instead),
+      }
     end
   end
   return mine
+end
+
+-- The same without the seats that are given up.
+local function without(mine, gone)
+  local rest = { held = {}, needs = mine.needs, waiting = mine.waiting }
+  for id, credits in pairs(mine.held) do
+    if not gone[id] then rest.held[id] = credits end
+  end
+  return rest
+end
+
+function Term:courses(held)
+  local courses = {}
+  for id in pairs(held) do
+    courses[tonumber(redis.call("HGET", self:key("section", id), "course"))] = true
+  end
+  return courses
 end
 
 function Term:position(section, student)
@@ -168,9 +197,9 @@ function Term:object_window(reasons, windows)
   object(reasons, "window_unscheduled")
 end
 
--- What a student's own seats have against another one.
-function Term:object_selections(reasons, section, mine, terms)
-  local courses, held, clashes = {}, 0, {}
+-- What a student's own seats have against another one; `along` are courses had with it.
+function Term:object_selections(reasons, section, mine, terms, along)
+  local courses, held, clashes = with({}, along), 0, {}
   for _, id in ipairs(ids(mine.held)) do
     local course, times = unpack(redis.call("HMGET", self:key("section", id), "course", "times"))
     course = tonumber(course)
@@ -189,19 +218,43 @@ function Term:object_selections(reasons, section, mine, terms)
   if #missing > 0 then object(reasons, "corequisite", { missing = missing }) end
 end
 
+local function permitted(reasons, waived)
+  if not waived then return reasons end
+  local left, passes = {}, {}
+  for _, code in ipairs(waived) do passes[code] = true end
+  for _, reason in ipairs(reasons) do
+    if not passes[reason.code] then left[#left + 1] = reason end
+  end
+  return left
+end
+
 -- Every reason why a student may not have this section, seats apart. `terms` are those of the
--- claim or of the candidate: credits, limit, windows, corequisites and the caller's own rules.
-function Term:objections(section, mine, terms)
+-- wish or of the candidate: credits, limit, windows, corequisites, what is waived, and the
+-- caller's own rules.
+function Term:objections(section, mine, terms, along)
   local reasons = {}
-  self:object_window(reasons, terms.windows)
+  self:object_window(reasons, terms.windows or {})
   if not section then
     object(reasons, "section_unknown")
   else
     if section.status ~= "OPEN" then object(reasons, "section_" .. section.status:lower()) end
-    self:object_selections(reasons, section, mine, terms)
+    self:object_selections(reasons, section, mine, terms, along)
   end
-  extend(reasons, terms.rules)
-  return reasons
+  extend(reasons, terms.rules or {})
+  return permitted(reasons, terms.waived)
+end
+
+-- Objects where a seat that is kept would lose a corequisite that it has had until now.
+function Term:object_loss(reasons, before, after)
+  local had, has
+  for _, id in ipairs(ids(after.held)) do
+    local needs = before.needs[id]
+    if needs then
+      had, has = had or self:courses(before.held), has or self:courses(after.held)
+      local missing = #lacking(needs, had) == 0 and lacking(needs, has) or {}
+      if #missing > 0 then object(reasons, "needed_by", { section = id, missing = missing }) end
+    end
+  end
 end
 
 -- A term: what happens ----------------------------------------------------------------------------
@@ -214,14 +267,14 @@ function Term:call(worker)
   if first then self.wake[#self.wake + 1] = worker end
 end
 
-function Term:journal(seq, name, event)
+function Term:journal(seq, name, event, unheard)
   event.seq, event.at, event.name, event.version = seq, self.at, name, 1
   event.actor, event.correlation = self.ask.actor or "system", self.ask.correlation or ""
   event.cause, event.request = self.cause, self.ask.request
   -- The one list of an event that may be empty. Quotes in a text are escaped, so this is no text.
   local json = cjson.encode(event):gsub('"times":{}', '"times":[]', 1)
   redis.call("XADD", self:key("journal"), seq .. "-0", "event", json)
-  redis.call("PUBLISH", self:key("live"), json)
+  if not unheard then redis.call("PUBLISH", self:key("live"), json) end
   self:call("record")
 end
 
@@ -235,6 +288,14 @@ function Term:mark_vacancy(section)
   end
 end
 
+local function seats_of(counts)
+  local capacity, taken, waiting, waitlist, status, _, passed = unpack(counts)
+  return {
+    capacity = capacity, taken = taken, waiting = waiting,
+    waitlist_capacity = waitlist, status = status, passed = passed,
+  }
+end
+
 -- Count a section anew and journal what happened to it.
 function Term:tell(seq, name, section, event)
   self:count(section)
@@ -243,21 +304,37 @@ function Term:tell(seq, name, section, event)
   }
   redis.call("HSET", self:key("seats"), section.id, cjson.encode(section.counts))
   event.aggregate, event.section = "section:" .. section.id, section.id
-  event.seats = {
-    capacity = section.capacity, taken = section.taken, waiting = section.waiting,
-    waitlist_capacity = section.waitlist, status = section.status, passed = section.passed,
-  }
+  event.seats = seats_of(section.counts)
   self:journal(seq, name, event)
   self:mark_vacancy(section)
 end
 
-function Term:seat(name, section, student, credits)
-  local seq = self:next_seq()
-  redis.call("HSET", self:key("roster", section.id), student, table.concat({ credits, seq, self.at }, ":"))
-  redis.call("HSET", self:key("student", student), "e:" .. section.id, credits)
-  self:tell(seq, name, section, { student = student, credits = credits, registration = seq })
+function Term:seat(name, section, student, wish, more)
+  local seq, own = self:next_seq(), self:key("student", student)
+  redis.call("HSET", self:key("roster", section.id), student, table.concat({ wish.credits, seq, self.at }, ":"))
+  redis.call("HSET", own, "e:" .. section.id, wish.credits)
+  if wish.corequisites then redis.call("HSET", own, "c:" .. section.id, cjson.encode(wish.corequisites)) end
+  local event =
+    { student = student, credits = wish.credits, registration = seq, corequisites = wish.corequisites }
+  self.decided = true
+  self:tell(seq, name, section, with(event, more))
   self:reprieve_everywhere(student)
   return seq
+end
+
+-- Give a held seat up; everyone on its list is asked again, as it is another seat.
+function Term:release(id, student, more)
+  local section, seq, own = self:section(id), self:next_seq(), self:key("student", student)
+  local entry = redis.call("HGET", self:key("roster", id), student)
+  local credits, registration = entry:match("(%d+):(%d+)")
+  local event = { student = student, credits = tonumber(credits), registration = tonumber(registration) }
+  redis.call("HDEL", self:key("roster", id), student)
+  redis.call("HDEL", own, "e:" .. id, "c:" .. id)
+  redis.call("DEL", self:key("passed", id))
+  self.decided = true
+  self:tell(seq, "dropped", section, with(event, more))
+  self:reprieve_everywhere(student)
+  return section, seq, event.registration
 end
 
 -- Give those who were passed over for a section another chance, or only that student.
@@ -279,6 +356,7 @@ function Term:unqueue(section, student)
   redis.call("ZREM", self:key("queue", section.id), student)
   redis.call("HDEL", self:key("passed", section.id), student)
   redis.call("HDEL", self:key("student", student), "w:" .. section.id)
+  self.decided = true
 end
 
 -- Answers -----------------------------------------------------------------------------------------
@@ -288,75 +366,194 @@ local function answer(term, outcome, section, fields)
   return fields
 end
 
-local function refusal(term, reasons)
-  local id = term.ask.section
-  local counts = redis.call("HGET", term:key("seats"), id)
-  return answer(term, "refused", { id = id, counts = counts and cjson.decode(counts) or nil }, { reasons = reasons })
+-- A refusal with its receipt: nobody's counts move, so no page is told.
+local function refuse(term, act, id, reasons, more)
+  local json, seq = redis.call("HGET", term:key("seats"), id), term:next_seq()
+  local counts = json and cjson.decode(json) or nil
+  term:journal(seq, "refused", with({
+    aggregate = "section:" .. id, section = id, student = term.ask.student,
+    act = act, reasons = reasons, seats = counts and seats_of(counts),
+  }, more), true)
+  return answer(term, "refused", { id = id, counts = counts }, { seq = seq, reasons = reasons })
 end
 
 -- What changed something is kept under the caller's key and said again word for word. A refusal
 -- is not: the same form may be sent again when its reasons are gone.
-local function once(decide)
+local function once(content, decide)
   return function(term)
     local ask = term.ask
     if not ask.request or ask.request == "" then return decide(term) end
     local key = term:key("request", ask.student .. ":" .. ask.request)
-    local content = cjson.encode({ term.cause, ask.section, ask.credits or 0, ask.wait or false })
+    local wanted = cjson.encode({ term.cause, content(ask) })
     local stored = redis.call("GET", key)
     if stored then
       stored = cjson.decode(stored)
       stored.answer.replayed = true
-      return stored.content == content and stored.answer or { error = "key_reused" }
+      return stored.content == wanted and stored.answer or { error = "key_reused" }
     end
     local reply = decide(term)
-    if reply.outcome ~= "refused" then
+    if term.decided then
       reply.wake = term.wake
-      redis.call("SET", key, cjson.encode({ content = content, answer = reply }), "PX", DAY)
+      redis.call("SET", key, cjson.encode({ content = wanted, answer = reply }), "PX", DAY)
     end
     return reply
   end
 end
 
--- Selections --------------------------------------------------------------------------------------
+-- Wishes ------------------------------------------------------------------------------------------
 
-local function join(term, section)
+-- What was wished for, apart from what the caller knows of it.
+local function lines_of(ask)
+  local lines = {}
+  for i, line in ipairs(ask.lines) do
+    lines[i] = { line.wait or false, line.instead or 0 }
+    for _, option in ipairs(line.options) do
+      for j, wish in ipairs(option) do extend(lines[i], { j, wish.section, wish.credits }) end
+    end
+  end
+  return lines
+end
+
+-- An option's parts, each with its section, what stands in its way, and whether a seat is free.
+local function weigh(term, mine, option, instead)
+  local rest, parts, along = without(mine, { [instead or 0] = true }), {}, {}
+  for i, wish in ipairs(option) do
+    parts[i] = { wish = wish, section = term:section(wish.section), reasons = {} }
+    if parts[i].section then along[parts[i].section.course] = true end
+  end
+  for _, part in ipairs(parts) do
+    local wish, section = part.wish, part.section
+    wish.windows, wish.limit = term.ask.windows, term.ask.limit
+    if mine.held[wish.section] then
+      part.had = true
+    elseif mine.waiting[wish.section] then
+      part.waits = true
+      object(part.reasons, "already_waiting", { position = term:position(wish.section, term.ask.student) })
+    else
+      part.reasons = term:objections(section, rest, wish, along)
+      part.seat = section and section.free and section.active == 0
+      if section then rest.held[wish.section] = wish.credits end
+    end
+  end
+  local first = parts[1].reasons
+  if instead and not mine.held[instead] then object(first, "not_enrolled", { section = instead }) end
+  if instead and not parts[1].had and not parts[1].waits then term:object_loss(first, mine, rest) end
+  return parts
+end
+
+-- "seats" if every part can be had, "wait" if those that are full have room in line, or nothing.
+local function chance(parts)
+  local sure = 0
+  for _, part in ipairs(parts) do
+    if #part.reasons > 0 then return nil end
+    if part.had or part.seat then sure = sure + 1
+    elseif part.section.waiting >= part.section.waitlist then return nil end
+  end
+  if sure == #parts then return "seats" end
+  -- Of sections that are to be had together, those in line must follow one that is had.
+  return (#parts == 1 or sure > 0) and "wait" or nil
+end
+
+local function join(term, section, wish, instead)
   local ask, seq = term.ask, term:next_seq()
-  local place = table.concat({ seq, ask.credits, term.at }, ":")
+  local place = table.concat({ seq, wish.credits, term.at, instead }, ":")
   redis.call("ZADD", term:key("queue", section.id), seq, ask.student)
   redis.call("HSET", term:key("student", ask.student), "w:" .. section.id, place)
   local position = term:position(section.id, ask.student)
-  local event = { student = ask.student, credits = ask.credits, ticket = seq, position = position }
+  local event =
+    { student = ask.student, credits = wish.credits, ticket = seq, position = position, instead = instead }
+  term.decided = true
   term:tell(seq, "waitlisted", section, event)
-  return answer(term, "waitlisted", section, { seq = seq, position = position })
+  return answer(term, "waitlisted", section, { seq = seq, position = position, given_up = instead })
 end
 
-local function claim(term)
-  local ask, already = term.ask, {}
-  local mine = term:selections(ask.student)
-  if mine.held[ask.section] then
-    object(already, "already_enrolled")
-  elseif mine.waiting[ask.section] then
-    object(already, "already_waiting", { position = term:position(ask.section, ask.student) })
-    term:reprieve(ask.section, ask.student) -- whoever asks again may have cleared the way
-  end
-  if #already > 0 then return refusal(term, already) end
-
-  local section = term:section(ask.section)
-  local reasons = term:objections(section, mine, ask)
-  local seat = section and section.free and section.active == 0
-  if section and not seat then
-    local list = { waiting = section.waiting, waitlist_capacity = section.waitlist }
-    if not ask.wait then
-      object(reasons, "full", list)
-    elseif section.waiting >= section.waitlist then
-      object(reasons, "waitlist_full", list)
+-- Take an option; the seat that goes for it goes with the first seat that comes.
+local function take(term, parts, line, rank)
+  local student, answers, given_up, outcome = term.ask.student, {}, nil, "enrolled"
+  local more = { rank = rank > 1 and rank or nil }
+  for _, part in ipairs(parts) do
+    if part.seat and line.instead and not given_up then
+      given_up, more.instead = line.instead, line.instead
+      term:release(given_up, student, { swap = part.section.id })
     end
   end
-  if #reasons > 0 then return refusal(term, reasons) end
-  if not seat then return join(term, section) end
-  local seq = term:seat("enrolled", section, ask.student, ask.credits)
-  return answer(term, "enrolled", section, { seq = seq, registration = seq })
+  for i, part in ipairs(parts) do
+    if part.had then
+      answers[i] = answer(term, "refused", { id = part.wish.section }, { reasons = { { code = "already_enrolled", facts = {} } } })
+    elseif part.seat then
+      local seq = term:seat("enrolled", part.section, student, part.wish, more)
+      answers[i] = answer(term, "enrolled", part.section, { seq = seq, registration = seq, given_up = given_up })
+    else
+      outcome = "waitlisted"
+      answers[i] = join(term, part.section, part.wish, not given_up and line.instead or nil)
+    end
+  end
+  return { outcome = outcome, rank = rank, taken = answers }
 end
+
+-- Why an option could not be had, part by part.
+local function turn_down(term, parts, line)
+  local culprit, answers = nil, {}
+  for _, part in ipairs(parts) do
+    local section, reasons = part.section, part.reasons
+    if part.had then
+      object(reasons, "already_enrolled")
+    elseif section and not part.seat and not part.waits then
+      local list = { waiting = section.waiting, waitlist_capacity = section.waitlist }
+      local room = section.waiting < section.waitlist
+      object(reasons, line.wait and not room and "waitlist_full" or "full", list)
+    end
+    if #reasons > 0 and not (culprit or part.had) then culprit = part.wish.section end
+  end
+  for i, part in ipairs(parts) do
+    if #part.reasons == 0 then object(part.reasons, "together", { section = culprit }) end
+    answers[i] = refuse(term, "claim", part.wish.section, part.reasons, { instead = line.instead })
+    -- Whoever asks again may have cleared the way.
+    if part.waits then term:reprieve(part.wish.section, term.ask.student) end
+  end
+  return answers
+end
+
+local function has_all(mine, option)
+  for _, wish in ipairs(option) do
+    if not mine.held[wish.section] then return false end
+  end
+  return true
+end
+
+-- One wish: the first of its options that can be had, else the first that can be waited for. It
+-- is fulfilled where the student has one of them, whatever its rank.
+local function decide(term, line)
+  local mine, weighed, chosen = term:selections(term.ask.student), {}, nil
+  for _, option in ipairs(line.options) do
+    if has_all(mine, option) then
+      local parts = weigh(term, mine, option)
+      return { outcome = "refused", rank = 0, refused = { turn_down(term, parts, line) } }
+    end
+  end
+  for rank, option in ipairs(line.options) do
+    weighed[rank] = weigh(term, mine, option, line.instead)
+    if chance(weighed[rank]) == "seats" then chosen = rank break end
+  end
+  for rank, parts in ipairs(line.wait and not chosen and weighed or {}) do
+    if chance(parts) then chosen = rank break end
+  end
+  local refused = {}
+  for rank, parts in ipairs(weighed) do
+    if rank ~= chosen then refused[#refused + 1] = turn_down(term, parts, line) end
+  end
+  local said = chosen and take(term, weighed[chosen], line, chosen) or { outcome = "refused", rank = 0 }
+  said.refused = refused
+  return said
+end
+
+local function submit(term)
+  local lines = {}
+  for i, line in ipairs(term.ask.lines) do lines[i] = decide(term, line) end
+  return { at = term.at, lines = lines }
+end
+
+-- Selections --------------------------------------------------------------------------------------
 
 -- The name of the day that it is, and when the next one begins.
 local function today(days, at)
@@ -367,36 +564,34 @@ local function today(days, at)
   return name, ends
 end
 
+-- Seats given up together count as one drop of the day.
 local function drop(term)
-  local ask, reasons = term.ask, {}
-  local drops, roster = term:key("drops", ask.student), term:key("roster", ask.section)
+  local ask, reasons, gone = term.ask, {}, {}
+  local leaving = extend({ ask.section }, ask.along or {})
+  local mine, drops = term:selections(ask.student), term:key("drops", ask.student)
   local day, resets = today(ask.days, term.at)
-  local entry = redis.call("HGET", roster, ask.student)
   term:object_window(reasons, ask.windows)
-  if not entry then object(reasons, "not_enrolled") end
+  for i, id in ipairs(leaving) do
+    gone[id] = true
+    if not mine.held[id] then object(reasons, "not_enrolled", i > 1 and { section = id } or nil) end
+  end
   if tonumber(redis.call("HGET", drops, day) or 0) >= ask.drop_limit then
     object(reasons, "drop_limit", { limit = ask.drop_limit, resets = resets })
   end
-  if #reasons > 0 then return refusal(term, reasons) end
+  term:object_loss(reasons, mine, without(mine, gone))
+  if #reasons > 0 then return refuse(term, "drop", ask.section, reasons) end
 
-  local section, seq = term:section(ask.section), term:next_seq()
-  local credits, registration = entry:match("(%d+):(%d+)")
-  local event =
-    { student = ask.student, credits = tonumber(credits), registration = tonumber(registration), day = day }
   redis.call("HINCRBY", drops, day, 1)
-  redis.call("HDEL", roster, ask.student)
-  redis.call("HDEL", term:key("student", ask.student), "e:" .. section.id)
-  redis.call("DEL", term:key("passed", section.id)) -- another seat, so all are asked again
-  term:tell(seq, "dropped", section, event)
-  term:reprieve_everywhere(ask.student)
-  return answer(term, "dropped", section, { seq = seq, registration = event.registration })
+  local section, seq, registration = term:release(ask.section, ask.student, { day = day })
+  for _, id in ipairs(ask.along or {}) do term:release(id, ask.student, { along = ask.section }) end
+  return answer(term, "dropped", section, { seq = seq, registration = registration })
 end
 
 local function leave(term)
   local ask, reasons = term.ask, {}
   if not redis.call("ZSCORE", term:key("queue", ask.section), ask.student) then
     object(reasons, "not_waiting")
-    return refusal(term, reasons)
+    return refuse(term, "leave", ask.section, reasons)
   end
   local section, seq = term:section(ask.section), term:next_seq()
   term:unqueue(section, ask.student)
@@ -415,8 +610,9 @@ local function standing(term)
   for _, id in ipairs(ids(mine.waiting)) do
     local place, size = mine.waiting[id], redis.call("ZCARD", term:key("queue", id))
     local passed = redis.call("HGET", term:key("passed", id), student)
-    local reasons = passed and cjson.decode(passed) or {}
-    extend(waiting, { { id, place.credits, place.ticket, place.at, term:position(id, student), size, reasons } })
+    local reasons, instead = passed and cjson.decode(passed) or {}, place.instead or 0
+    local position = term:position(id, student)
+    extend(waiting, { { id, place.credits, place.ticket, place.at, position, size, reasons, instead } })
   end
   return { enrolled = enrolled, waiting = waiting }
 end
@@ -425,14 +621,20 @@ end
 
 local function head(term) return { students = term:actives(term.ask.section, term.ask.n) } end
 
--- Give a waiter a seat, or note why not; true if it was given.
+-- Give a waiter a seat, or note why not; true if it was given. In a swap the old seat goes with it.
 local function consider(term, section, candidate)
   local student, mine = candidate.student, term:selections(candidate.student)
-  candidate.credits = mine.waiting[section.id].credits -- as chosen when joining
-  local reasons = term:objections(section, mine, candidate)
+  local place = mine.waiting[section.id]
+  local instead = mine.held[place.instead or 0] and place.instead
+  local rest = without(mine, { [instead or 0] = true })
+  candidate.credits = place.credits -- as chosen when joining
+  local reasons = term:objections(section, rest, candidate)
+  rest.held[section.id] = place.credits
+  if instead then term:object_loss(reasons, mine, rest) end
   if #reasons == 0 then
     term:unqueue(section, student)
-    term:seat("promoted", section, student, candidate.credits)
+    if instead then term:release(instead, student, { swap = section.id }) end
+    term:seat("promoted", section, student, candidate, { instead = instead or nil })
     return true
   end
   redis.call("HSET", term:key("passed", section.id), student, cjson.encode(reasons))
@@ -603,9 +805,9 @@ local function register(name, act, flags)
   redis.register_function({ function_name = "fairseat_" .. name, callback = callback, flags = flags or {} })
 end
 
-register("claim", once(claim))
-register("drop", once(drop))
-register("leave", once(leave))
+register("submit", once(lines_of, submit))
+register("drop", once(function(ask) return { ask.section, ask.along } end, drop))
+register("leave", once(function(ask) return ask.section end, leave))
 register("standing", standing, { "no-writes" })
 register("head", head, { "no-writes" })
 register("promote", promote)

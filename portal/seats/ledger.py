@@ -14,15 +14,17 @@ from portal.seats.answers import (
     Answer,
     Change,
     Held,
+    LineAnswer,
     Outcome,
     Promotion,
     Reason,
     Seats,
     Standing,
+    Submission,
     Waiting,
     WindowView,
 )
-from portal.seats.asks import Candidate, Meeting, SectionSpec
+from portal.seats.asks import Candidate, Line, Meeting, Part, SectionSpec, as_payload
 from portal.seats.errors import (
     KeyReused,
     LedgerBehind,
@@ -31,7 +33,7 @@ from portal.seats.errors import (
     WindowRefused,
 )
 from portal.seats.ledger_windows import LedgerWindows
-from portal.seats.library import Library, given, prefix, reached
+from portal.seats.library import Library, prefix, reached
 
 __all__ = [
     "Answer",
@@ -43,13 +45,17 @@ __all__ = [
     "LedgerBehind",
     "LedgerSilent",
     "LedgerUnavailable",
+    "Line",
+    "LineAnswer",
     "Meeting",
     "Outcome",
+    "Part",
     "Promotion",
     "Reason",
     "Seats",
     "SectionSpec",
     "Standing",
+    "Submission",
     "Waiting",
     "WindowRefused",
     "WindowView",
@@ -69,40 +75,50 @@ class Ledger(LedgerWindows):
 
     # Selections
 
-    def claim(
+    def submit(
         self,
         term: int,
         *,
         student: int,
-        section: int,
         request: str | None,
-        credits: int,  # noqa: A002  the field's word
         limit: int,
         windows: Sequence[int],
-        wait: bool,
-        corequisites: dict[str, Any] | None = None,
-        rules: Sequence[Reason] = (),
+        lines: Sequence[Line],
         actor: str,
         correlation: str,
-    ) -> Answer:
-        """Enroll, or waitlist if `wait`, or refuse with all reasons, among them `rules`.
+    ) -> Submission:
+        """Decide several wishes in one step, in their order; `limit` is in hundredths.
 
-        Raises KeyReused if the request key stood for another claim.
+        Raises KeyReused if the request key stood for other wishes.
         """
         payload = {
             "student": student,
-            "section": section,
             "request": request,
-            "credits": credits,
             "limit": limit,
             "windows": windows,
-            "wait": wait,
-            "corequisites": corequisites,
-            "rules": [asdict(reason) for reason in rules],
+            "lines": [as_payload(line) for line in lines],
             "actor": actor,
             "correlation": correlation,
         }
-        return replies.answer(self.library.ask("claim", term, payload, again=bool(request)))
+        return replies.submission(self.library.ask("submit", term, payload, again=bool(request)))
+
+    def claim(
+        self,
+        term: int,
+        *,
+        section: int,
+        credits: int,  # noqa: A002  the field's word
+        wait: bool,
+        corequisites: dict[str, Any] | None = None,
+        rules: Sequence[Reason] = (),
+        waived: Sequence[str] = (),
+        instead: int | None = None,
+        **asked: Any,
+    ) -> Answer:
+        """Submit the wish for one section; `asked` is the rest of what `submit` is told."""
+        part = Part(section, credits, corequisites, tuple(rules), tuple(waived))
+        submission = self.submit(term, lines=[Line(((part,),), wait, instead)], **asked)
+        return replies.only(submission)
 
     def drop(
         self,
@@ -110,6 +126,7 @@ class Ledger(LedgerWindows):
         *,
         student: int,
         section: int,
+        along: Sequence[int] = (),
         request: str | None,
         windows: Sequence[int],
         days: Sequence[tuple[int, str]],
@@ -117,10 +134,14 @@ class Ledger(LedgerWindows):
         actor: str,
         correlation: str,
     ) -> Answer:
-        """Give a seat up; `days` are the starts (ms) and names of the days around now."""
+        """Give a seat up, and those of `along` with it: together one drop of the day.
+
+        `days` are the starts (ms) and names of the days around now.
+        """
         payload = {
             "student": student,
             "section": section,
+            "along": along or None,
             "request": request,
             "windows": windows,
             "days": days,
@@ -172,7 +193,7 @@ class Ledger(LedgerWindows):
         """Place waiters from the head while seats are free; stops at one who is no candidate."""
         payload = {
             "section": section,
-            "candidates": [given(asdict(candidate)) for candidate in candidates],
+            "candidates": [as_payload(candidate) for candidate in candidates],
             "correlation": correlation,
         }
         return replies.promotion(self.library.ask("promote", term, payload))

@@ -2,23 +2,48 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from portal.seats.answers import (
     Answer,
     Change,
     Held,
+    LineAnswer,
     Outcome,
     Promotion,
     Reason,
     Seats,
     Standing,
+    Submission,
     Waiting,
     WindowView,
 )
 from portal.seats.errors import KeyReused, LedgerBehind, WindowRefused
 
 Reply = dict[str, Any]
+
+
+def submission(reply: Reply) -> Submission:
+    """A decision on wishes; raises KeyReused."""
+    if "error" in reply:
+        raise KeyReused(reply["error"])
+    wake, replayed = tuple(reply.get("wake", ())), reply.get("replayed", False)
+    lines = tuple(_line(each) for each in reply["lines"])
+    return Submission(reply["at"], lines, replayed, wake)
+
+
+def only(submission: Submission) -> Answer:
+    """The answer to a wish for one section alone."""
+    [line] = submission.lines
+    [found] = line.taken or line.refused[0]
+    return replace(found, replayed=submission.replayed, wake=submission.wake)
+
+
+def _line(reply: Reply) -> LineAnswer:
+    taken = tuple(answer(each) for each in reply.get("taken") or ())
+    refused = tuple(tuple(answer(each) for each in option) for option in reply["refused"] or ())
+    return LineAnswer(Outcome(reply["outcome"]), reply["rank"], taken, refused)
 
 
 def answer(reply: Reply) -> Answer:
@@ -30,12 +55,14 @@ def answer(reply: Reply) -> Answer:
         outcome=Outcome(reply["outcome"]),
         at=reply["at"],
         seq=reply.get("seq", 0),
+        section=reply["section"],
         registration=reply.get("registration", 0),
         position=reply.get("position", 0),
         reasons=reasons(reply.get("reasons")),
         seats=Seats(reply["section"], *counts) if counts else None,
         replayed=reply.get("replayed", False),
         wake=tuple(reply.get("wake", ())),
+        given_up=reply.get("given_up", 0),
     )
 
 
@@ -72,8 +99,8 @@ def standing(reply: Reply) -> Standing:
 
 
 def _waiting(row: list[Any]) -> Waiting:
-    *place, passed = row
-    return Waiting(*[*place, reasons(passed)])
+    section, worth, ticket, at, position, size, passed, instead = row
+    return Waiting(section, worth, ticket, at, position, size, reasons(passed), instead)
 
 
 def seats(stored: Mapping[Any, Any]) -> dict[int, Seats]:

@@ -56,9 +56,16 @@ def rush(clients: Iterable[Connection], students: Iterable[int], section: int) -
     pairs = list(zip(clients, students, strict=True))
     for client, student in pairs:
         client.send_command(
-            "FCALL", "fairseat_claim", 1, f"{{t:{TERM}}}", request(student, section)
+            "FCALL", "fairseat_submit", 1, f"{{t:{TERM}}}", request(student, section)
         )
-    return [{"student": student, **json.loads(client.read_response())} for client, student in pairs]
+    return [{"student": student, **said(client.read_response())} for client, student in pairs]
+
+
+def said(reply: bytes) -> Reply:
+    """The answer to the one section of the one line."""
+    [line] = json.loads(reply)["lines"]
+    [[answer]] = [line["taken"]] if "taken" in line else line["refused"]
+    return answer
 
 
 def request(student: int, section: int) -> str:
@@ -66,13 +73,10 @@ def request(student: int, section: int) -> str:
     return json.dumps(
         {
             "student": student,
-            "section": section,
             "request": f"{student}-{section}",
-            "credits": 0,
             "limit": 2100,
             "windows": [OPEN],
-            "wait": True,
-            "rules": [],
+            "lines": [{"options": [[{"section": section, "credits": 0}]], "wait": True}],
             "actor": f"student:{student}",
             "correlation": "c",
         }

@@ -114,10 +114,12 @@ def test_every_reason_is_told_at_once(desk: Desk) -> None:
     assert facts(refused, "level") == {}
 
 
-def test_a_refusal_changes_nothing_and_is_not_journaled(desk: Desk) -> None:
+def test_a_refusal_changes_nothing_but_leaves_a_receipt(desk: Desk) -> None:
     desk.section(12, capacity=1)
-    before = desk.events(), desk.ledger.seats(TERM)
+    before = desk.ledger.seats(TERM)
     refused = desk.claim(501, 12, windows=[])
-    assert refused.seq == 0
-    assert not refused.wake
-    assert (desk.events(), desk.ledger.seats(TERM)) == before
+    assert desk.ledger.seats(TERM) == before
+    receipt = desk.last_event()
+    assert (receipt["name"], receipt["seq"], receipt["act"]) == ("refused", refused.seq, "claim")
+    assert receipt["reasons"] == [{"code": "window_unscheduled", "facts": {}}]
+    assert receipt["seats"]["capacity"] == 1

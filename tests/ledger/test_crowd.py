@@ -35,7 +35,7 @@ def test_200_students_on_10_seats_a_thousand_times_over(desk: Desk, address: str
         assert desk.roster(section) == [reply["student"] for reply in enrolled]
         assert desk.queue(section) == [reply["student"] for reply in waiting]
     numbers = [event["seq"] for event in desk.events()]
-    assert numbers == list(range(1, 2 + ROUNDS + ROUNDS * (SEATS + PLACES) + 1))
+    assert numbers == list(range(1, 2 + ROUNDS + ROUNDS * CROWD + 1))
 
 
 def in_order(replies: list[Reply], outcome: str) -> list[Reply]:

@@ -60,7 +60,7 @@ def test_an_enrollment_is_journaled_with_its_metadata(desk: Desk) -> None:
         "aggregate": "section:12",
         "actor": "account:9",
         "correlation": "r-1",
-        "cause": "claim",
+        "cause": "submit",
         "request": "k-1",
         "section": 12,
         "student": 501,

@@ -17,7 +17,7 @@ class LossyWire:
         folder.mkdir()
         self.far = address.removeprefix("unix://")
         self.address = f"unix://{folder}/wire.sock"
-        self.lose, self.call = 0, b"fairseat_claim"
+        self.lose, self.call = 0, b"fairseat_submit"
         self.cut_after = b""
         self.is_cut = False
         self.listener = socket.socket(socket.AF_UNIX)

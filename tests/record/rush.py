@@ -54,18 +54,15 @@ def claims(rush: Rush, pairs: Sequence[tuple[int, int]]) -> None:
     asks = [
         {
             "student": student,
-            "section": section,
-            "credits": 300,
             "limit": ENROLL_EVERYONE,
             "windows": [rush.window],
-            "wait": True,
-            "rules": [],
+            "lines": [{"options": [[{"section": section, "credits": 300}]], "wait": True}],
             "actor": f"student:{student}",
             "correlation": "rush",
         }
         for student, section in pairs
     ]
-    backend().ledger.library.ask_all("claim", rush.term, asks)
+    backend().ledger.library.ask_all("submit", rush.term, asks)
 
 
 def claim(rush: Rush, student: int, section: int, *, wait: bool = True) -> Answer:

@@ -3,7 +3,17 @@
 import json
 from typing import Any
 
-from portal.seats.ledger import Answer, Candidate, Change, Ledger, Meeting, Promotion, SectionSpec
+from portal.seats.ledger import (
+    Answer,
+    Candidate,
+    Change,
+    Ledger,
+    Line,
+    Meeting,
+    Promotion,
+    SectionSpec,
+    Submission,
+)
 from portal.stores import commands
 
 TERM = 7
@@ -55,6 +65,17 @@ class Desk:
             **fields,
         }
         return self.ledger.claim(TERM, student=student, section=section, **settings)
+
+    def submit(self, student: int, *lines: Line, **fields: Any) -> Submission:
+        settings: dict[str, Any] = {
+            "request": None,
+            "limit": 2100,
+            "windows": [OPEN],
+            "actor": f"student:{student}",
+            "correlation": "c",
+            **fields,
+        }
+        return self.ledger.submit(TERM, student=student, lines=lines, **settings)
 
     def drop(self, student: int, section: int, **fields: Any) -> Answer:
         settings: dict[str, Any] = {

@@ -1,6 +1,6 @@
 """The book that the model of the ledger keeps of a term: what is in it, and what it journals."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,6 +10,7 @@ from portal.seats.ledger import (
     Held,
     KeyReused,
     Outcome,
+    Part,
     Reason,
     Seats,
     SectionSpec,
@@ -26,6 +27,7 @@ class Section:
     roster: dict[int, Held] = field(default_factory=dict)
     queue: dict[int, Waiting] = field(default_factory=dict)
     passed: dict[int, tuple[Reason, ...]] = field(default_factory=dict)
+    needs: dict[int, Any] = field(default_factory=dict)  # corequisites of those who are in it
     seq: int = 0
 
     @property
@@ -75,7 +77,7 @@ class Book:
     sections: dict[int, Section] = field(default_factory=dict)
     windows: dict[int, Window] = field(default_factory=dict)
     drops: dict[tuple[int, str], int] = field(default_factory=dict)
-    requests: dict[tuple[int, str], tuple[Any, Answer]] = field(default_factory=dict)
+    requests: dict[tuple[int, str], tuple[Any, Any]] = field(default_factory=dict)
     events: list[tuple[str, int, int]] = field(default_factory=list)
     woken: set[str] = field(default_factory=set)
     wake: list[str] = field(default_factory=list)
@@ -92,6 +94,15 @@ class Book:
                 place = replace(each.queue[student], position=position, size=len(each.queue))
                 waiting.append(replace(place, reasons=each.passed.get(student, ())))
         return Standing(tuple(held), tuple(waiting))
+
+    def held(self, student: int) -> dict[int, int]:
+        """Credits by section."""
+        seats = {number: each.roster.get(student) for number, each in self.sections.items()}
+        return {number: seat.credits for number, seat in sorted(seats.items()) if seat}
+
+    def courses(self, sections: Iterable[int]) -> set[int]:
+        known = [self.sections[each] for each in sections if each in self.sections]
+        return {each.spec.course for each in known}
 
     def vacant(self) -> set[int]:
         return {number for number, each in self.sections.items() if each.vacant}
@@ -118,12 +129,25 @@ class Book:
         if self.sections[section].vacant:
             self.call("promote")
 
-    def enroll(self, name: str, section: int, student: int, wanted: int, at: int) -> int:
-        seq = len(self.events) + 1
-        self.sections[section].roster[student] = Held(section, wanted, seq, at)
-        self.tell(name, section, student)
+    def enroll(self, name: str, part: Part, student: int, at: int) -> Answer:
+        each, seq = self.sections[part.section], len(self.events) + 1
+        each.roster[student] = Held(part.section, part.credits, seq, at)
+        if part.corequisites:
+            each.needs[student] = part.corequisites
+        self.tell(name, part.section, student)
+        said = self.answer(Outcome.ENROLLED, part.section, at, seq=seq, registration=seq)
         self.reprieve(student)
-        return seq
+        return said
+
+    def release(self, section: int, student: int, at: int) -> Answer:
+        each = self.sections[section]
+        registration = each.roster.pop(student).registration
+        each.needs.pop(student, None)
+        each.passed.clear()
+        seq = self.tell("dropped", section, student)
+        said = self.answer(Outcome.DROPPED, section, at, seq=seq, registration=registration)
+        self.reprieve(student)
+        return said
 
     def reprieve(self, student: int) -> None:
         for number, each in sorted(self.sections.items()):
@@ -132,23 +156,30 @@ class Book:
 
     def answer(self, outcome: Outcome, section: int, at: int, **fields: Any) -> Answer:
         seats = self.sections[section].seats if section in self.sections else None
+        return Answer(outcome, at, section=section, seats=seats, **fields)
+
+    def refuse(self, section: int, student: int, at: int, reasons: Sequence[Reason]) -> Answer:
+        seq = self.journal("refused", section, student)
+        return self.answer(Outcome.REFUSED, section, at, seq=seq, reasons=tuple(reasons))
+
+    def called(self) -> tuple[str, ...]:
+        """The workers that the decision called."""
         wake, self.wake = tuple(self.wake), []
-        return Answer(outcome, at, seats=seats, wake=wake, **fields)
+        return wake
 
-    def refuse(self, section: int, at: int, reasons: Sequence[Reason]) -> Answer:
-        return self.answer(Outcome.REFUSED, section, at, reasons=tuple(reasons))
-
-    def once(self, student: int, request: str | None, content: Any) -> Answer | None:
-        """What was answered under this key; raises KeyReused."""
+    def once(self, student: int, request: str | None, content: Any) -> Any:
+        """What was answered under this key, None where nothing was; raises KeyReused."""
         stored = self.requests.get((student, request or ""))
         if stored and stored[0] != content:
             raise KeyReused
         return replace(stored[1], replayed=True) if stored else None
 
-    def keep(self, student: int, request: str | None, content: Any, answer: Answer) -> Answer:
-        if request and answer.outcome != Outcome.REFUSED:
-            self.requests[student, request] = content, answer
-        return answer
+    def keep(
+        self, student: int, request: str | None, content: Any, said: Any, *, changed: bool
+    ) -> Any:
+        if request and changed:
+            self.requests[student, request] = content, said
+        return said
 
     def reconsider(self, section: int) -> int:
         each = self.sections.get(section)
@@ -158,5 +189,4 @@ class Book:
         return self.tell("reconsidered", section)
 
     def change(self, seq: int, at: int) -> Change:
-        wake, self.wake = tuple(self.wake), []
-        return Change(at, seq, wake)
+        return Change(at, seq, self.called())

@@ -1,13 +1,20 @@
 """The ledger and its model side by side."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 from hypothesis import strategies as some
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from portal.seats.ledger import Answer, Candidate, KeyReused, SectionSpec, WindowRefused
+from portal.seats.ledger import (
+    Candidate,
+    KeyReused,
+    Line,
+    SectionSpec,
+    Submission,
+    WindowRefused,
+)
 from tests.ledger.desk import DAY, OPEN, TERM, Desk
 from tests.ledger.model import Model
 from tests.ledger.wishes import STUDENTS, specs
@@ -51,20 +58,17 @@ class Pair(RuleBasedStateMachine):
     def seats_of(self, student: int) -> list[tuple[int, int]]:
         return [(student, held.section) for held in self.model.standing(student).enrolled]
 
-    def ask_claim(
-        self, section: int, who: Candidate, wanted: int, request: str | None, *, wait: bool
-    ) -> Answer:
+    def ask_submit(self, who: Candidate, lines: Sequence[Line], request: str | None) -> Submission:
         return self.ask(
-            self.desk.claim,
-            who.student,
-            section,
+            self.ledger.submit,
+            TERM,
+            student=who.student,
             request=request,
-            credits=wanted,
             limit=who.limit,
             windows=who.windows,
-            wait=wait,
-            corequisites=who.corequisites,
-            rules=who.rules,
+            lines=lines,
+            actor=f"student:{who.student}",
+            correlation="c",
         )
 
     def ask(self, call: Callable[..., Any], *args: Any, **fields: Any) -> Any:
@@ -76,7 +80,7 @@ class Pair(RuleBasedStateMachine):
             turns = [event["at"] for event in news if event["name"] in TURNS]
             self.turned = self.model.turn(turns[0]) if turns else []
 
-    def replay(self, student: int, request: str | None, content: Any) -> Answer | None:
+    def replay(self, student: int, request: str | None, content: Any) -> Any:
         answer = self.model.once(student, request, content)
         if answer:
             self.model.wake.clear()

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,12 +10,22 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as some
 from hypothesis.stateful import precondition, rule, run_state_machine_as_test
 
-from portal.seats.ledger import Candidate, KeyReused, SectionSpec, WindowRefused
+from portal.seats.ledger import (
+    Candidate,
+    KeyReused,
+    Line,
+    Outcome,
+    Part,
+    SectionSpec,
+    Submission,
+    WindowRefused,
+)
 from tests.ledger.desk import OPEN, TERM
 from tests.ledger.pair import Pair
 from tests.ledger.wishes import (
     SECTIONS,
     STUDENTS,
+    bare,
     candidates,
     credits_,
     limits,
@@ -22,6 +33,7 @@ from tests.ledger.wishes import (
     requests,
     students,
     windows,
+    wishes,
 )
 
 
@@ -30,24 +42,29 @@ class Term(Pair):
 
     # Selections
 
+    @rule(lines=some.lists(wishes, min_size=1, max_size=3), who=candidates, request=requests)
+    def submit(self, lines: list[Line], who: Candidate, request: str | None) -> None:
+        content = ("submit", [bare(line) for line in lines])
+        if self.reused(who.student, request, content):
+            with pytest.raises(KeyReused):
+                self.ask_submit(who, lines, request)
+            self.model.wake.clear()
+            return
+        said = self.ask_submit(who, lines, request)
+        expected = self.replay(who.student, request, content)
+        if not expected:
+            answers = self.model.submit(who, lines, said.at)
+            expected = Submission(said.at, answers, wake=self.model.called())
+            changed = any(each.outcome != Outcome.REFUSED for each in answers)
+            self.model.keep(who.student, request, content, expected, changed=changed)
+        assert said == expected
+
     @rule(section=SECTIONS, who=candidates, wanted=credits_, request=requests, wait=some.booleans())
     def claim(
         self, section: int, who: Candidate, wanted: int, request: str | None, *, wait: bool
     ) -> None:
-        content = ("claim", section, wanted, wait)
-        if self.reused(who.student, request, content):
-            with pytest.raises(KeyReused):
-                self.ask_claim(section, who, wanted, request, wait=wait)
-            self.model.wake.clear()
-            return
-        said = self.ask_claim(section, who, wanted, request, wait=wait)
-        expected = self.replay(who.student, request, content) or self.model.keep(
-            who.student,
-            request,
-            content,
-            self.model.claim(section, who, wanted, said.at, wait=wait),
-        )
-        assert said == expected
+        part = Part(section, wanted, who.corequisites, who.rules, who.waived)
+        self.submit([Line(((part,),), wait)], who, request)
 
     @rule(section=SECTIONS, crowd=some.permutations(STUDENTS), limit=limits)
     def rush(self, section: int, crowd: list[int], limit: int) -> None:
@@ -59,10 +76,27 @@ class Term(Pair):
         for section, who, wanted in asked:
             self.claim(section, who, wanted, None, wait=True)
 
-    @rule(section=SECTIONS, who=candidates, request=requests, limit=some.integers(1, 3))
-    def drop(self, section: int, who: Candidate, request: str | None, limit: int) -> None:
-        content = ("drop", section)
-        fields: dict[str, Any] = {"request": request, "windows": who.windows}
+    @rule(data=some.data(), to=SECTIONS, wait=some.booleans())
+    def swap_a_seat(self, data: some.DataObject, to: int, *, wait: bool) -> None:
+        held = [each for who in STUDENTS for each in self.seats_of(who)]
+        if held:
+            student, instead = data.draw(some.sampled_from(held))
+            line = Line(((Part(to, 400),),), wait, instead)
+            self.submit([line], Candidate(student, (OPEN,), 2100), None)
+
+    @rule(
+        section=SECTIONS,
+        along=some.lists(SECTIONS, max_size=1),
+        who=candidates,
+        request=requests,
+        limit=some.integers(1, 3),
+    )
+    def drop(
+        self, section: int, along: list[int], who: Candidate, request: str | None, limit: int
+    ) -> None:
+        along = [each for each in along if each != section]
+        content = ("drop", section, along)
+        fields: dict[str, Any] = {"request": request, "windows": who.windows, "along": along}
         fields |= {"days": self.days, "drop_limit": limit}
         if self.reused(who.student, request, content):
             with pytest.raises(KeyReused):
@@ -70,12 +104,12 @@ class Term(Pair):
             self.model.wake.clear()
             return
         said = self.ask(self.desk.drop, who.student, section, **fields)
-        expected = self.replay(who.student, request, content) or self.model.keep(
-            who.student,
-            request,
-            content,
-            self.model.drop(section, who, self.days, limit, said.at),
-        )
+        expected = self.replay(who.student, request, content)
+        if not expected:
+            answer = self.model.drop([section, *along], who, self.days, limit, said.at)
+            expected = replace(answer, wake=self.model.called())
+            changed = answer.outcome != Outcome.REFUSED
+            self.model.keep(who.student, request, content, expected, changed=changed)
         assert said == expected
 
     @rule(data=some.data())
@@ -83,12 +117,13 @@ class Term(Pair):
         held = [each for who in STUDENTS for each in self.seats_of(who)]
         if held:
             who, section = data.draw(some.sampled_from(held))
-            self.drop(section, Candidate(who, (OPEN,), 2100), None, 9)
+            self.drop(section, [], Candidate(who, (OPEN,), 2100), None, 9)
 
     @rule(section=SECTIONS, student=students)
     def leave(self, section: int, student: int) -> None:
         said = self.ask(self.desk.leave, student, section)
-        assert said == self.model.leave(section, student, said.at)
+        answer = self.model.leave(section, student, said.at)
+        assert said == replace(answer, wake=self.model.called())
 
     @rule(data=some.data())
     def leave_a_list(self, data: some.DataObject) -> None:

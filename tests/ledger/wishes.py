@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as some
 
-from portal.seats.ledger import Candidate, Reason, SectionSpec
+from portal.seats.ledger import Candidate, Line, Part, Reason, SectionSpec
 from tests.ledger.desk import OPEN
 
 STUDENTS = range(501, 506)
@@ -14,8 +14,19 @@ trees = some.sampled_from(
     [None] * 6 + [{"course": 1}, {"any": [{"course": 1}, {"course": 3}]}, {"all": [{"course": 2}]}]
 )
 rules_ = some.sampled_from([()] * 8 + [(Reason("hold", {"kind": "bursar"}),)])
-candidates = some.builds(Candidate, students, windows, limits, trees, rules_)
+waived_ = some.sampled_from(
+    [()] * 6 + [("time_conflict",), ("credit_limit", "same_course"), ("corequisite", "hold")]
+)
+candidates = some.builds(Candidate, students, windows, limits, trees, rules_, waived_)
 credits_ = some.sampled_from([400, 400, 300, 500])
+parts = some.builds(Part, SECTIONS, credits_, trees, rules_, waived_)
+options = some.lists(parts, min_size=1, max_size=2, unique_by=lambda part: part.section).map(tuple)
+wishes = some.builds(
+    Line,
+    options=some.lists(options, min_size=1, max_size=3).map(tuple),
+    wait=some.booleans(),
+    instead=some.sampled_from([None, None, 1, 2, 3]),
+)
 requests = some.sampled_from([None] * 6 + ["k1", "k2"])
 meetings = some.tuples(
     some.sampled_from([1, 2, 3, 4, 64]),
@@ -38,3 +49,9 @@ specs = some.builds(
     version=some.just(0),
 )
 moments = some.integers(-15, 25)  # ms from now
+
+
+def bare(line: Line) -> tuple[object, ...]:
+    """What is wished for, whatever is known of it."""
+    options = [[(part.section, part.credits) for part in option] for option in line.options]
+    return options, line.wait, line.instead

@@ -65,7 +65,7 @@ def claims(rush: Rush, pairs: Sequence[tuple[int, int]]) -> None:
     backend().ledger.library.ask_all("submit", rush.term, asks)
 
 
-def claim(rush: Rush, student: int, section: int, *, wait: bool = True) -> Answer:
+def claim(rush: Rush, student: int, section: int, *, wait: bool = True, **fields: Any) -> Answer:
     """One claim."""
     return backend().ledger.claim(
         rush.term,
@@ -78,6 +78,7 @@ def claim(rush: Rush, student: int, section: int, *, wait: bool = True) -> Answe
         wait=wait,
         actor=f"student:{student}",
         correlation="rush",
+        **fields,
     )
 
 

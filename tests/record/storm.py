@@ -1,6 +1,7 @@
 """Everything that can happen to a term, at random, by a seed."""
 
 import random
+from typing import Any
 
 from portal.backend import backend
 from portal.seats.answers import Reason
@@ -14,11 +15,15 @@ def storm(rush: Rush, seed: int, steps: int = 400) -> None:
     for version in range(2, steps + 2):
         student, section = dice.choice(rush.students), dice.choice(rush.sections)
         ledger = backend().ledger
-        match dice.choices(("claim", "drop", "leave", "promote", "set", "turn", "again"), WEIGHTS)[
-            0
-        ]:
+        match dice.choices(
+            ("claim", "swap", "drop", "leave", "promote", "set", "turn", "again"), WEIGHTS
+        )[0]:
             case "claim":
                 claim(rush, student, section)
+            case "swap":
+                held = [each.section for each in ledger.standing(rush.term, student).enrolled]
+                instead = dice.choice(held) if held else None
+                claim(rush, student, section, instead=instead, corequisites=_needs(held, dice))
             case "drop":
                 drop(rush, student, section)
             case "leave":
@@ -41,7 +46,12 @@ def storm(rush: Rush, seed: int, steps: int = 400) -> None:
                 ledger.reconsider(rush.term, section)
 
 
-WEIGHTS = (12, 5, 2, 4, 1, 1, 1)
+WEIGHTS = (12, 6, 5, 2, 4, 1, 1, 1)
+
+
+def _needs(held: list[int], dice: random.Random) -> dict[str, Any] | None:
+    """A course that is had already, which must then stay."""
+    return {"course": dice.choice(held)} if held and dice.random() < 0.3 else None
 
 
 def _candidate(rush: Rush, student: int, dice: random.Random) -> Candidate:

@@ -1,0 +1,210 @@
+"""What becomes of wishes in the model: every rule by the book, option after option."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from portal.seats.ledger import (
+    Answer,
+    Candidate,
+    Line,
+    LineAnswer,
+    Outcome,
+    Part,
+    Reason,
+    Waiting,
+)
+from tests.ledger.courses import fulfilled, minutes, missing
+from tests.ledger.model_windows import Calendar
+
+Seats = dict[int, int]  # credits by section
+
+
+@dataclass
+class Tried:
+    """A part of an option: how it stands, and what speaks against it."""
+
+    part: Part
+    how: Literal["unknown", "had", "waits", "seat", "room", "full"]
+    reasons: list[Reason]
+
+    @property
+    def sure(self) -> bool:
+        return self.how in {"had", "seat"}
+
+
+class Wishes(Calendar):
+    """Who may have what, and what is given up for it."""
+
+    def submit(self, who: Candidate, lines: Sequence[Line], at: int) -> tuple[LineAnswer, ...]:
+        return tuple(self.wish(who, line, at) for line in lines)
+
+    def wish(self, who: Candidate, line: Line, at: int) -> LineAnswer:
+        held = self.held(who.student)
+        for option in line.options:
+            if all(part.section in held for part in option):
+                tried = [Tried(part, "had", []) for part in option]
+                return LineAnswer(
+                    Outcome.REFUSED, refused=(self.turn_down(who.student, tried, line, at),)
+                )
+        trials = list(self.trials(who, line, at))
+        whole = [each for each in trials if all(part.sure for part in each) and no_reason(each)]
+        lined = [each for each in trials if line.wait and waitable(each)]
+        chosen = next(iter(whole or lined), None)
+        refused = [each for each in trials if each is not chosen]
+        told = tuple(self.turn_down(who.student, each, line, at) for each in refused)
+        if chosen is None:
+            return LineAnswer(Outcome.REFUSED, refused=told)
+        taken = tuple(self.take(who.student, chosen, line, at))
+        outcome = Outcome.ENROLLED if whole else Outcome.WAITLISTED
+        return LineAnswer(outcome, trials.index(chosen) + 1, taken, told)
+
+    # Why not
+
+    def trials(self, who: Candidate, line: Line, at: int) -> Iterator[list[Tried]]:
+        """Each option up to the first that can be had whole."""
+        for option in line.options:
+            tried = self.trial(who, option, line.instead or 0, at)
+            yield tried
+            if no_reason(tried) and all(part.sure for part in tried):
+                return
+
+    def trial(self, who: Candidate, option: Sequence[Part], instead: int, at: int) -> list[Tried]:
+        held = self.held(who.student)
+        rest, along = without(held, instead), self.courses(part.section for part in option)
+        tried = []
+        for part in option:
+            how, reasons = self.standing_of(who.student, part), []
+            if how == "waits":
+                place = list(self.sections[part.section].queue).index(who.student) + 1
+                reasons = [Reason("already_waiting", {"position": place})]
+            elif how != "had":
+                reasons = self.objections(part, who, rest, along, at)
+                rest |= {part.section: part.credits} if how != "unknown" else {}
+            tried.append(Tried(part, how, reasons))
+        if instead and instead not in held:
+            tried[0].reasons.append(Reason("not_enrolled", {"section": instead}))
+        if instead and tried[0].how not in {"had", "waits"}:
+            tried[0].reasons += self.losses(who.student, rest)
+        return tried
+
+    def standing_of(
+        self, student: int, part: Part
+    ) -> Literal["unknown", "had", "waits", "seat", "room", "full"]:
+        each = self.sections.get(part.section)
+        if not each:
+            return "unknown"
+        if student in each.roster:
+            return "had"
+        if student in each.queue:
+            return "waits"
+        if each.free and not each.actives:
+            return "seat"
+        return "room" if len(each.queue) < each.spec.waitlist else "full"
+
+    def objections(
+        self, part: Part, who: Candidate, mine: Seats, along: set[int], at: int
+    ) -> list[Reason]:
+        reasons = self.window(who.windows, at)
+        if part.section not in self.sections:
+            return [*reasons, Reason("section_unknown"), *part.rules]
+        status = self.sections[part.section].spec.status
+        if status != "OPEN":
+            reasons.append(Reason(f"section_{status.lower()}"))
+        reasons += [*self.of_seats(part, mine), *self.of_credits(part, who.limit, mine)]
+        courses = self.courses(mine) | along
+        if part.corequisites and not fulfilled(part.corequisites, courses):
+            reasons.append(Reason("corequisite", {"missing": missing(part.corequisites, courses)}))
+        return [each for each in [*reasons, *part.rules] if each.code not in part.waived]
+
+    def of_seats(self, part: Part, mine: Seats) -> Iterator[Reason]:
+        spec = self.sections[part.section].spec
+        others = {number: self.sections[number].spec for number in sorted(mine)}
+        for number, other in others.items():
+            if other.course == spec.course:
+                yield Reason("same_course", {"section": number})
+        for number, other in others.items():
+            if minutes(spec.times) & minutes(other.times):
+                yield Reason("time_conflict", {"section": number})
+
+    def of_credits(self, part: Part, limit: int, mine: Seats) -> Iterator[Reason]:
+        spec, held = self.sections[part.section].spec, sum(mine.values())
+        if not spec.credits_min <= part.credits <= spec.credits_max:
+            yield Reason("credit_range", {"min": spec.credits_min, "max": spec.credits_max})
+        if held + part.credits > limit:
+            yield Reason("credit_limit", {"held": held, "adds": part.credits, "limit": limit})
+
+    def losses(self, student: int, after: Seats) -> list[Reason]:
+        """Seats that would lose a corequisite which they have now."""
+        had, has = self.courses(self.held(student)), self.courses(after)
+        needs = {each: self.sections[each].needs.get(student) for each in sorted(after)}
+        return [
+            Reason("needed_by", {"section": section, "missing": missing(tree, has)})
+            for section, tree in needs.items()
+            if tree and fulfilled(tree, had) and not fulfilled(tree, has)
+        ]
+
+    def turn_down(
+        self, student: int, tried: Sequence[Tried], line: Line, at: int
+    ) -> tuple[Answer, ...]:
+        for each in tried:
+            if each.how == "had":
+                each.reasons.append(Reason("already_enrolled"))
+            elif each.how in {"room", "full"}:
+                section = self.sections[each.part.section]
+                size = len(section.queue), section.spec.waitlist
+                code = "waitlist_full" if line.wait and each.how == "full" else "full"
+                facts = dict(zip(("waiting", "waitlist_capacity"), size, strict=True))
+                each.reasons.append(Reason(code, facts))
+        culprits = [each.part.section for each in tried if each.reasons and each.how != "had"]
+        return tuple(self.turned_down(student, each, culprits[:1], at) for each in tried)
+
+    def turned_down(self, student: int, tried: Tried, culprit: Sequence[int], at: int) -> Answer:
+        section = tried.part.section
+        together = [Reason("together", {"section": each}) for each in culprit]
+        said = self.refuse(section, student, at, tried.reasons or together)
+        if tried.how == "waits" and self.sections[section].passed.pop(student, None):
+            self.tell("reconsidered", section, student)
+        return said
+
+    # What happens
+
+    def take(self, student: int, tried: Sequence[Tried], line: Line, at: int) -> Iterator[Answer]:
+        instead = line.instead or 0
+        goes = any(each.how == "seat" for each in tried) and instead
+        if goes:
+            self.release(goes, student, at)
+        for each in tried:
+            section, part = each.part.section, each.part
+            if each.how == "had":
+                mine = [Reason("already_enrolled")]
+                yield Answer(Outcome.REFUSED, at, section=section, reasons=tuple(mine))
+            elif each.how == "seat":
+                said = self.enroll("enrolled", part, student, at)
+                yield replace(said, given_up=goes or 0)
+            else:
+                yield self.join(section, student, part.credits, 0 if goes else instead, at)
+
+    def join(self, section: int, student: int, wanted: int, instead: int, at: int) -> Answer:
+        each, ticket = self.sections[section], len(self.events) + 1
+        each.queue[student] = Waiting(section, wanted, ticket, at, 0, 0, instead=instead)
+        self.tell("waitlisted", section, student)
+        position = len(each.queue)
+        return self.answer(
+            Outcome.WAITLISTED, section, at, seq=ticket, position=position, given_up=instead
+        )
+
+
+def no_reason(tried: Iterable[Tried]) -> bool:
+    return not any(each.reasons for each in tried)
+
+
+def waitable(tried: Sequence[Tried]) -> bool:
+    """Whether what is full has room in line, and follows one that is had."""
+    if not no_reason(tried) or any(each.how == "full" for each in tried):
+        return False
+    return len(tried) == 1 or any(each.sure for each in tried)
+
+
+def without(seats: Seats, *gone: int) -> Seats:
+    return {section: worth for section, worth in seats.items() if section not in gone}

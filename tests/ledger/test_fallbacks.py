@@ -1,0 +1,102 @@
+"""Wishes with options by rank: the first that can be had is taken, in the same step."""
+
+from portal.seats.ledger import Line, LineAnswer, Outcome, Part, Reason, Submission
+from tests.ledger.desk import TERM, Desk, codes
+
+
+def one_of(*sections: int, wait: bool = True) -> Line:
+    return Line(tuple((Part(each, 400),) for each in sections), wait)
+
+
+def line(desk: Desk, student: int, *sections: int, wait: bool = True) -> LineAnswer:
+    [answer] = desk.submit(student, one_of(*sections, wait=wait)).lines
+    return answer
+
+
+def test_the_first_choice_is_taken_while_it_has_a_seat(desk: Desk) -> None:
+    desk.section(1, capacity=1)
+    desk.section(2, capacity=1)
+    answer = line(desk, 501, 1, 2)
+    assert (answer.outcome, answer.rank, answer.refused) == (Outcome.ENROLLED, 1, ())
+    assert desk.roster(2) == []
+
+
+def test_the_second_is_taken_where_the_first_is_full(desk: Desk) -> None:
+    desk.section(1, capacity=0)
+    desk.section(2, capacity=1)
+    answer = line(desk, 501, 1, 2)
+    assert (answer.outcome, answer.rank) == (Outcome.ENROLLED, 2)
+    assert codes(answer.refused[0][0]) == ["full"]
+    assert desk.queue(1) == []
+    assert desk.last_event()["rank"] == 2
+
+
+def test_only_where_none_has_a_seat_the_first_is_waited_for(desk: Desk) -> None:
+    desk.section(1, capacity=0)
+    desk.section(2, capacity=0)
+    answer = line(desk, 501, 1, 2)
+    assert (answer.outcome, answer.rank) == (Outcome.WAITLISTED, 1)
+    assert (desk.queue(1), desk.queue(2)) == ([501], [])
+
+
+def test_who_does_not_want_to_wait_is_told_why_of_each(desk: Desk) -> None:
+    desk.section(1, capacity=0)
+    desk.section(2, status="CONFIRMED")
+    answer = line(desk, 501, 1, 2, wait=False)
+    assert answer.outcome == Outcome.REFUSED
+    assert [codes(each) for [each] in answer.refused] == [["full"], ["section_confirmed"]]
+
+
+def test_a_line_is_fulfilled_by_any_of_its_options(desk: Desk) -> None:
+    desk.section(1)
+    desk.section(2)
+    desk.claim(501, 2)
+    answer = line(desk, 501, 1, 2)
+    assert [codes(each) for [each] in answer.refused] == [["already_enrolled"]]
+    assert desk.roster(1) == []
+
+
+def test_each_line_stands_for_itself_and_sees_those_before_it(desk: Desk) -> None:
+    desk.section(1)
+    desk.section(2, course=1)
+    desk.section(3)
+    said = desk.submit(501, one_of(1), one_of(2), one_of(9), one_of(3))
+    assert outcomes(said) == ["enrolled", "refused", "refused", "enrolled"]
+    assert said.lines[1].refused[0][0].reasons == (Reason("same_course", {"section": 1}),)
+    assert codes(said.lines[2].refused[0][0]) == ["section_unknown"]
+
+
+def test_every_option_that_was_refused_leaves_a_receipt_of_its_own(desk: Desk) -> None:
+    desk.section(1, capacity=0)
+    desk.section(2)
+    answer = line(desk, 501, 1, 2)
+    receipts = {event["seq"]: event for event in desk.events()}
+    refused, taken = answer.refused[0][0], answer.taken[0]
+    assert (receipts[refused.seq]["name"], receipts[refused.seq]["section"]) == ("refused", 1)
+    assert (receipts[taken.seq]["name"], receipts[taken.seq]["section"]) == ("enrolled", 2)
+
+
+def test_the_same_key_replays_all_of_it(desk: Desk) -> None:
+    desk.section(1, capacity=0, waitlist=0)
+    desk.section(2)
+    first = desk.submit(501, one_of(1), one_of(2), request="k")
+    events = desk.events()
+    again = desk.submit(501, one_of(1), one_of(2), request="k")
+    assert (again.lines, again.at, again.replayed) == (first.lines, first.at, True)
+    assert desk.events() == events
+
+
+def test_a_plan_that_came_too_early_is_refused_whole_and_may_be_sent_again(desk: Desk) -> None:
+    desk.section(1)
+    now = desk.ledger.now()
+    desk.put_window(5, now + 200, now + 60_000)
+    early = desk.submit(501, one_of(1), request="k", windows=[5])
+    assert codes(early.lines[0].refused[0][0]) == ["window_before"]
+    while desk.ledger.now() < now + 200:
+        pass
+    assert outcomes(desk.submit(501, one_of(1), request="k", windows=[5])) == ["enrolled"]
+    assert desk.ledger.standing(TERM, 501).enrolled
+
+
+def outcomes(said: Submission) -> list[str]:
+    return [line.outcome.value for line in said.lines]

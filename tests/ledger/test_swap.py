@@ -1,0 +1,110 @@
+"""A seat for another: the old one goes only with the new one."""
+
+import pytest
+
+from portal.seats.ledger import Answer, KeyReused, Outcome, Reason
+from tests.ledger.desk import TERM, Desk, codes
+
+OLD, NEW = 1, 2
+
+
+@pytest.fixture
+def desk(desk: Desk) -> Desk:
+    desk.section(OLD, capacity=1)
+    desk.section(NEW, capacity=1, course=OLD)
+    desk.claim(501, OLD)
+    return desk
+
+
+def swap(desk: Desk, student: int = 501, **fields: object) -> Answer:
+    return desk.claim(student, NEW, instead=OLD, **fields)
+
+
+def names(desk: Desk, last: int) -> list[tuple[str, int]]:
+    return [(event["name"], event["section"]) for event in desk.events()[-last:]]
+
+
+def test_one_seat_comes_and_the_other_goes_in_the_same_step(desk: Desk) -> None:
+    answer = swap(desk)
+    assert (answer.outcome, answer.given_up) == (Outcome.ENROLLED, OLD)
+    assert (desk.roster(OLD), desk.roster(NEW)) == ([], [501])
+    assert names(desk, 2) == [("dropped", OLD), ("enrolled", NEW)]
+
+
+def test_what_is_given_up_does_not_stand_in_the_way(desk: Desk) -> None:
+    """The same course, and the credits of both would be too many."""
+    assert swap(desk, limit=400).outcome == Outcome.ENROLLED
+
+
+def test_the_old_seat_is_kept_where_the_new_one_is_refused(desk: Desk) -> None:
+    refused = swap(desk, rules=[Reason("hold")])
+    assert codes(refused) == ["hold"]
+    assert desk.roster(OLD) == [501]
+
+
+def test_a_swap_is_no_drop_of_the_day(desk: Desk) -> None:
+    swap(desk)
+    assert desk.ledger.drops(TERM, 501) == {}
+
+
+def test_the_old_seat_goes_to_its_own_waitlist(desk: Desk) -> None:
+    desk.claim(502, OLD)
+    assert "promote" in swap(desk).wake
+    assert desk.promote(OLD).promoted == (502,)
+
+
+def test_who_does_not_hold_the_old_one_is_told_so(desk: Desk) -> None:
+    refused = swap(desk, student=502)
+    assert refused.reasons == (Reason("not_enrolled", {"section": OLD}),)
+
+
+def test_the_old_seat_is_kept_while_waiting_for_the_new_one(desk: Desk) -> None:
+    desk.claim(502, NEW)
+    answer = swap(desk)
+    assert (answer.outcome, answer.given_up) == (Outcome.WAITLISTED, OLD)
+    assert desk.roster(OLD) == [501]
+    [place] = desk.ledger.standing(TERM, 501).waiting
+    assert place.instead == OLD
+
+
+def test_it_goes_at_the_moment_in_which_the_new_one_comes(desk: Desk) -> None:
+    desk.claim(502, NEW)
+    desk.claim(503, OLD)
+    swap(desk)
+    desk.drop(502, NEW)
+    desk.clear_woken()
+    assert desk.promote(NEW).promoted == (501,)
+    assert names(desk, 2) == [("dropped", OLD), ("promoted", NEW)]
+    assert (desk.roster(NEW), desk.ledger.vacant(TERM)) == ([501], {OLD})
+
+
+def test_without_the_old_seat_a_wait_for_a_swap_is_like_any_other(desk: Desk) -> None:
+    desk.claim(502, NEW)
+    swap(desk)
+    desk.drop(501, OLD)
+    desk.drop(502, NEW)
+    assert desk.promote(NEW).promoted == (501,)
+
+
+def test_who_is_passed_over_keeps_the_old_seat(desk: Desk) -> None:
+    desk.claim(502, NEW)
+    swap(desk)
+    desk.drop(502, NEW)
+    assert desk.promote(NEW, rules=(Reason("hold"),)).passed == (501,)
+    assert desk.roster(OLD) == [501]
+
+
+def test_a_swap_may_not_leave_another_seat_without_what_it_needs(desk: Desk) -> None:
+    desk.section(3)
+    desk.section(4)
+    desk.claim(501, 3, corequisites={"course": OLD})
+    refused = desk.claim(501, 4, instead=OLD)
+    assert refused.reasons == (Reason("needed_by", {"section": 3, "missing": [OLD]}),)
+    assert swap(desk).outcome == Outcome.ENROLLED  # for another section of that course it may
+
+
+def test_the_same_key_replays_a_swap_and_stands_for_no_plain_claim(desk: Desk) -> None:
+    swap(desk, request="k")
+    assert swap(desk, request="k").replayed
+    with pytest.raises(KeyReused):
+        desk.claim(501, NEW, request="k")

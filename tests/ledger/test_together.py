@@ -1,0 +1,107 @@
+"""Lecture and lab: sections that are had together, or not at all."""
+
+import pytest
+
+from portal.seats.ledger import Answer, Line, LineAnswer, Outcome, Part, Reason
+from tests.ledger.desk import TERM, Desk, codes
+
+LECTURE, LAB, OTHER_LAB = 1, 2, 3
+NEEDS_LAB, NEEDS_LECTURE = {"course": LAB}, {"course": LECTURE}
+
+
+@pytest.fixture
+def desk(desk: Desk) -> Desk:
+    desk.section(LECTURE)
+    desk.section(LAB)
+    desk.section(OTHER_LAB, course=LAB)
+    return desk
+
+
+def pair(lab: int = LAB) -> tuple[Part, Part]:
+    return Part(LECTURE, 400, NEEDS_LAB), Part(lab, 400, NEEDS_LECTURE)
+
+
+def submit(desk: Desk, student: int, *labs: int, wait: bool = False) -> LineAnswer:
+    options = tuple(pair(lab) for lab in labs)
+    [answer] = desk.submit(student, Line(options, wait)).lines
+    return answer
+
+
+def drop(desk: Desk, section: int, *along: int) -> Answer:
+    return desk.drop(501, section, along=along)
+
+
+def test_both_are_had_in_one_step_though_each_needs_the_other(desk: Desk) -> None:
+    answer = submit(desk, 501, LAB)
+    assert [each.outcome for each in answer.taken] == [Outcome.ENROLLED, Outcome.ENROLLED]
+
+
+def test_one_alone_is_refused(desk: Desk) -> None:
+    alone = desk.claim(501, LECTURE, corequisites=NEEDS_LAB)
+    assert alone.reasons == (Reason("corequisite", {"missing": [LAB]}),)
+
+
+def test_neither_is_had_where_one_is_full(desk: Desk) -> None:
+    desk.section(LAB, capacity=0, version=2)
+    answer = submit(desk, 501, LAB)
+    assert [codes(each) for each in answer.refused[0]] == [["together"], ["full"]]
+    assert answer.refused[0][0].reasons[0].facts == {"section": LAB}
+    assert desk.ledger.standing(TERM, 501).enrolled == ()
+
+
+def test_another_lab_is_a_fallback_for_the_whole_pair(desk: Desk) -> None:
+    desk.section(LAB, capacity=0, version=2)
+    answer = submit(desk, 501, LAB, OTHER_LAB)
+    assert (answer.rank, [each.section for each in answer.taken]) == (2, [LECTURE, OTHER_LAB])
+
+
+def test_who_likes_keeps_one_and_waits_for_the_other(desk: Desk) -> None:
+    desk.section(LAB, capacity=0, version=2)
+    answer = submit(desk, 501, LAB, wait=True)
+    assert [each.outcome for each in answer.taken] == [Outcome.ENROLLED, Outcome.WAITLISTED]
+    desk.section(LAB, capacity=1, course=LAB, version=3)
+    assert desk.promote(LAB, corequisites=NEEDS_LECTURE).promoted == (501,)
+
+
+def test_nobody_waits_for_both(desk: Desk) -> None:
+    for section in (LECTURE, LAB):
+        desk.section(section, capacity=0, version=2)
+    answer = submit(desk, 501, LAB, wait=True)
+    assert [codes(each) for each in answer.refused[0]] == [["full"], ["full"]]
+
+
+def test_the_half_that_is_there_already_counts(desk: Desk) -> None:
+    desk.claim(501, LECTURE)
+    answer = submit(desk, 501, LAB)
+    assert answer.outcome == Outcome.ENROLLED
+    assert codes(answer.taken[0]) == ["already_enrolled"]
+    assert desk.roster(LAB) == [501]
+
+
+def test_parts_that_clash_with_each_other_are_refused(desk: Desk) -> None:
+    times = ((1, 600, 700, 18_500, 18_600),)
+    desk.section(LECTURE, times=times, version=2)
+    desk.section(LAB, times=times, version=2)
+    answer = submit(desk, 501, LAB)
+    assert answer.refused[0][1].reasons == (Reason("time_conflict", {"section": LECTURE}),)
+
+
+def test_neither_is_dropped_from_under_the_other(desk: Desk) -> None:
+    submit(desk, 501, LAB)
+    refused = drop(desk, LAB)
+    assert refused.reasons == (Reason("needed_by", {"section": LECTURE, "missing": [LAB]}),)
+    assert desk.roster(LAB) == [501]
+
+
+def test_both_are_dropped_together_as_one_drop_of_the_day(desk: Desk) -> None:
+    submit(desk, 501, LAB)
+    assert drop(desk, LAB, LECTURE).outcome == Outcome.DROPPED
+    assert desk.ledger.standing(TERM, 501).enrolled == ()
+    assert desk.ledger.drops(TERM, 501) == {"today": 1}
+
+
+def test_nothing_is_dropped_where_one_of_them_is_not_held(desk: Desk) -> None:
+    desk.claim(501, LECTURE)
+    refused = drop(desk, LECTURE, OTHER_LAB)
+    assert refused.reasons == (Reason("not_enrolled", {"section": OTHER_LAB}),)
+    assert desk.roster(LECTURE) == [501]

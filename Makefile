@@ -1,6 +1,7 @@
 # make run     everything on this machine: set-up, servers, demo, web, workers (PORT, HOST, FAIRSEAT_VAR)
 # make test    set-up, lint, types, unit, integration and browser tests
 # make lint    the linter, the formatter and the types
+# make translations  gather the texts, and say which are not translated yet
 # make lock    renew the lock files (needs uv and npm)
 # make bench   measure claims a second
 # make clean   remove what set-up made; the data in var/ stays
@@ -10,23 +11,24 @@ PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-input
 READY := .venv/ready
 TESTABLE := .venv/testable
 SCRIPTS := static/vendor/.stamp
+WORDS := $(patsubst %.po,%.mo,$(wildcard portal/translations/*/LC_MESSAGES/*.po))
 BROWSER := .venv/browser
 
 .DELETE_ON_ERROR:
-.PHONY: run test unit e2e lint lock bench clean
+.PHONY: run test unit e2e lint translations lock bench clean
 
-run: $(READY) $(SCRIPTS)
+run: $(READY) $(WORDS) $(SCRIPTS)
 	@$(BIN)/fairseat up
 
-test: $(TESTABLE) $(SCRIPTS) $(BROWSER)
+test: $(TESTABLE) $(WORDS) $(SCRIPTS) $(BROWSER)
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory unit
 	@$(MAKE) --no-print-directory e2e
 
-unit: $(TESTABLE) $(SCRIPTS)
+unit: $(TESTABLE) $(WORDS) $(SCRIPTS)
 	$(BIN)/pytest tests -n 2 --dist loadfile
 
-e2e: $(TESTABLE) $(SCRIPTS) $(BROWSER)
+e2e: $(TESTABLE) $(WORDS) $(SCRIPTS) $(BROWSER)
 	$(BIN)/pytest e2e
 
 lint: $(TESTABLE)
@@ -34,7 +36,13 @@ lint: $(TESTABLE)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(TESTABLE) $(SCRIPTS)
+translations: $(TESTABLE)
+	@sh .ci/texts .venv/messages.pot
+	@$(BIN)/pybabel -q update -i .venv/messages.pot -d portal/translations -w 100 \
+	  --no-fuzzy-matching --ignore-obsolete --ignore-pot-creation-date
+	@$(BIN)/pytest -q --no-header --tb=line tests/test_translations.py
+
+bench: $(TESTABLE) $(WORDS) $(SCRIPTS)
 	$(BIN)/python bench/claims.py
 
 lock:
@@ -47,7 +55,7 @@ lock:
 	npm install --package-lock-only
 
 clean:
-	rm -rf .venv node_modules static/vendor *.egg-info
+	rm -rf .venv node_modules static/vendor *.egg-info $(WORDS)
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis e2e/shots bench/out
 
 .venv/made: .ci/venv
@@ -59,6 +67,9 @@ $(READY): .venv/made requirements.lock setup.cfg
 	@$(PIP) --require-hashes -r requirements.lock
 	@$(PIP) --no-deps --no-build-isolation -e .
 	@touch $@
+
+$(WORDS): %.mo: %.po $(READY)
+	@$(BIN)/pybabel -q compile -i $< -o $@
 
 $(TESTABLE): $(READY) requirements-test.lock
 	@echo "Installing the locked dependencies of the tests."

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, StorageState, sync_playwright
 
+from e2e import campus as places
 from e2e.browser import find
+from e2e.campus import Campus
 from e2e.person import ARGUMENTS, Person
 from e2e.portal import Running, running
 from portal.catalog.models import Course, Section, Term
@@ -34,6 +36,12 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="session", autouse=True)
 def cast(portal: Running) -> Cast:  # noqa: ARG001
     return builders.assemble()
+
+
+@pytest.fixture(scope="session")
+def campus(cast: Cast) -> Campus:
+    """What a tour of all pages shows, in terms of its own."""
+    return places.campus(cast)
 
 
 @pytest.fixture(scope="session")

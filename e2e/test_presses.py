@@ -72,11 +72,11 @@ def test_a_refusal_says_why_and_what_to_do_next(
     one.dialog.locator("button[type=submit]").click()
     why = one.dialog.get_by_role("alert")
     expect(why).to_contain_text("another section of this course")
-    why.get_by_role("link", name="Cancel").click()
-    expect(one.dialog).to_contain_text("Cancel this section")
+    why.get_by_role("link", name="Swap").click()
+    expect(one.dialog).to_contain_text("You give up")
     one.confirm()
-    one.pick(section)
     two.has(section, "selected")
+    two.has(last_seat, "")
 
 
 def test_escape_leaves_everything_as_it_was(meet: Meet, term: Term, section: Section) -> None:

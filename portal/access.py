@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
+from urllib.parse import urlsplit, urlunsplit
 
 from flask import Flask, abort, current_app, redirect, request, url_for
 from flask.typing import ResponseReturnValue
@@ -11,8 +12,11 @@ from portal.people.accounts import Visitor
 
 PUBLIC = "public"
 SIGNED_IN = "signed in"
-# An address that admins share with students: what each role sees in place of the view.
-INSTEAD = {"student.term": ("admin", "admin.sections.index")}
+# Addresses that admins share with students: what each role sees in place of the view.
+INSTEAD = {
+    "student.term": ("admin", "admin.sections.index"),
+    "receipts.show": ("admin", "admin.receipts.show"),
+}
 
 View = TypeVar("View", bound=Callable[..., Any])
 
@@ -80,6 +84,12 @@ def _to_login() -> ResponseReturnValue:
     ):
         abort(401)
     if request.headers.get("HX-Request"):
-        return "", 204, {"HX-Redirect": url_for("login.form")}
-    here = request.full_path.rstrip("?") if request.method == "GET" else "/"
-    return redirect(url_for("login.form", next=None if here == "/" else here))
+        page = urlsplit(request.headers.get("HX-Current-URL", ""))
+        here = urlunsplit(("", "", page.path, page.query, ""))
+        return "", 204, {"HX-Redirect": _login(here)}
+    return redirect(_login(request.full_path.rstrip("?") if request.method == "GET" else ""))
+
+
+def _login(onward: str) -> str:
+    """The page that asks for name and password, and leads `onward` from there."""
+    return url_for("login.form", next=None if onward in {"", "/"} else onward)

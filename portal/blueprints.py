@@ -1,7 +1,28 @@
 """The blueprints of the portal, one per kind of visitor or purpose."""
 
 from portal import admin, api, instructor, live, student
+from portal.notices import inbox
+from portal.notices import settings as inbox_settings
 from portal.ops import health
-from portal.people import home, login
+from portal.people import home, language, login
+from portal.schedule import feed as calendar
+from portal.student import receipts
 
-BLUEPRINTS = tuple(part.bp for part in (login, home, student, instructor, admin, live, health, api))
+BLUEPRINTS = tuple(
+    part.bp
+    for part in (
+        login,
+        language,
+        home,
+        student,
+        receipts,
+        instructor,
+        admin,
+        calendar,
+        inbox,
+        inbox_settings,
+        live,
+        health,
+        api,
+    )
+)

@@ -1,4 +1,4 @@
-"""What a process remembers of PostgreSQL for a few seconds, and longer while it is away."""
+"""What a process remembers of PostgreSQL for a while, and longer while it is away."""
 
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -29,10 +29,12 @@ class Cache(Generic[Key, Value]):
         outage: Outage = postgresql,
     ) -> None:
         self.seconds = seconds
+        self.size = size
         self._read = read
         self._outage = outage
         self._known: LRUCache[Key, tuple[float, Value]] = LRUCache(maxsize=size)
         self._readings: dict[Key, Future[Value]] = {}
+        self._forgotten = 0
         self._lock = Lock()
 
     def get(self, key: Key) -> Value:
@@ -57,15 +59,26 @@ class Cache(Generic[Key, Value]):
             known = self._known.get(key)
         return known[1] if known else None
 
+    def fill(self, read: Callable[[], dict[Key, Value]]) -> dict[Key, Value]:
+        """Read many values at once; they are kept unless something was forgotten meanwhile."""
+        before, at = self._forgotten, monotonic()
+        values = read()
+        with self._lock:
+            if self._forgotten == before:
+                self._known.update({key: (at, value) for key, value in values.items()})
+        return values
+
     def forget(self, key: Key) -> None:
         """Read the value anew when it is next asked for."""
         with self._lock:
+            self._forgotten += 1
             self._known.pop(key, None)
             self._readings.pop(key, None)
 
     def clear(self) -> None:
         """Forget everything."""
         with self._lock:
+            self._forgotten += 1
             self._known.clear()
             self._readings.clear()
 

@@ -18,7 +18,9 @@ class Commands(AppGroup):
         "import": "import_",
         "token": "token",
         "account": "account",
+        "override": "override",
         "audit": "audit",
+        "mail": "mail",
     }
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  click's signature

@@ -19,6 +19,10 @@ class Settings:
     zone: ZoneInfo = field(default_factory=lambda: ZoneInfo("America/New_York"))
     secure_cookies: bool = False
     proxies: int = 0  # reverse proxies in front whose X-Forwarded headers are believed
+    url: str = "http://127.0.0.1:8000"  # where people find the portal, for links in mails
+    smtp: str = ""  # smtp://user:password@host:port, smtps://…, or …?starttls=1; "" = a folder
+    mail_from: str = "registrar@fairseat.example"
+    reminders: tuple[int, ...] = (24 * 60, 15)  # minutes before a window opens
 
     @classmethod
     def read(cls) -> "Settings":
@@ -32,7 +36,23 @@ class Settings:
             zone=ZoneInfo(env.get("FAIRSEAT_ZONE", "America/New_York")),
             secure_cookies=env.get("FAIRSEAT_HTTPS", "") == "1",
             proxies=int(env.get("FAIRSEAT_PROXIES", "0")),
+            url=(env.get("FAIRSEAT_URL") or _address()).rstrip("/"),
+            smtp=env.get("FAIRSEAT_SMTP", ""),
+            mail_from=env.get("FAIRSEAT_MAIL_FROM") or cls.mail_from,
+            reminders=_minutes(env.get("FAIRSEAT_REMINDERS", "1440,15")),
         )
+
+
+def _address() -> str:
+    """Where `fairseat up` listens, as a browser on this machine finds it."""
+    host = os.environ.get("HOST") or "127.0.0.1"
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
+    return f"http://{f'[{host}]' if ':' in host else host}:{os.environ.get('PORT') or 8000}"
+
+
+def _minutes(text: str) -> tuple[int, ...]:
+    """The numbers in a list such as `1440,15`; none in a blank one."""
+    return tuple(int(each) for each in text.split(",") if each.strip())
 
 
 def var_folder() -> Path:

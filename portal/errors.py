@@ -7,6 +7,7 @@ from typing import Any
 
 from flask import Flask, jsonify, render_template, request
 from flask.typing import ResponseReturnValue
+from flask_babel import LazyString
 from flask_limiter import RateLimitExceeded
 from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import HTTPException
@@ -16,6 +17,7 @@ from portal.catalog.board import NoSuchTerm
 from portal.extensions import limiter
 from portal.ops.correlation import correlation
 from portal.seats.errors import LedgerBehind, LedgerSilent, LedgerUnavailable
+from portal.words import _l
 
 log = logging.getLogger(__name__)
 
@@ -26,47 +28,57 @@ RETRY_SECONDS = 5
 class Words:
     """What happened, and what to do about it."""
 
-    title: str
-    advice: str
+    title: LazyString | str
+    advice: LazyString | str
 
 
 WORDS = {
     400: Words(
-        "This request can't be read", "Go back, reload the page and try again. Nothing was changed."
+        _l("This request can't be read"),
+        _l("Go back, reload the page and try again. Nothing was changed."),
     ),
-    401: Words("You are not logged in", "Log in, then try again."),
+    401: Words(_l("You are not logged in"), _l("Log in, then try again.")),
     403: Words(
-        "This page is not yours to open",
-        "You may be logged in with another account. If you should have access, ask the registrar.",
+        _l("This page is not yours to open"),
+        _l(
+            "You may be logged in with another account."
+            " If you should have access, ask the registrar."
+        ),
     ),
     404: Words(
-        "There is no such page",
-        "The address may be mistyped, or what it showed is no longer offered.",
+        _l("There is no such page"),
+        _l("The address may be mistyped, or what it showed is no longer offered."),
     ),
-    405: Words("This page can't be used that way", "Go back and use the buttons on the page."),
+    405: Words(
+        _l("This page can't be used that way"), _l("Go back and use the buttons on the page.")
+    ),
     413: Words(
-        "That was too much at once", "Send less text or a smaller file. Nothing was changed."
+        _l("That was too much at once"),
+        _l("Send less text or a smaller file. Nothing was changed."),
     ),
     429: Words(
-        "Too many tries in a short time",
-        "Wait a moment, then try again. Waiting costs you neither a seat nor a place in line.",
+        _l("Too many tries in a short time"),
+        _l("Wait a moment, then try again. Waiting costs you neither a seat nor a place in line."),
     ),
     500: Words(
-        "Something broke on our side",
-        "Your seats are safe. Reload the page; if it happens again, tell the registrar the code.",
+        _l("Something broke on our side"),
+        _l(
+            "Your seats are safe."
+            " Reload the page; if it happens again, tell the registrar the code."
+        ),
     ),
     503: Words(
-        "The seat desk is taking a breath",
-        "Your seats and places are safe and nothing was changed. Try again in a few seconds.",
+        _l("The seat desk is taking a breath"),
+        _l("Your seats and places are safe and nothing was changed. Try again in a few seconds."),
     ),
 }
 EXPIRED = Words(
-    "This form has been open for too long",
-    "Go back, reload the page and send it again. Nothing was changed.",
+    _l("This form has been open for too long"),
+    _l("Go back, reload the page and send it again. Nothing was changed."),
 )
 UNSURE = Words(
-    "We don’t know yet whether it went through",
-    "Send the same form again: it can’t count twice.",
+    _l("We don’t know yet whether it went through"),
+    _l("Send the same form again: it can’t count twice."),
 )
 LATER = {"Retry-After": str(RETRY_SECONDS)}
 
@@ -86,14 +98,15 @@ def start(app: Flask) -> None:
 
 def answer(status: int, words: Words, headers: dict[str, Any] | None = None) -> ResponseReturnValue:
     """The error in the form that was asked for: JSON, a dialog or toast, or a page."""
-    facts = {"status": status, "title": words.title, "advice": words.advice, "code": correlation()}
+    title, advice = str(words.title), str(words.advice)
+    facts = {"status": status, "title": title, "advice": advice, "code": correlation()}
     sent = dict(headers or {})
     if request.path.startswith("/api/"):
         problem = jsonify(
             type="about:blank",
-            title=words.title,
+            title=title,
             status=status,
-            detail=words.advice,
+            detail=advice,
             instance=request.path,
             correlation=correlation(),
         )

@@ -20,5 +20,7 @@ def start(app: Flask, redis: Redis) -> None:
     """Bind every extension to `app`; limits are counted in `redis`, for all nodes together."""
     app.config["RATELIMIT_STORAGE_URI"] = "redis://"
     app.config["RATELIMIT_STORAGE_OPTIONS"] = {"connection_pool": redis.connection_pool}
-    for extension in (csrf, htmx, limiter, logins, sock):
+    for extension in (csrf, htmx, limiter, sock):
         extension.init_app(app)
+    # Templates have `visitor` (portal/layout), which can be drawn while PostgreSQL is away.
+    logins.init_app(app, add_context_processor=False)

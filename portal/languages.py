@@ -1,13 +1,83 @@
 """The languages of the pages, and whose page is in which."""
 
-from flask import Flask
-from flask_babel import Babel
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from functools import cache
+
+from flask import Flask, Response, has_app_context, has_request_context, request, session
+from flask_babel import Babel, force_locale
+from flask_login import current_user
+from sqlalchemy.exc import SQLAlchemyError
+
+from portal.config import ROOT
+from portal.words import ENGLISH, reader
+
+NAMES = {"en": "English", "es": "Español"}  # each in its own words
+KEPT_AS = "language"  # in the session: what was chosen in this browser
 
 babel = Babel()
 
 
 def start(app: Flask) -> None:
-    """Choose a language for each request."""
-    app.config["BABEL_DEFAULT_LOCALE"] = "en"
-    app.config["BABEL_TRANSLATION_DIRECTORIES"] = str(app.root_path) + "/portal/translations"
-    babel.init_app(app)
+    """Choose a language for each request, and say with each page which it was."""
+    app.config["BABEL_DEFAULT_LOCALE"] = str(ENGLISH)
+    app.config["BABEL_TRANSLATION_DIRECTORIES"] = str(ROOT / "portal" / "translations")
+    babel.init_app(app, locale_selector=_chosen)
+    app.after_request(_tell)
+
+
+@contextmanager
+def speaking(language: str) -> Iterator[None]:
+    """A block whose texts are in one language, in processes without pages too; "" is English."""
+    locale = language if language in NAMES else ENGLISH
+    with nullcontext() if has_app_context() else _speaker().app_context(), force_locale(locale):
+        yield
+
+
+def new_session() -> None:
+    """Empty the session, but for the language that was chosen in this browser."""
+    language = session.get(KEPT_AS)
+    session.clear()
+    if language:
+        session[KEPT_AS] = language
+
+
+def _chosen() -> str:
+    """The account's own, else what was chosen before the login, else what the browser asks for."""
+    if not has_request_context():
+        return str(ENGLISH)
+    for own in (_of_account(), session.get(KEPT_AS)):
+        if own in NAMES:
+            return str(own)
+    return _of_browser()
+
+
+def _of_browser() -> str:
+    """The first that the browser asks for and that is spoken here, in whatever country."""
+    for tag, quality in request.accept_languages:
+        language = tag.partition("-")[0].lower()
+        if quality and language in NAMES:
+            return language
+    return str(ENGLISH)
+
+
+def _of_account() -> str:
+    try:
+        return str(getattr(current_user, "language", ""))
+    except SQLAlchemyError:
+        return ""  # nobody can say now
+
+
+def _tell(response: Response) -> Response:
+    if response.mimetype == "text/html":
+        response.headers["Content-Language"] = str(reader())
+        response.vary.update(("Cookie", "Accept-Language"))
+    return response
+
+
+@cache
+def _speaker() -> Flask:
+    """What workers speak through."""
+    app = Flask("portal", root_path=str(ROOT))
+    start(app)
+    return app

@@ -1,15 +1,19 @@
 """What every page needs around its own content."""
 
+import re
 from typing import Any
 
 from flask import Flask, current_app, redirect, request
 from flask.typing import ResponseReturnValue
 from flask_login import current_user
+from markupsafe import Markup, escape
 from sqlalchemy.exc import SQLAlchemyError
 
 from portal.access import visitor
+from portal.languages import NAMES
 from portal.people.accounts import Visitor
 from portal.windows.localtime import Clockface
+from portal.words import reader
 
 HTMX = {
     "allowEval": False,
@@ -25,10 +29,18 @@ HTMX = {
     ],
 }
 
+CODE = re.compile(r"\b(?:[A-Z]+ )?\w+-\w+\b")
+
 
 def start(app: Flask) -> None:
     """Give every template the visitor, the institution and its time."""
     app.context_processor(_around)
+    app.jinja_env.filters["unbroken"] = unbroken
+
+
+def unbroken(text: str) -> Markup:
+    """A text whose codes, such as CSC 1100-01, stay on one line."""
+    return Markup(CODE.sub(r'<span class="nowrap">\g<0></span>', str(escape(text))))  # noqa: S704 - it is escaped
 
 
 def _around() -> dict[str, Any]:
@@ -38,6 +50,8 @@ def _around() -> dict[str, Any]:
         "institution": settings.institution,
         "htmx_config": HTMX,
         "times": Clockface(settings.zone),
+        "languages": NAMES,
+        "language": str(reader()),
         # The same content as a page of its own, or inside the dialog of the page it was asked from.
         "layout": "dialog.html" if request.headers.get("HX-Target") == "dialog" else "base.html",
     }

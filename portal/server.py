@@ -45,9 +45,11 @@ def post_worker_init(worker: Any) -> None:
     """Read what is offered before the first visitor comes, and see open pages off at the end."""
     from portal.catalog import board  # noqa: PLC0415  only after gevent has patched
     from portal.live import leaving  # noqa: PLC0415
+    from portal.people import profile  # noqa: PLC0415
 
     leaving.watch(worker, worker.wsgi)
     board.preload()
+    profile.preload()
 
 
 def _wait(connection: Any) -> None:

@@ -80,7 +80,7 @@ class Supervisor:
 
     def _workers(self) -> list[Child]:
         # A second recorder stands by, so that one that is killed is not missed.
-        queues = ("record", "record", "promote", "maintain")
+        queues = ("record", "record", "promote", "maintain", "notify")
         return [self._child(queue, "worker", queue) for queue in queues] + [
             self._child("clock", "clock")
         ]

@@ -3,8 +3,21 @@
 Placeholders are named, as in `_("Place %(place)s of %(size)s", place=2, size=9)`.
 """
 
-from flask_babel import gettext as _
-from flask_babel import lazy_gettext as _l
-from flask_babel import ngettext as _n
+from collections.abc import Callable
 
-__all__ = ["_", "_l", "_n"]
+import flask_babel
+from babel import Locale
+from flask_babel import get_locale
+
+__all__ = ["ENGLISH", "_", "_l", "_n", "reader"]
+
+ENGLISH = Locale("en")
+
+_: Callable[..., str] = flask_babel.gettext
+_n: Callable[..., str] = flask_babel.ngettext
+_l: Callable[..., str] = flask_babel.lazy_gettext  # a text that is looked up when it is shown
+
+
+def reader() -> Locale:
+    """The language of whoever reads what is being made; English where nobody is known to."""
+    return get_locale() or ENGLISH

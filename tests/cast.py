@@ -19,6 +19,7 @@ from portal.catalog.models import (
     Course,
     Department,
     Meeting,
+    Room,
     Section,
     Subject,
     Term,
@@ -36,12 +37,15 @@ DAYS = "MTWRFSU"
 
 
 class Meets(NamedTuple):
-    """When a section meets; `days` of MTWRFSU, "" = none; no times = TBA."""
+    """When a section meets; `days` of MTWRFSU, "" = none; no times = TBA; no dates = all term."""
 
     days: str = "MR"
     starts: str | None = "10:00"
     ends: str | None = "11:50"
     clashes: bool = True
+    dates: tuple[str, str] | None = None
+    kind: str = "CLASS"
+    room: str = ""
 
 
 @dataclass(frozen=True)
@@ -186,16 +190,25 @@ def _window(term: Term, opens: int, closes: int, cohort: Any) -> WindowView:
     return next(each for each in ledger.windows(term.id) if each.id == window)
 
 
+def a_room(name: str) -> Room:
+    """The room of that name, made at its first use."""
+    with transaction() as session:
+        found = session.scalar(select(Room).where(Room.name == name))
+    return found or _added(Room(name=name))
+
+
 def _meeting(section: Section, term: Term, position: int, meets: Meets) -> Meeting:
+    first, last = meets.dates or (term.starts_on.isoformat(), term.ends_on.isoformat())
     return Meeting(
         section_id=section.id,
         position=position,
-        kind="CLASS",
+        kind=meets.kind,
         days=_mask(meets.days),
         starts_at=time.fromisoformat(meets.starts) if meets.starts else None,
         ends_at=time.fromisoformat(meets.ends) if meets.ends else None,
-        date_start=term.starts_on,
-        date_end=term.ends_on,
+        date_start=date.fromisoformat(first),
+        date_end=date.fromisoformat(last),
+        room_id=a_room(meets.room).id if meets.room else None,
         clashes=meets.clashes,
     )
 

@@ -167,3 +167,23 @@ def test_what_was_being_read_when_it_was_forgotten_is_not_kept(
     database.speaks.set()
     assert reader.result() == "ada 1"
     assert cache.get("ada") == "ada 2"
+
+
+def test_values_that_are_read_at_once_are_kept(database: Database) -> None:
+    cache = database.cache(60)
+    assert cache.fill(lambda: {"ada": "ada 0", "ben": "ben 0"}) == {"ada": "ada 0", "ben": "ben 0"}
+    assert [cache.get("ada"), cache.get("ben")] == ["ada 0", "ben 0"]
+    assert database.asked == 0
+
+
+def test_nothing_is_kept_of_what_was_read_at_once_if_some_was_forgotten_meanwhile(
+    database: Database,
+) -> None:
+    cache = database.cache(60)
+
+    def read() -> dict[str, str]:
+        cache.forget("ada")
+        return {"ada": "ada 0"}
+
+    cache.fill(read)
+    assert cache.get("ada") == "ada 1"

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -68,9 +69,12 @@ class Up:
 
     def child(self, name: str) -> psutil.Process | None:
         """The supervisor's own child of that name or argument."""
-        children = psutil.Process(self.process.pid).children()
-        alive = [each for each in children if each.status() != psutil.STATUS_ZOMBIE]
-        return next((each for each in alive if name in (each.name(), *each.cmdline())), None)
+        for each in psutil.Process(self.process.pid).children():
+            with suppress(psutil.NoSuchProcess):  # it may end while it is looked at
+                known = (each.name(), *each.cmdline())
+                if each.status() != psutil.STATUS_ZOMBIE and name in known:
+                    return each
+        return None
 
     def end(self) -> None:
         for process in self.processes:

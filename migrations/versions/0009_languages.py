@@ -1,5 +1,8 @@
 """The language of an account."""
 
+import sqlalchemy as sa
+from alembic import op
+
 revision = "0009"
 down_revision = "0008"
 branch_labels = None
@@ -7,8 +10,10 @@ depends_on = None
 
 
 def upgrade() -> None:
-    pass
+    op.add_column(
+        "accounts", sa.Column("language", sa.String(8), nullable=False, server_default="")
+    )
 
 
 def downgrade() -> None:
-    pass
+    op.drop_column("accounts", "language")

@@ -6,6 +6,7 @@ from typing import Any
 
 from flask import Blueprint, abort, flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
+from flask_babel import LazyString
 
 from portal.access import requires, visitor
 from portal.admin.terms import Scheduled, scheduled
@@ -17,6 +18,7 @@ from portal.layout import go
 from portal.seats.answers import Change
 from portal.seats.errors import WindowRefused
 from portal.windows import schedule
+from portal.words import _, _l
 
 bp = Blueprint("changes", __name__, url_prefix="/terms/<int:term_id>/windows/<int:window_id>")
 
@@ -25,10 +27,10 @@ bp = Blueprint("changes", __name__, url_prefix="/terms/<int:term_id>/windows/<in
 class Deed:
     """One thing to do to a window: its words, its fields, the phase that it needs."""
 
-    title: str
-    meaning: str
-    button: str
-    done: str
+    title: LazyString
+    meaning: LazyString
+    button: LazyString
+    done: LazyString  # with a placeholder for the window's name
     phase: str
     fields: tuple[str, ...]
     do: Callable[..., Change]
@@ -36,37 +38,39 @@ class Deed:
 
 DEEDS = {
     "move": Deed(
-        "Move the window",
-        "Students see the new times at once; countdowns on open pages follow.",
-        "Move it",
-        "Moved",
+        _l("Move the window"),
+        _l("Students see the new times at once; countdowns on open pages follow."),
+        _l("Move it"),
+        _l("Moved: %(name)s."),
         "before",
         ("opens", "closes"),
         schedule.move,
     ),
     "cancel": Deed(
-        "Cancel the window",
-        "It will not begin. Students see at once that nothing is scheduled for them any more.",
-        "Cancel the window",
-        "Canceled",
+        _l("Cancel the window"),
+        _l("It will not begin. Students see at once that nothing is scheduled for them any more."),
+        _l("Cancel the window"),
+        _l("Canceled: %(name)s."),
         "before",
         (),
         schedule.cancel,
     ),
     "extend": Deed(
-        "Extend the window",
-        "It goes on without a break until the new end; countdowns on open pages follow.",
-        "Extend it",
-        "Extended",
+        _l("Extend the window"),
+        _l("It goes on without a break until the new end; countdowns on open pages follow."),
+        _l("Extend it"),
+        _l("Extended: %(name)s."),
         "open",
         ("closes",),
         schedule.extend,
     ),
     "close": Deed(
-        "Close the window now",
-        "From this moment on nobody can pick or drop through it. Seats that are held stay held.",
-        "Close it now",
-        "Closed",
+        _l("Close the window now"),
+        _l(
+            "From this moment on nobody can pick or drop through it. Seats that are held stay held."
+        ),
+        _l("Close it now"),
+        _l("Closed: %(name)s."),
         "open",
         (),
         schedule.close,
@@ -83,7 +87,7 @@ def ask(term_id: int, window_id: int, action: str) -> ResponseReturnValue:
     deed, subject = DEEDS[action], _subject(term_id, window_id)
     reading = Reading()
     if subject.phase.kind != deed.phase:
-        reading.wrong("", REFUSED[TOO_LATE.get(subject.phase.kind, "canceled")])
+        reading.wrong("", str(REFUSED[TOO_LATE.get(subject.phase.kind, "canceled")]))
     return _page(term_id, deed, subject, reading, 409 if reading.errors else 200)
 
 
@@ -97,10 +101,10 @@ def do(term_id: int, window_id: int, action: str) -> ResponseReturnValue:
         try:
             deed.do(term_id, window_id, **reading.values, by=visitor().id)
         except WindowRefused as refused:
-            reading.wrong("", REFUSED[refused.code])
+            reading.wrong("", str(REFUSED[refused.code]))
     if reading.errors:
         return _page(term_id, deed, subject, reading, 422)
-    flash(f"{deed.done}: {subject.window.name}.")
+    flash(str(deed.done) % {"name": subject.window.name})
     return go(url_for("admin.terms.index"))
 
 
@@ -116,7 +120,7 @@ def _read(deed: Deed, subject: Scheduled) -> Reading:
     if deed.fields:
         check_order(reading, subject.phase.now)
     if deed.fields == ("closes",) and reading.values.get("closes", 0) <= subject.window.closes:
-        reading.wrong("closes", "The new end must come after the end that it has now.")
+        reading.wrong("closes", _("The new end must come after the end that it has now."))
     return reading
 
 

@@ -9,6 +9,7 @@ from portal.admin.times import Reading, check_order, read_time
 from portal.windows import cohorts
 from portal.windows.localtime import Clockface
 from portal.windows.schedule import Plan
+from portal.words import _
 
 NAME_LENGTH = 120
 SHOWN_UNKNOWN = 5
@@ -31,9 +32,9 @@ def _read_name(reading: Reading, form: MultiDict[str, str]) -> None:
     name = " ".join(form.get("name", "").replace("\0", "").split())
     reading.values["name"] = name
     if not name:
-        reading.wrong("name", "Give the window a name that students will recognise.")
+        reading.wrong("name", _("Give the window a name that students will recognise."))
     if len(name) > NAME_LENGTH:
-        reading.wrong("name", f"The name is longer than {NAME_LENGTH} characters.")
+        reading.wrong("name", _("The name is longer than %(most)s characters.", most=NAME_LENGTH))
 
 
 def _read_cohort(session: Session, reading: Reading, form: MultiDict[str, str]) -> None:
@@ -41,19 +42,21 @@ def _read_cohort(session: Session, reading: Reading, form: MultiDict[str, str]) 
     reading.values["cohort"] = cohort
     whom = form.get("whom")
     if whom not in {"everyone", "some"}:
-        reading.wrong("whom", "Choose whom the window is for.")
+        reading.wrong("whom", _("Choose whom the window is for."))
     if whom != "some":
         return
     offered = cohorts.choices(session)
     for kind in ("years", "levels", "subjects"):
         chosen = sorted(set(form.getlist(kind)))
         if unknown := [name for name in chosen if name not in offered[kind]]:
-            reading.wrong(kind, f"Not among those to choose from: {', '.join(unknown[:5])}.")
+            reading.wrong(
+                kind, _("Not among those to choose from: %(names)s.", names=", ".join(unknown[:5]))
+            )
         elif chosen:
             cohort[kind] = chosen
     _read_students(session, reading, cohort, form.get("students", ""))
     if not cohort and not reading.errors.keys() & set(cohorts.KINDS):
-        reading.wrong("whom", "Choose at least one year, level, subject or student.")
+        reading.wrong("whom", _("Choose at least one year, level, subject or student."))
 
 
 def _read_students(session: Session, reading: Reading, cohort: cohorts.Cohort, text: str) -> None:
@@ -62,6 +65,5 @@ def _read_students(session: Session, reading: Reading, cohort: cohorts.Cohort, t
         return
     cohort["students"] = numbers
     if unknown := cohorts.unknown_students(session, numbers):
-        shown = ", ".join(unknown[:SHOWN_UNKNOWN])
-        more = f" and {len(unknown) - SHOWN_UNKNOWN} more" if len(unknown) > SHOWN_UNKNOWN else ""
-        reading.wrong("students", f"No student has the number {shown}{more}.")
+        shown = cohorts.listed(unknown, SHOWN_UNKNOWN)
+        reading.wrong("students", _("No student has the number %(numbers)s.", numbers=shown))

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from portal.seats.answers import WindowView
+from portal.windows.localtime import Clockface
 from portal.windows.phases import phase
 
 WIDTH = 1000
@@ -92,7 +93,7 @@ class Scale:
         at = self._round(datetime.fromtimestamp(self.first / 1000, self.zone), step)
         found = []
         while at.timestamp() * 1000 < self.last:
-            found.append(Tick(self.x(at.timestamp() * 1000), _label(at, step)))
+            found.append(Tick(self.x(at.timestamp() * 1000), self._label(at, step)))
             at += step  # by the clock on the wall, across any change of it
         return [tick for tick in found if tick.x >= 0]
 
@@ -102,16 +103,14 @@ class Scale:
             return midnight
         return midnight + (local - midnight) // step * step
 
+    def _label(self, at: datetime, step: timedelta) -> str:
+        face, ms = Clockface(self.zone), round(at.timestamp() * 1000)
+        whole = step >= timedelta(days=1) or (at.hour, at.minute) == (0, 0)
+        return face.date(ms) if whole else face.clock(ms)
+
 
 def _bar(window: WindowView, now: int, row: int, scale: Scale) -> Bar:
     kind = "canceled" if window.state == "canceled" else phase([window], now).kind
     x = scale.x(window.opens)
     width = max(THINNEST, round(scale.x(window.closes) - x, 1))
     return Bar(window.name, kind, x, HEAD + ROW * row, width)
-
-
-def _label(at: datetime, step: timedelta) -> str:
-    day = f"{at.day} {at:%b}"
-    if step >= timedelta(days=1) or (at.hour, at.minute) == (0, 0):
-        return day
-    return f"{at.hour % 12 or 12}:{at:%M} {'am' if at.hour < 12 else 'pm'}"

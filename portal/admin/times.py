@@ -6,6 +6,7 @@ from typing import Any
 from werkzeug.datastructures import MultiDict
 
 from portal.windows.localtime import Clockface, NotOnTheClock, TwiceOnTheClock
+from portal.words import _, _l
 
 
 @dataclass
@@ -23,7 +24,7 @@ class Reading:
 
 
 FARTHEST = 5 * 365 * 24 * 60 * 60_000  # ms; beyond it a year has been mistyped
-LABELS = {"opens": "Begins", "closes": "Ends"}
+LABELS = {"opens": _l("Begins"), "closes": _l("Ends")}
 
 
 def read_time(reading: Reading, form: MultiDict[str, str], name: str, clock: Clockface) -> None:
@@ -34,17 +35,29 @@ def read_time(reading: Reading, form: MultiDict[str, str], name: str, clock: Clo
         reading.values[name] = clock.moment(text, second=chosen)
     except TwiceOnTheClock as twice:
         reading.choices[name] = twice.choices
-        reading.wrong(name, "The clocks go back that night, and this time comes twice. Choose one.")
+        reading.wrong(
+            name, _("The clocks go back that night, and this time comes twice. Choose one.")
+        )
         return
     except NotOnTheClock:
         before, after = clock.jump(text)
         reading.wrong(
             name,
-            "The clocks go forward that night, and this time does not exist: "
-            f"{clock.clock(before)} {clock.name(before)} is followed by {clock.full(after)}.",
+            _(
+                "The clocks go forward that night, and this time does not exist:"
+                " %(last)s is followed by %(next)s.",
+                last=f"{clock.clock(before)} {clock.name(before)}",
+                next=clock.full(after),
+            ),
         )
     except (ValueError, OverflowError):
-        reading.wrong(name, f"{LABELS[name]}: give a day and a time, such as 23 November, 9:00 am.")
+        reading.wrong(
+            name,
+            _(
+                "%(field)s: give a day and a time, such as November 23, 9:00 am.",
+                field=LABELS[name],
+            ),
+        )
     else:
         _keep_choice(reading, form, name, clock)
 
@@ -53,13 +66,15 @@ def check_order(reading: Reading, now: int) -> None:
     """Note what is wrong between the two times, and between them and the ledger's clock."""
     for name, label in LABELS.items():
         if abs(reading.values.get(name, now) - now) > FARTHEST:
-            reading.wrong(name, f"{label}: that is more than five years away. Mind the year.")
+            reading.wrong(
+                name, _("%(field)s: that is more than five years away. Mind the year.", field=label)
+            )
             del reading.values[name]
     opens, closes = reading.values.get("opens"), reading.values.get("closes")
     if closes is not None and closes <= now:
-        reading.wrong("closes", "The end is in the past.")
+        reading.wrong("closes", _("The end is in the past."))
     if opens is not None and closes is not None and closes <= opens:
-        reading.wrong("closes", "The end must come after the beginning.")
+        reading.wrong("closes", _("The end must come after the beginning."))
 
 
 def _keep_choice(reading: Reading, form: MultiDict[str, str], name: str, clock: Clockface) -> None:

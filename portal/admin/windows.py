@@ -16,18 +16,29 @@ from portal.layout import go
 from portal.seats.errors import WindowRefused
 from portal.windows import cohorts, schedule
 from portal.windows.localtime import Clockface
+from portal.words import _, _l
 
 bp = Blueprint("windows", __name__, url_prefix="/terms/<int:term_id>/windows")
 
 REFUSED = {
-    "already_open": "The window has begun, so it can't be moved or canceled. Extend or close it.",
-    "already_ended": "The window has ended, so nothing about it can be changed. Schedule another.",
-    "not_open": "The window has not begun, so it can't be extended or closed. Move or cancel it.",
-    "canceled": "The window was canceled, so nothing about it can be changed. Schedule another.",
-    "times_crossed": "The end must come after the beginning, and after the end that it has now.",
-    "in_the_past": "The end is in the past.",
-    "unknown": "There is no such window in this term.",
-    "exists": "This form was sent before with other content. Begin again.",
+    "already_open": _l(
+        "The window has begun, so it can't be moved or canceled. Extend or close it."
+    ),
+    "already_ended": _l(
+        "The window has ended, so nothing about it can be changed. Schedule another."
+    ),
+    "not_open": _l(
+        "The window has not begun, so it can't be extended or closed. Move or cancel it."
+    ),
+    "canceled": _l(
+        "The window was canceled, so nothing about it can be changed. Schedule another."
+    ),
+    "times_crossed": _l(
+        "The end must come after the beginning, and after the end that it has now."
+    ),
+    "in_the_past": _l("The end is in the past."),
+    "unknown": _l("There is no such window in this term."),
+    "exists": _l("This form was sent before with other content. Begin again."),
 }
 
 
@@ -70,9 +81,9 @@ def _schedule(term: TermView, plan: schedule.Plan, reading: Reading) -> Response
     try:
         schedule.schedule(term.id, _ticket(), plan, visitor().id)
     except WindowRefused as refused:
-        reading.wrong("closes", REFUSED[refused.code])
+        reading.wrong("closes", str(REFUSED[refused.code]))
         return _form(term, reading, 422)
-    flash(f"Scheduled: {plan.name} begins {clock().full(plan.opens)}.")
+    flash(_("Scheduled: %(name)s begins %(when)s.", name=plan.name, when=clock().full(plan.opens)))
     return go(url_for("admin.terms.index"))
 
 

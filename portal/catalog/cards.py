@@ -1,9 +1,11 @@
 """What pages know of a section: plain frozen values, with nothing lazy behind them."""
 
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, time
 from decimal import Decimal
 from typing import Any
+
+from portal.catalog import present
 
 Tree = dict[str, Any]
 
@@ -22,19 +24,37 @@ class TermView:
 
 @dataclass(frozen=True, slots=True)
 class MeetingView:
-    """One meeting in words, and as numbers for filters: day mask, minutes since midnight."""
+    """One meeting in numbers; its words are made in the language of whoever reads them."""
 
-    kind: str  # "Lecture", "Lab", …; blank where the source is silent
-    days: str  # "Mon Thu"; blank where none are given
-    times: str  # "2:00–3:50 pm" or "TBA"
-    dates: str  # "Aug 31 – Oct 16" where they differ from the term's, else blank
+    code: str  # LEC, LAB, …; blank where the source is silent
     room: str
     clashes: bool  # False for common exam blocks
     mask: int = 0  # Monday 1 … Sunday 64
-    start: int | None = None
+    start: int | None = None  # minutes since midnight
     end: int | None = None
-    first: date | None = None
-    last: date | None = None
+    first: date = date.min
+    last: date = date.max
+    term: tuple[date, date] | None = None  # its first and its last day
+
+    @property
+    def kind(self) -> str:
+        """`Lecture`, `Lab`, …; blank where the source is silent."""
+        return present.kind(self.code)
+
+    @property
+    def days(self) -> str:
+        """`Mon Thu`; blank where none are given."""
+        return present.days(self.mask)
+
+    @property
+    def times(self) -> str:
+        """`2:00–3:50 pm` or `TBA`."""
+        return present.times(_time(self.start), _time(self.end))
+
+    @property
+    def dates(self) -> str:
+        """`Aug 31 – Oct 16` where they differ from the term's, else blank."""
+        return present.dates(self.first, self.last, self.term) if self.term else ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,7 +75,7 @@ class Card:
     department: str
     credits_min: Decimal
     credits_max: Decimal
-    kind: str
+    form: str  # its kind as it is stored
     campus: str
     method: str
     note: str
@@ -75,3 +95,12 @@ class Card:
     years: frozenset[str]
     categories: tuple[str, ...] = ()
     words: str = field(default="", repr=False)  # see catalog.search.index
+
+    @property
+    def kind(self) -> str:
+        """`Lecture`, `Lab`, …; blank where the source is silent."""
+        return present.kind(self.form)
+
+
+def _time(minutes: int | None) -> time | None:
+    return None if minutes is None else time(*divmod(minutes, 60))

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Row
 from sqlalchemy.orm import Session
 
-from portal.catalog import present, statements
+from portal.catalog import statements
 from portal.catalog.cards import Card, MeetingView, TermView
 from portal.catalog.models import Course, Section, Term
 from portal.catalog.search import index
@@ -78,7 +78,7 @@ class Around:
             department=department,
             credits_min=section.credits_min,
             credits_max=section.credits_max,
-            kind=section.kind,
+            form=section.kind,
             campus=section.campus,
             method=section.method,
             note=section.note,
@@ -103,12 +103,9 @@ class Around:
         )
 
     def meeting(self, row: Row[Any]) -> MeetingView:
-        """One meeting in words and numbers."""
+        """One meeting."""
         return MeetingView(
-            kind=present.kind(row.kind),
-            days=present.days(row.days),
-            times=present.times(row.starts_at, row.ends_at),
-            dates=present.dates(row.date_start, row.date_end, self.dates),
+            code=row.kind,
             room=row.room or "",
             clashes=row.clashes,
             mask=row.days,
@@ -116,6 +113,7 @@ class Around:
             end=minutes(row.ends_at),
             first=row.date_start,
             last=row.date_end,
+            term=self.dates,
         )
 
 

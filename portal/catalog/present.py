@@ -1,53 +1,59 @@
-"""Catalogue facts as people say them: days, times, dates, credits, kinds of meeting."""
+"""Catalogue facts as their reader says them: days, times, dates, credits, kinds of meeting."""
 
 from datetime import date, time
 from decimal import Decimal
+from functools import lru_cache
 
-DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-TBA = "TBA"
+from babel import Locale
+from babel.dates import format_date, format_skeleton, format_time, get_day_names
+from babel.numbers import format_decimal
+
+from portal.words import ENGLISH, _, _l, _n, reader
+
+DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")  # as addresses have them
+TBA = _l("TBA")
 
 KINDS = {
-    "LEC": "Lecture",
-    "LAB": "Lab",
-    "REC": "Recitation",
-    "SEM": "Seminar",
-    "STU": "Studio",
-    "TES": "Test block",
+    "LEC": _l("Lecture"),
+    "LAB": _l("Lab"),
+    "REC": _l("Recitation"),
+    "SEM": _l("Seminar"),
+    "STU": _l("Studio"),
+    "TES": _l("Test block"),
+    "Independent study": _l("Independent study"),
 }
+# Sections are stored with the name of their kind, which is English here as nobody reads it yet.
+NAMED = {str(each): each for each in KINDS.values()}
 
 
 def kind(code: str) -> str:
-    """The name of a kind of meeting; codes that we don't know stand as they are."""
-    return KINDS.get(code, code)
+    """The name of a kind of meeting; those that we don't know stand as they are."""
+    return str(KINDS.get(code) or NAMED.get(code, code))
+
+
+def day_names() -> list[str]:
+    """`Mon` to `Sun`, beside `DAYS`."""
+    return [_day_name(bit, reader()) for bit in range(7)]
 
 
 def days(mask: int) -> str:
     """`Mon Thu` for the days of `mask`; blank for none."""
-    return " ".join(name for bit, name in enumerate(DAYS) if mask >> bit & 1)
+    return _days(mask, reader())
 
 
 def clock(moment: time) -> str:
-    """`2:05 pm`."""
-    return f"{moment.hour % 12 or 12}:{moment.minute:02} {half(moment)}"
-
-
-def half(moment: time) -> str:
-    return "am" if moment.hour < 12 else "pm"
+    """`2:05 pm`; seconds only where there are some."""
+    return _clock(moment.replace(microsecond=0, tzinfo=None), reader())
 
 
 def times(starts: time | None, ends: time | None) -> str:
     """`2:00–3:50 pm`, `11:00 am–12:50 pm`, or `TBA`."""
-    if starts is None or ends is None:
-        return TBA
-    first = clock(starts)
-    if half(starts) == half(ends):
-        first = first.rsplit(" ", 1)[0]
-    return f"{first}–{clock(ends)}"
+    return str(TBA) if starts is None or ends is None else _times(starts, ends, reader())
 
 
 def day(when: date, *, year: bool = False) -> str:
     """`Aug 31`, or `Aug 31, 2020` with the year."""
-    return f"{when:%b} {when.day}" + (f", {when.year}" if year else "")
+    return _day(when, reader(), year)
 
 
 def dates(first: date, last: date, term: tuple[date, date]) -> str:
@@ -60,13 +66,51 @@ def dates(first: date, last: date, term: tuple[date, date]) -> str:
     return f"{day(first, year=year)} – {day(last, year=year)}"
 
 
-def number(amount: Decimal) -> str:
-    """`4`, `1.5`: without needless zeros."""
-    return f"{amount.normalize():f}"
+def number(amount: Decimal | int) -> str:
+    """`4`, `1.5`, `1,250`: without needless zeros."""
+    return format_decimal(amount, locale=reader())
 
 
 def credit_words(least: Decimal, most: Decimal) -> str:
     """`1 credit`, `4 credits`, `1–15 credits`."""
+    return _credit_words(least, most, reader())
+
+
+@lru_cache(maxsize=1024)
+def _credit_words(least: Decimal, most: Decimal, _locale: Locale) -> str:
     if least == most:
-        return f"{number(least)} credit{'' if least == 1 else 's'}"
-    return f"{number(least)}–{number(most)} credits"
+        one = 1 if least == 1 else 2  # half a credit is no single one
+        return _n("%(amount)s credit", "%(amount)s credits", one, amount=number(least))
+    return _("%(least)s–%(most)s credits", least=number(least), most=number(most))
+
+
+@lru_cache(maxsize=1024)
+def _days(mask: int, locale: Locale) -> str:
+    return " ".join(_day_name(bit, locale) for bit in range(7) if mask >> bit & 1)
+
+
+def _day_name(bit: int, locale: Locale) -> str:
+    return str(get_day_names("abbreviated", "stand-alone", locale)[bit])
+
+
+@lru_cache(maxsize=4096)
+def _clock(moment: time, locale: Locale) -> str:
+    if locale == ENGLISH:
+        return format_time(
+            moment, "h:mm:ss a" if moment.second else "h:mm a", locale=locale
+        ).lower()
+    return format_time(moment, "medium" if moment.second else "short", locale=locale)
+
+
+@lru_cache(maxsize=4096)
+def _times(starts: time, ends: time, locale: Locale) -> str:
+    first, last = _clock(starts, locale), _clock(ends, locale)
+    half = last.partition(" ")[2]
+    return f"{first.removesuffix(f' {half}') if half else first}–{last}"
+
+
+@lru_cache(maxsize=4096)
+def _day(when: date, locale: Locale, year: bool) -> str:  # noqa: FBT001 - a key of the cache
+    if locale == ENGLISH:
+        return format_date(when, "MMM d, y" if year else "MMM d", locale=locale)
+    return format_skeleton("yMMMd" if year else "MMMd", when, locale=locale)

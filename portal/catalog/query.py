@@ -54,7 +54,7 @@ class Query:
         said += [("days", name) for bit, name in enumerate(present.DAYS) if self.days >> bit & 1]
         said += [("from", hours(self.start)), ("to", hours(self.end))]
         said += [("open", "1" if self.open_only else "")]
-        said += [("credits", "" if self.credits is None else present.number(self.credits))]
+        said += [("credits", "" if self.credits is None else f"{self.credits.normalize():f}")]
         return [(name, value) for name, value in said if value]
 
     @property

@@ -1,10 +1,11 @@
-"""Seat counts as last heard from the ledger, each with its fragment rendered once."""
+"""Seat counts as last heard from the ledger, each with its fragment rendered once a language."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from threading import Lock
 from typing import Any
 
+from portal.languages import speaking
 from portal.seats.answers import Seats
 
 # A newer ledger may tell more than this process knows of.
@@ -23,7 +24,7 @@ class Counts:
         self._loading = Lock()
         self._seats: dict[int, dict[int, Seats]] = {}
         self._heard: dict[int, dict[int, Seats]] = {}  # while a term is being read
-        self._html: dict[int, tuple[Seats, str]] = {}
+        self._html: dict[tuple[int, str], tuple[Seats, str]] = {}
 
     @property
     def terms(self) -> list[int]:
@@ -53,9 +54,12 @@ class Counts:
                 _take(self._heard[term], seats)
             return term in self._seats and _take(self._seats[term], seats)
 
-    def fragments(self, seats: Mapping[int, Seats], sections: Iterable[int]) -> dict[str, str]:
+    def fragments(
+        self, seats: Mapping[int, Seats], sections: Iterable[int], language: str
+    ) -> dict[str, str]:
         """The HTML of those of the sections that are among `seats`, by element id."""
-        return {f"seats-{each}": self._fragment(seats[each]) for each in sections if each in seats}
+        known = (seats[each] for each in sections if each in seats)
+        return {f"seats-{each.section}": self._fragment(each, language) for each in known}
 
     def _load(self, term: int) -> set[int]:
         """What is heard meanwhile may be newer than what is read; what was heard before is not."""
@@ -80,11 +84,13 @@ class Counts:
         known.update(found)
         return changed
 
-    def _fragment(self, seats: Seats) -> str:
-        rendered, html = self._html.get(seats.section, (None, ""))
+    def _fragment(self, seats: Seats, language: str) -> str:
+        key = (seats.section, language)
+        rendered, html = self._html.get(key, (None, ""))
         if rendered is not seats:
-            html = self._render(seats)
-            self._html[seats.section] = (seats, html)
+            with speaking(language):
+                html = self._render(seats)
+            self._html[key] = (seats, html)
         return html
 
 

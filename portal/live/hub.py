@@ -10,14 +10,16 @@ from redis import Redis
 
 from portal.live import topics
 from portal.live.counts import Counts
-from portal.live.news import SPREAD_MS, News, Signal
-from portal.live.page import Batch, Page
+from portal.live.news import MISSED, SPREAD_MS, News, Signal
+from portal.live.page import REFUSED, Batch, Page
 from portal.live.subscription import Subscription
 from portal.live.topics import Topic, Topics
 from portal.seats.answers import Seats
 from portal.seats.errors import LedgerUnavailable
 
 log = logging.getLogger(__name__)
+
+Alike = tuple[int, frozenset[int], str]  # term, sections and language that pages have in common
 
 COALESCE_SECONDS = 0.1
 # Counts that change all the time for very many pages must leave time for claims.
@@ -44,7 +46,14 @@ class Hub:
         self._counts_due = 0.0
         self._started = False
         self._subscription = Subscription(
-            redis, begun=self._catch_up, live=self._hear, recorded=self._hear_recorded
+            redis,
+            begun=self._catch_up,
+            hear={
+                "live": self._hear,
+                "recorded": self._hear_recorded,
+                "told": self._hear_told,
+                "ended": self._hear_ended,
+            },
         )
 
     def start(self) -> None:
@@ -90,7 +99,7 @@ class Hub:
             new, page.sections = sections - page.sections, sections
             self._topics.listen(page, wanted | _queues(page))
             if new:
-                page.show(Batch(self.counts.fragments(fresh, new)))
+                page.show(Batch(self.counts.fragments(fresh, new, page.language)))
 
     def wait(self, page: Page, sections: Iterable[int]) -> None:
         """Let the page hear when the waitlists of these sections move, and of no others."""
@@ -117,6 +126,17 @@ class Hub:
             self._news.hear_recorded(term, note)
         self._waiting.set()
 
+    def _hear_told(self, term: int, note: dict[str, Any]) -> None:
+        with self._lock:
+            self._news.hear_told(term, note)
+        self._waiting.set()
+
+    def _hear_ended(self, account: int, _: Any) -> None:
+        """Pages whose session goes on come back at once; the others can't."""
+        for page in list(self.pages):
+            if page.visitor.id == account:
+                page.close(REFUSED)
+
     def _catch_up(self) -> None:
         """Nobody knows what was missed, so everything that differs is told."""
         for term in self.counts.terms:
@@ -128,10 +148,7 @@ class Hub:
                 self._news.counts[term] |= changed
         with self._lock:
             for topic in {topic for page in self.pages for topic in page.topics}:
-                if topic[0] == "student":
-                    self._news.say(topic, Signal("own", {}, SPREAD_MS))
-                elif topic[0] in {"windows", "roster"}:
-                    name = topic[0].removesuffix("s")
+                for name in MISSED.get(topic[0], ()):
                     self._news.say(topic, Signal(name, {}, SPREAD_MS))
         self._waiting.set()
 
@@ -162,30 +179,32 @@ class Hub:
                         page.signal(signal)
 
     def _tell_counts(self, news: News) -> None:
-        """Pages that show the same sections are sent the same text."""
+        """Pages that show the same sections in one language are sent the same text."""
         if not news.counts:
             return
         told = 0
-        for (term, shown), pages in self._alike().items():
+        for (term, shown, language), pages in self._alike().items():
             changed = news.counts.get(term, set()) & shown
             if changed:
-                batch = Batch(self.counts.fragments(self.counts.of(term), changed))
+                known = self.counts.of(term)
+                batch = Batch(self.counts.fragments(known, changed, language))
                 told += len(pages)
                 for page in pages:
                     page.show(batch)
         self._counts_due = time.monotonic() + min(LONGEST_SECONDS, told / PAGES_A_SECOND)
 
-    def _alike(self) -> dict[tuple[int, frozenset[int]], list[Page]]:
-        alike: dict[tuple[int, frozenset[int]], list[Page]] = {}
+    def _alike(self) -> dict[Alike, list[Page]]:
+        alike: dict[Alike, list[Page]] = {}
         for page in self.pages:
             if page.sections:
-                alike.setdefault((page.term, page.sections), []).append(page)
+                alike.setdefault((page.term, page.sections, page.language), []).append(page)
         return alike
 
     def _tell_students(self, news: News) -> None:
         for topic, moments in news.moments.items():
             for page in self._topics.of(topic):
-                page.own({event["section"] for event in moments}, moments)
+                touched = {each.get(name, 0) for each in moments for name in ("section", "instead")}
+                page.own(touched - {0}, moments)
         for topic in news.queues:
             for page in self._topics.of(topic):
                 page.own({topic[2]})

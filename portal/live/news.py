@@ -8,6 +8,8 @@ from portal.live import topics
 from portal.live.topics import Topic
 
 AT_ONCE = (0, 0)
+# By then every process knows what is offered.
+LATER_MS = (2100, 3500)
 # A page that made the change itself has had its answer by then.
 SOON_MS = (200, 500)
 # Later than pages may go by windows that they read before; not all at the same instant.
@@ -18,7 +20,17 @@ WINDOW_NEWS = {
     "window_opened": ("turn", AT_ONCE),
     "window_closed": ("turn", AT_ONCE),
 }
-STATES = {"enrolled": "selected", "waitlisted": "waiting", "dropped": "", "left": ""}
+# What a student is told apart from seats. A notice may go to thousands at the same moment.
+TOLD = {"plan": SOON_MS, "notice": SPREAD_MS}
+# What pages ask about, by topic, after nobody knows what they have missed.
+MISSED = {"student": ("own", *TOLD), "windows": ("window",), "roster": ("roster",)}
+STATES = {
+    "enrolled": "selected",
+    "waitlisted": "waiting",
+    "swap_planned": "waiting",
+    "dropped": "",
+    "left": "",
+}
 QUEUE_MOVES = {"waitlisted", "left", "promoted", "passed_over", "section_set"}
 
 
@@ -61,6 +73,14 @@ class News:
             self.say(topics.roster(term, section), Signal("roster", detail))
         for student in note.get("students", ()):
             self.say(topics.student(term, student), Signal("recorded", detail))
+
+    def hear_told(self, term: int, note: dict[str, Any]) -> None:
+        """Take in what a student is to be told."""
+        name, topic = note["signal"], topics.student(term, note["student"])
+        self.say(topic, Signal(name, note["detail"], TOLD[name]))
+        if name == "notice":
+            # Perhaps of a section that was canceled: a panel that shows it may have to say so.
+            self.say(topic, Signal("own", {}, LATER_MS))
 
     def say(self, topic: Topic, signal: Signal) -> None:
         """Give pages a signal; of several alike only the last is given."""

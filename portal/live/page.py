@@ -7,12 +7,14 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from portal.people.accounts import Visitor
+from portal.words import ENGLISH
 
 if TYPE_CHECKING:
     from portal.live.news import Signal
     from portal.live.topics import Topic
 
 RESTART = 1012  # "service restart": the browser is to come back at once
+REFUSED = 1008  # "policy violation": it is to ask whether it may
 MOMENTS = 20
 
 
@@ -46,8 +48,11 @@ class Parcel:
 class Page:
     """Holds at most one version of each fragment, so that a slow page costs little."""
 
-    def __init__(self, visitor: Visitor, wake: Callable[[], None]) -> None:
+    def __init__(
+        self, visitor: Visitor, wake: Callable[[], None], language: str = str(ENGLISH)
+    ) -> None:
         self.visitor = visitor
+        self.language = language
         self.term = 0
         self.sections: frozenset[int] = frozenset()  # whose counts it shows
         self.topics: set[Topic] = set()

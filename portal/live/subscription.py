@@ -5,7 +5,7 @@ import logging
 import random
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from redis import Redis, RedisError
@@ -13,13 +13,16 @@ from redis.client import PubSub
 
 log = logging.getLogger(__name__)
 
-CHANNELS = ("{t:*}:live", "{t:*}:recorded")
-CHANNEL = re.compile(rb"\{t:(\d+)\}:(live|recorded)")
+# Of terms, and of accounts.
+CHANNELS = ("{t:*}:live", "{t:*}:recorded", "{t:*}:told", "{a:*}:ended")
+CHANNEL = re.compile(r"\{[ta]:(\d+)\}:(\w+)")
 PING_SECONDS = 5.0
 LOST_SECONDS = 12.0
 FIRST_WAIT_SECONDS = 0.2
 LONGEST_WAIT_SECONDS = 3.0
 DOUBLINGS = 4
+
+Hear = Callable[[int, Any], None]  # of which term or account, and what
 
 
 class Subscription:
@@ -30,12 +33,11 @@ class Subscription:
         redis: Redis,
         *,
         begun: Callable[[], None],
-        live: Callable[[int, dict[str, Any]], None],
-        recorded: Callable[[int, dict[str, Any]], None],
+        hear: Mapping[str, Hear],
     ) -> None:
         self._redis = redis
         self._begun = begun
-        self._tell = {b"live": live, b"recorded": recorded}
+        self._hear = hear
         self._failures = 0
         self.ended = False
 
@@ -81,12 +83,16 @@ class Subscription:
             if message["data"] == len(CHANNELS):
                 self._begun()
                 self._failures = 0
-        elif message["type"] == "pmessage" and (channel := CHANNEL.fullmatch(message["channel"])):
+        elif message["type"] == "pmessage" and (channel := _parts(message["channel"])):
             self._tell_of(int(channel[1]), channel[2], message["data"])
 
-    def _tell_of(self, term: int, kind: bytes, data: bytes) -> None:
+    def _tell_of(self, of: int, kind: str, data: bytes) -> None:
         """One message that nobody here understands must not cost those that follow it."""
         try:
-            self._tell[kind](term, json.loads(data))
+            self._hear[kind](of, json.loads(data))
         except Exception:
-            log.exception("could not pass on news of term %s: %.500r", term, data)
+            log.exception("could not pass on what is %s of %s: %.500r", kind, of, data)
+
+
+def _parts(channel: bytes) -> re.Match[str] | None:
+    return CHANNEL.fullmatch(channel.decode())

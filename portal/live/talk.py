@@ -9,12 +9,13 @@ from sqlalchemy.exc import SQLAlchemyError
 from portal.live import own, topics
 from portal.live.hub import Hub
 from portal.live.news import Signal
-from portal.live.page import RESTART, Page, Parcel
+from portal.live.page import REFUSED, RESTART, Page, Parcel
 from portal.live.sight import seen
 from portal.live.teachers import may_see_roster
 from portal.live.wishes import Allowance, Wish, parse
 from portal.people import accounts
 from portal.seats.errors import LedgerUnavailable
+from portal.words import reader
 
 if TYPE_CHECKING:
     from simple_websocket import Server
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 CHECK_SECONDS = 60.0  # how often a session is checked
-REFUSED = 1008
 SIGN_OF_LIFE = "<!-- -->"
 
 
@@ -32,7 +32,7 @@ class Talk:
     def __init__(self, socket: "Server", hub: Hub, visitor: accounts.Visitor) -> None:
         self.socket = socket
         self.hub = hub
-        self.page = Page(visitor, socket.event.set)
+        self.page = Page(visitor, socket.event.set, str(reader()))
         self.allowance = Allowance()
         self.checked = monotonic()
 

@@ -15,6 +15,7 @@ from portal.live.sight import seen
 from portal.live.talk import Talk
 from portal.live.wishes import listed, number
 from portal.seats.answers import Seats
+from portal.words import reader
 
 if TYPE_CHECKING:
     from flask.blueprints import BlueprintSetupState
@@ -70,7 +71,7 @@ def fragments() -> ResponseReturnValue:
         abort(400)
     shown = seen(visitor(), term, sections)
     seats = backend().ledger.seats_of(term, shown)
-    html = "".join(hub().counts.fragments(seats, shown).values())
+    html = "".join(hub().counts.fragments(seats, shown, str(reader())).values())
     student = visitor().student_id
     if student:
         cells = seen(visitor(), term, held)

@@ -5,13 +5,10 @@ from dataclasses import dataclass
 from flask import Request, request
 from sqlalchemy import ColumnElement, Row, func, or_, select
 
-from portal.cache import Cache
 from portal.db import transaction
 from portal.extensions import logins
-from portal.people import keys
+from portal.people import changes, keys
 from portal.people.models import AccessKey, Account, Student, Teacher
-
-FRESH_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
@@ -24,6 +21,7 @@ class Visitor:
     student_id: int | None
     teacher_id: int | None
     epoch: int
+    language: str = ""  # blank = as the browser says
 
     is_authenticated = True
     is_active = True
@@ -72,7 +70,8 @@ def bearer(asked: Request = request) -> str | None:
 
 
 def find(account_id: int) -> Visitor | None:
-    """The account's visitor, at most 5 s old, older only while PostgreSQL is away."""
+    """The account's visitor, at most 2 s behind, more only while PostgreSQL is away."""
+    changes.look()
     return _visitors.get(account_id)
 
 
@@ -83,7 +82,13 @@ def forget(account_id: int) -> None:
 
 def read(which: ColumnElement[bool]) -> Visitor | None:
     """The visitor of the one account that fits, from the database."""
-    columns = (Account.id, Account.name, Account.is_admin, Account.session_epoch)
+    columns = (
+        Account.id,
+        Account.name,
+        Account.is_admin,
+        Account.session_epoch,
+        Account.language,
+    )
     with transaction() as session:
         row = session.execute(
             select(*columns, Student.id.label("student"), Teacher.id.label("teacher"))
@@ -94,7 +99,7 @@ def read(which: ColumnElement[bool]) -> Visitor | None:
     return _visitor(row) if row else None
 
 
-def _visitor(row: Row[int, str, bool, int, int, int]) -> Visitor:
+def _visitor(row: Row[int, str, bool, int, str, int, int]) -> Visitor:
     has = {"student": row.student, "instructor": row.teacher, "admin": row.is_admin}
     return Visitor(
         id=row.id,
@@ -103,6 +108,7 @@ def _visitor(row: Row[int, str, bool, int, int, int]) -> Visitor:
         student_id=row.student,
         teacher_id=row.teacher,
         epoch=row.session_epoch,
+        language=row.language,
     )
 
 
@@ -110,4 +116,4 @@ def _of_account(account_id: int) -> Visitor | None:
     return read(Account.id == account_id)
 
 
-_visitors = Cache(_of_account, FRESH_SECONDS)
+_visitors = changes.keep("account", _of_account)

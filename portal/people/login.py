@@ -9,6 +9,8 @@ from sqlalchemy import select, update
 from portal.access import public
 from portal.db import transaction
 from portal.extensions import limiter
+from portal.languages import new_session
+from portal.live.tell import ended
 from portal.people import accounts, passwords
 from portal.people.models import Account
 
@@ -53,7 +55,7 @@ def log_in() -> ResponseReturnValue:
     if visitor is None:
         page = render_template("login.html", onward=onward, failed=True, username=name_tried())
         return page, 422
-    session.clear()
+    new_session()
     session.permanent = True
     login_user(visitor)
     return redirect(onward)
@@ -62,8 +64,11 @@ def log_in() -> ResponseReturnValue:
 @bp.post("/logout")
 @public
 def log_out() -> ResponseReturnValue:
-    """End the session."""
-    session.clear()
+    """End the session, and tell its other open pages."""
+    account = current_user.is_authenticated and current_user.id
+    new_session()
+    if account:
+        ended(account)
     return redirect(url_for("login.form"))
 
 

@@ -15,6 +15,7 @@ from sqlalchemy import (
     String,
     Text,
     func,
+    text,
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column, relationship
@@ -43,6 +44,8 @@ class Account(SoftDelete, Base):
     email: Mapped[str] = mapped_column(String(254), default="")
     password_hash: Mapped[str] = mapped_column(String(200), default="")
     is_admin: Mapped[bool] = mapped_column(Boolean, default=False)
+    # A code of portal.languages; blank = as the browser says.
+    language: Mapped[str] = mapped_column(String(8), default="", server_default="")
     # Raised to end every session of the account at once.
     session_epoch: Mapped[int] = mapped_column(Integer, default=1)
 
@@ -156,3 +159,43 @@ class AuditEntry(Base):
     before: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
     after: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
     reason: Mapped[str] = mapped_column(Text, default="")
+
+
+class Override(Base):
+    """The registrar's permission for one student to pass rules of one section.
+
+    `waives` has codes of reasons (portal/seats/rules.WAIVABLE).
+    """
+
+    __tablename__ = "overrides"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    student_id: Mapped[int] = mapped_column(ForeignKey("students.id"), index=True)
+    section_id: Mapped[int] = mapped_column(ForeignKey("sections.id"), index=True)
+    waives: Mapped[list[str]] = mapped_column(ARRAY(String(40)))
+    reason: Mapped[str] = mapped_column(Text)
+    # Null = granted at the command line.
+    granted_by: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"))
+    granted_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
+    expires_at: Mapped[datetime | None] = mapped_column(Moment)
+    revoked_at: Mapped[datetime | None] = mapped_column(Moment)
+
+
+class PeopleChange(Base):
+    """That what is known of an account or a student has changed; written by triggers.
+
+    `xid` is the transaction that did it: one that commits late is told from those seen before.
+    """
+
+    __tablename__ = "people_changes"
+    __table_args__ = (CheckConstraint("kind IN ('account','student','inbox')", name="kind"),)
+
+    xid: Mapped[int] = mapped_column(
+        BigInteger,
+        primary_key=True,
+        autoincrement=False,
+        server_default=text("(pg_current_xact_id()::text)::bigint"),
+    )
+    kind: Mapped[str] = mapped_column(String(8), primary_key=True)
+    id: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    at: Mapped[datetime] = mapped_column(Moment, server_default=func.clock_timestamp(), index=True)

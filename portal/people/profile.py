@@ -1,18 +1,23 @@
-"""What the rules need to know of a student, read at once and kept for a moment."""
+"""What the rules need to know of a student, read at once and kept until it changes."""
 
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any
+from functools import partial
+from sys import intern
+from time import monotonic
 
-from sqlalchemy import ARRAY, String, func, select
-from sqlalchemy.sql.elements import ColumnElement
+from sqlalchemy.exc import SQLAlchemyError
 
-from portal.cache import Cache
-from portal.catalog.models import Department, Subject
 from portal.db import transaction
-from portal.people.models import Account, CompletedCourse, Hold, Student, StudentSubject
+from portal.people import changes
+from portal.people.models import Student
+from portal.people.profile_query import Facts, facts
 
-FRESH_SECONDS = 5
+BATCH = 500  # students a statement, when many are read
+WARM_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
@@ -22,6 +27,15 @@ class HoldView:
     kind: str
     reason: str
     office: str
+
+
+@dataclass(frozen=True)
+class Permit:
+    """Codes of the reasons that the student may pass for a section, until a moment if any."""
+
+    section: int
+    waives: frozenset[str]
+    until: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -44,91 +58,76 @@ class Profile:
     completed: frozenset[str] = frozenset()
     holds: tuple[HoldView, ...] = ()
     credit_limit: Decimal | None = None  # None = the term's limit
+    permits: tuple[Permit, ...] = ()
+
+    @property
+    def overrides(self) -> Mapping[int, frozenset[str]]:
+        """By section, the codes of the reasons that may be passed now."""
+        found: dict[int, frozenset[str]] = {}
+        for permit in self.permits:
+            if permit.until is None or datetime.now(UTC) < permit.until:
+                found[permit.section] = found.get(permit.section, frozenset()) | permit.waives
+        return found
 
 
 def profile(student_id: int) -> Profile:
-    """The student's profile, at most 5 s old, older only while PostgreSQL is away.
+    """The student's profile, at most 2 s behind, more only while PostgreSQL is away.
 
     Raises LookupError where there is no such student.
     """
+    changes.look()
     return _profiles.get(student_id)
 
 
 def read(student_id: int) -> Profile:
     """The student's profile as it is now; raises LookupError where there is none."""
     with transaction() as session:
-        row = session.execute(_everything(student_id)).mappings().one_or_none()
-    if row is None:
+        found = next(facts(session, Student.id == student_id), None)
+    if found is None:
         raise LookupError(f"student {student_id}")
-    facts: dict[str, Any] = dict(row)
-    subjects = facts.pop("subjects") or []
-    holds = facts.pop("holds") or []
+    return _profile(found)
+
+
+def preload() -> None:
+    """Read profiles, as many as fit and can be in a few seconds, so that a rush finds them."""
+    ends, last = monotonic() + WARM_SECONDS, 0
+    with suppress(SQLAlchemyError):
+        changes.look()
+        for _ in range(_profiles.size // BATCH):
+            batch = _profiles.fill(partial(_batch, last))
+            if len(batch) < BATCH or monotonic() > ends:
+                return
+            last = max(batch)
+
+
+def _batch(after: int) -> dict[int, Profile]:
+    with transaction() as session:
+        found = facts(session, Student.id > after, limit=BATCH)
+        return {each["student"]: _profile(each) for each in found}
+
+
+def _profile(found: Facts) -> Profile:
+    subjects, permits = found.pop("subjects") or (), found.pop("overrides") or ()
     return Profile(
-        **facts | {"completed": frozenset(facts["completed"] or ())},
+        **found
+        | {
+            "completed": frozenset(map(intern, found["completed"] or ())),
+            "holds": tuple(HoldView(*hold) for hold in found["holds"] or ()),
+        },
         majors=_named(subjects, "major"),
         minors=_named(subjects, "minor"),
         fields=tuple(sorted({name for _, _, name in subjects})),
-        holds=tuple(HoldView(*hold) for hold in holds),
+        permits=tuple(_permit(*permit) for permit in permits),
     )
 
 
-def _everything(student_id: int) -> Any:
-    """One statement for all of it, since a rush asks for thousands of profiles."""
-    return (
-        select(
-            Student.id.label("student"),
-            Student.account_id.label("account"),
-            Account.name,
-            Student.number,
-            Student.level,
-            Student.year,
-            Student.degree,
-            Student.campus,
-            Student.college,
-            func.coalesce(Department.name, "").label("department"),
-            Student.credit_limit,
-            _subjects().label("subjects"),
-            _completed().label("completed"),
-            _holds().label("holds"),
-        )
-        .join(Account, Account.id == Student.account_id)
-        .outerjoin(Department, Department.id == Student.department_id)
-        .where(Student.id == student_id, Student.deleted_at.is_(None))
-    )
-
-
-def _subjects() -> ColumnElement[Any]:
-    pair = func.jsonb_build_array(StudentSubject.kind, Subject.code, Subject.name)
-    return (
-        select(func.jsonb_agg(pair))
-        .join(Subject, Subject.id == StudentSubject.subject_id)
-        .where(StudentSubject.student_id == Student.id)
-        .correlate(Student)
-        .scalar_subquery()
-    )
-
-
-def _completed() -> ColumnElement[Any]:
-    return (
-        select(func.array_agg(CompletedCourse.course_code, type_=ARRAY(String)))
-        .where(CompletedCourse.student_id == Student.id)
-        .correlate(Student)
-        .scalar_subquery()
-    )
-
-
-def _holds() -> ColumnElement[Any]:
-    hold = func.jsonb_build_array(Hold.kind, Hold.reason, Hold.office)
-    return (
-        select(func.jsonb_agg(hold))
-        .where(Hold.student_id == Student.id, Hold.lifted_at.is_(None))
-        .correlate(Student)
-        .scalar_subquery()
-    )
-
-
-def _named(subjects: list[list[str]], kind: str) -> frozenset[str]:
+def _named(subjects: Iterable[list[str]], kind: str) -> frozenset[str]:
     return frozenset(word for each, code, name in subjects if each == kind for word in (code, name))
 
 
-_profiles = Cache(read, FRESH_SECONDS)
+def _permit(section: int, waives: list[str], until: float | None) -> Permit:
+    ends = None if until is None else datetime.fromtimestamp(until, UTC)
+    return Permit(section, frozenset(waives), ends)
+
+
+_profiles = changes.keep("student", read)

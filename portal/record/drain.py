@@ -16,6 +16,7 @@ from sqlalchemy.sql import func
 
 from portal.backend import backend
 from portal.db import transaction
+from portal.notices.follow import follow
 from portal.record import fold, journal, tables
 from portal.record.fact import Fact
 from portal.record.models import Checkpoint
@@ -89,6 +90,7 @@ def _record(session: Session, term: int, after: int, facts: Sequence[Fact]) -> N
         log.error("Term %s, event %s contradicts the record: %s", term, seq, wrong)
     tables.append(session, term, facts)
     tables.write(session, term, state, after)
+    follow(session, term, facts)
     session.execute(
         update(Checkpoint)
         .where(Checkpoint.term_id == term)

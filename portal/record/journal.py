@@ -1,5 +1,7 @@
 """The journal of a term: the stream in the ledger that every decision is written to."""
 
+from typing import Any
+
 from redis import Redis
 
 from portal.record.fact import Fact, parsed
@@ -31,6 +33,20 @@ def read(redis: Redis, term: int, anchor: Fact | None, count: int) -> list[Fact]
     if not facts and int(last or 0) != after:
         raise JournalGap(f"term {term}: recorded up to {after}, the ledger is at {last}")
     return facts
+
+
+def entry(redis: Redis, term: int, seq: int) -> Fact | None:
+    """The fact of that number, if the journal still holds it."""
+    with reached():
+        found: Any = redis.xrange(f"{prefix(term)}:journal", min=f"{seq}-0", max=f"{seq}-0")
+    return parsed(found[0][1][b"event"]) if found else None
+
+
+def latest(redis: Redis, term: int, count: int) -> list[Fact]:
+    """The last facts that the journal holds, newest first, at most `count`."""
+    with reached():
+        found: Any = redis.xrevrange(f"{prefix(term)}:journal", count=count)
+    return [parsed(fields[b"event"]) for _, fields in found]
 
 
 def trim(redis: Redis, term: int, through: int) -> None:

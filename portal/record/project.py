@@ -67,6 +67,14 @@ def _waitlisted(state: State, fact: Fact) -> None:
     _count(state, fact, waiting=1)
 
 
+def _swap_planned(state: State, fact: Fact) -> None:
+    if (fact.payload["section"], fact.payload["student"]) in state.places:
+        _move(state, fact, "waiting", instead=fact.payload["instead"])
+    else:
+        state.contradictions.append((fact.seq, "a swap planned, but never waited"))
+    _count(state, fact)
+
+
 def _left(state: State, fact: Fact) -> None:
     _move(state, fact, "left")
     _count(state, fact, waiting=-1)
@@ -183,6 +191,7 @@ CHANGES: dict[tuple[str, int], Callable[[State, Fact], None]] = {
     ("enrolled", 1): _enrolled,
     ("dropped", 1): _dropped,
     ("waitlisted", 1): _waitlisted,
+    ("swap_planned", 1): _swap_planned,
     ("left", 1): _left,
     ("promoted", 1): _promoted,
     ("passed_over", 1): _passed_over,
@@ -194,5 +203,5 @@ CHANGES: dict[tuple[str, int], Callable[[State, Fact], None]] = {
 }
 
 # Which older rows a batch needs to see, beside the counts of its sections and its windows.
-MOVE_A_PLACE = {"left", "promoted", "passed_over"}
+MOVE_A_PLACE = {"swap_planned", "left", "promoted", "passed_over"}
 REPRIEVE = {"dropped", "section_set", "reconsidered"}

@@ -1,11 +1,13 @@
 """Free seats to the heads of their waitlists, after the rules of PostgreSQL were asked again."""
 
+from collections.abc import Iterator
+
 from portal.backend import backend
 from portal.catalog.board import Board, board
 from portal.people import profile
 from portal.record.wake import wake
 from portal.seats import rules
-from portal.seats.answers import Reason, WindowView
+from portal.seats.answers import Promotion, Reason, WindowView
 from portal.seats.asks import Candidate
 from portal.seats.desk import hundredths, limit
 from portal.windows.phases import open_to
@@ -18,29 +20,33 @@ def promote(term: int, correlation: str) -> int:
     ledger = backend().ledger
     offered, windows = board(term), ledger.windows(term)
     ledger.clear_woken(term, "promote")
-    placed, troubles = 0, []
+    placed, called, troubles = 0, {"record"}, []
     for section in sorted(ledger.vacant(term)):
         try:
-            placed += _fill(offered, section, windows, correlation)
+            for done in _fill(offered, section, windows, correlation):
+                placed += len(done.promoted)
+                called.update(done.wake)  # a swap frees a seat in its turn
         except Exception as error:  # noqa: BLE001  one section must not starve the others
             troubles.append(error)
-    wake(term, ["record"])
+    wake(term, sorted(called))
     if troubles:
         raise troubles[0]
     return placed
 
 
-def _fill(offered: Board, section: int, windows: list[WindowView], correlation: str) -> int:
-    ledger, term, placed = backend().ledger, offered.term.id, 0
+def _fill(
+    offered: Board, section: int, windows: list[WindowView], correlation: str
+) -> Iterator[Promotion]:
+    ledger, term = backend().ledger, offered.term.id
     while True:
         seats = ledger.seats_of(term, [section])[section]
         heads = ledger.head(term, section, min(max(seats.open, 1), AT_ONCE))
         candidates = [_candidate(offered, section, student, windows) for student in heads]
         done = ledger.promote(term, section, candidates, correlation)
-        placed += len(done.promoted)
+        yield done
         # Somebody may have left the head meanwhile; where nothing moved, the clock looks again.
         if not done.more or not (done.promoted or done.passed):
-            return placed
+            return
 
 
 def _candidate(offered: Board, section: int, student: int, windows: list[WindowView]) -> Candidate:
@@ -59,6 +65,7 @@ def _candidate(offered: Board, section: int, student: int, windows: list[WindowV
         limit=hundredths(limit(who, offered)),
         corequisites=None if beyond else rules.corequisites(who, card, offered),
         rules=(*rules.refusals(who, card), *beyond),
+        waived=rules.waived(who, card),
     )
 
 

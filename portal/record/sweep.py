@@ -8,6 +8,7 @@ from sqlalchemy import func, select
 from portal.backend import backend
 from portal.catalog.models import Section, Term
 from portal.db import transaction
+from portal.notices.due import due
 from portal.record.models import Checkpoint
 from portal.record.wake import wake
 from portal.seats.library import prefix, reached
@@ -39,12 +40,14 @@ class Sweeper:
     """Remembers the terms, so that windows turn while PostgreSQL is away, and its calls."""
 
     terms: list[LiveTerm] = field(default_factory=list)
+    news: dict[int, int] = field(default_factory=dict)  # terms with notices to make or mails due
     versions: dict[int, int] = field(default_factory=dict)  # of the catalogue, as last told
     calls: dict[tuple[int, str], tuple[int, float]] = field(default_factory=dict)  # why, when
 
     def look(self) -> None:
-        """Read anew which terms there are and how far each is recorded."""
+        """Read anew which terms there are, how far each is recorded, and who is to be told."""
         self.terms = live_terms()
+        self.news = due([term.id for term in self.terms])
 
     def turn(self) -> None:
         """Let the ledger tell of windows that have opened or closed."""
@@ -59,6 +62,8 @@ class Sweeper:
                 self._call(term, "record", term.recorded)
             if standing.vacant:
                 self._call(term, "promote", standing.seq)
+            if term.id in self.news:
+                self._call(term, "notify", self.news[term.id])
             if standing.sections < term.sections or self.versions.get(term.id) != term.version:
                 self.versions[term.id] = term.version
                 self._call(term, "maintain", term.version)

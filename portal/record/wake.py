@@ -14,6 +14,7 @@ JOBS = {
     "record": "jobs.record.drain",
     "promote": "jobs.promote.promote",
     "maintain": "jobs.maintain.warm_up",
+    "notify": "jobs.notify.notify",
 }
 LONGEST = 60  # seconds that a job may take; the clock calls again where more is left
 KEEP_FAILED = 60 * 60

@@ -1,15 +1,21 @@
 """What a refusal was about: names for its ids, and links to what can be done next."""
 
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import TYPE_CHECKING
-from urllib.parse import quote_plus
+from urllib.parse import quote_plus, urlsplit
 from zoneinfo import ZoneInfo
 
+from portal.catalog.present import credit_words, number
 from portal.seats import trees
+from portal.windows.localtime import Clockface
+from portal.words import _
 
 if TYPE_CHECKING:
     from portal.catalog.board import Board, Card
+
+FORMS = ("/pick", "/drop", "/leave", "/swap")
 
 
 @dataclass(frozen=True)
@@ -22,16 +28,25 @@ class Step:
     @property
     def asks(self) -> bool:
         """Whether it leads to a form that asks first, and so fits into a dialog."""
-        return self.url.endswith(("/pick", "/drop", "/leave"))
+        return urlsplit(self.url).path.endswith(FORMS)
 
 
 @dataclass(frozen=True)
 class Case:
-    """What a refusal was about, so that ids can be told as names."""
+    """What a refusal was about, so that ids can be told as names.
+
+    `held` are the credits (hundredths) of the seats held, by section. `instead` is the seat that
+    was to be given up, `swap` one that could be: none is left in the way then. `waits` is who
+    has a place in line already, and can't ask for a swap.
+    """
 
     board: "Board"
     card: "Card | None"
     zone: ZoneInfo
+    held: Mapping[int, int] = field(default_factory=dict)
+    instead: int = 0
+    swap: int = 0
+    waits: bool = False
 
     @property
     def term_url(self) -> str:
@@ -39,12 +54,12 @@ class Case:
 
     @property
     def name(self) -> str:
-        return self.named(self.card.id) if self.card else "this section"
+        return self.named(self.card.id) if self.card else _("This section")
 
     def named(self, section: int) -> str:
         """A section as people say it, such as CSC 1100-01."""
         card = self.board.card(section)
-        return name_of(card) if card else f"section {section}"
+        return name_of(card) if card else _("section %(number)s", number=section)
 
     def url(self, section: int, act: str) -> str:
         return f"{self.term_url}/sections/{section}/{act}"
@@ -55,8 +70,7 @@ class Case:
 
     def when(self, ms: int) -> str:
         """A moment in the institution's zone: "9:00 am on Thursday, September 3"."""
-        at = datetime.fromtimestamp(ms / 1000, self.zone)
-        return f"{at:%-I:%M} {at:%p}".lower() + f" on {at:%A, %B} {at.day}"
+        return Clockface(self.zone).spoken(ms)
 
 
 def name_of(card: "Card") -> str:
@@ -65,10 +79,16 @@ def name_of(card: "Card") -> str:
 
 
 def points(hundredths: int) -> str:
-    """Credits as people write them: 400 is "4", 150 is "1.5"."""
+    """Credits as forms send them: 400 is "4", 150 is "1.5"."""
     return f"{hundredths / 100:.2f}".rstrip("0").rstrip(".")
+
+
+def amount(hundredths: int) -> str:
+    """Credits as their reader writes them, without the unit."""
+    return number(Decimal(hundredths) / 100)
 
 
 def credits_in_words(hundredths: int) -> str:
     """An amount with its unit: "1 credit", "4 credits"."""
-    return f"{points(hundredths)} credit{'' if hundredths == 100 else 's'}"
+    credits_ = Decimal(hundredths) / 100
+    return credit_words(credits_, credits_)

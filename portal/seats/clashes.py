@@ -1,8 +1,10 @@
-"""Which meetings of two sections clash, and how that is said."""
+"""Which meetings of two sections clash, as the ledger sees it, and how that is said."""
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from portal.seats import trees
+from portal.words import _, _n
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -10,32 +12,48 @@ if TYPE_CHECKING:
     from portal.catalog.board import Card, MeetingView
 
 
+def clash(card: "Card", other: "Card") -> bool:
+    """Whether two sections meet at the same time on some day."""
+    return any(_clashing(card, other))
+
+
 def clash_in_words(card: "Card | None", held: "Card | None", name: str) -> str:
     """That a section meets at the same time as the one held, called `name`, and when."""
     pairs = list(_clashing(card, held)) if card and held else []
-    mine, theirs = _times(one for one, _ in pairs), _times(other for _, other in pairs)
-    when = f" ({trees.listed(theirs, 'and')})" if theirs else ""
+    mine, theirs = _times(one for one, _other in pairs), _times(other for _one, other in pairs)
+    if not pairs:
+        return _("It meets at the same time as your %(name)s.", name=name)
     if mine == theirs:
-        return f"It meets at the same time as your {name}{when}."
-    meets = "meets" if len(mine) == 1 else "meet"
-    return f"Its {trees.listed(mine, 'and')} {meets} at the same time as your {name}{when}."
-
-
-def _clashing(card: "Card", held: "Card") -> "Iterator[tuple[MeetingView, MeetingView]]":
-    return (
-        (one, other) for one in card.meetings for other in held.meetings if _overlap(one, other)
+        times = trees.all_of(theirs)
+        return _("It meets at the same time as your %(name)s (%(times)s).", name=name, times=times)
+    return _n(
+        "Its %(mine)s meets at the same time as your %(name)s (%(times)s).",
+        "Its %(mine)s meet at the same time as your %(name)s (%(times)s).",
+        len(mine),
+        mine=trees.all_of(mine),
+        name=name,
+        times=trees.all_of(theirs),
     )
 
 
-def _overlap(one: "MeetingView", other: "MeetingView") -> bool:
-    if not (one.clashes and other.clashes and one.mask & other.mask):
+def _clashing(card: "Card", held: "Card") -> "Iterator[tuple[MeetingView, MeetingView]]":
+    return ((one, other) for one in card.meetings for other in held.meetings if _meet(one, other))
+
+
+def _meet(one: "MeetingView", other: "MeetingView") -> bool:
+    if not (one.clashes and other.clashes):
         return False
     if one.start is None or one.end is None or other.start is None or other.end is None:
         return False
-    if one.first and one.last and other.first and other.last:
-        shared = max(one.first, other.first) <= min(one.last, other.last)
-        return shared and one.start < other.end and other.start < one.end
-    return one.start < other.end and other.start < one.end
+    return one.start < other.end and other.start < one.end and _share_a_day(one, other)
+
+
+def _share_a_day(one: "MeetingView", other: "MeetingView") -> bool:
+    """Seven days of the dates that both share show every weekday that occurs there."""
+    first, last = max(one.first, other.first), min(one.last, other.last)
+    shared = (first + timedelta(days) for days in range(min(7, (last - first).days + 1)))
+    both = one.mask & other.mask
+    return any(both >> day.weekday() & 1 for day in shared)
 
 
 def _times(meetings: "Iterable[MeetingView]") -> list[str]:

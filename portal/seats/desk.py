@@ -1,6 +1,10 @@
-"""Where a student's wish becomes a question to the ledger, with all that it must be told."""
+"""Where a student's wish becomes a question to the ledger, with all that it must be told.
 
-from dataclasses import dataclass
+What the rules need to know comes from caches: a decision waits for no query of its own.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, time, timedelta
 from decimal import Decimal
 from threading import Lock
@@ -12,17 +16,30 @@ from portal.backend import backend
 from portal.catalog.board import Board, board
 from portal.people.profile import Profile, profile
 from portal.record.wake import wake
-from portal.seats import rules
-from portal.seats.answers import Answer, Outcome, Reason, WindowView
+from portal.seats import replies, wishes
+from portal.seats.answers import Answer, Submission, WindowView
+from portal.seats.wishes import Wanted, Wish, hundredths
 from portal.windows.phases import open_to
+
+__all__ = ["Asked", "Asker", "Wanted", "Wish", "claim", "drop", "hundredths", "leave", "submit"]
 
 WINDOWS_FRESH_SECONDS = 1
 HALF_A_DAY = timedelta(hours=12)
 
 
 @dataclass(frozen=True)
+class Asker:
+    """Who asks, and the key by which the answer can be asked for again."""
+
+    student: int
+    term: int
+    request: str | None
+    correlation: str
+
+
+@dataclass(frozen=True)
 class Asked:
-    """Who asks, about which section, and the key by which the answer can be asked for again."""
+    """Who asks about which section, under which key."""
 
     student: int
     term: int
@@ -30,47 +47,64 @@ class Asked:
     request: str | None
     correlation: str
 
+    @property
+    def asker(self) -> Asker:
+        return Asker(self.student, self.term, self.request, self.correlation)
 
-def claim(asked: Asked, *, credits: Decimal | None, wait: bool) -> Answer:  # noqa: A002
-    """Ask for a seat, or with `wait` for a place in line; `credits` matter for ranges alone.
 
-    Raises KeyReused where the request key stood for another wish.
+def submit(asker: Asker, wished: Sequence[Wish]) -> Submission:
+    """Decide several wishes in one step; the answers are in the order of the wishes.
+
+    A wish for a section that is linked to another (see linked.py) names both in one option, unless
+    the other is held. Each part of each answer has its section, reasons and receipt (`seq`).
+    Raises KeyReused where the request key stood for other wishes.
     """
-    who, offered = profile(asked.student), board(asked.term)
-    card = offered.card(asked.section)
-    if card is None:
-        return _refused(Reason("section_unknown"))
-    beyond = rules.unoffered(who, card, offered)
-    answer = backend().ledger.claim(
-        **vars(asked),
-        credits=hundredths(card.credits_min if credits is None else credits),
+    who, offered = profile(asker.student), board(asker.term)
+    order = wishes.in_order(wished, offered)
+    decided = backend().ledger.submit(
+        **vars(asker),
         limit=hundredths(limit(who, offered)),
-        windows=[window.id for window in windows_of(who, asked.term)],
-        wait=wait,
-        corequisites=None if beyond else rules.corequisites(who, card, offered),
-        rules=[*rules.refusals(who, card), *beyond],
+        windows=[window.id for window in windows_of(who, asker.term)],
+        lines=[wishes.line(wished[number], who, offered) for number in order],
         actor=_actor(who),
     )
-    return _told(asked, answer)
+    wake(asker.term, decided.wake)
+    back = sorted(range(len(order)), key=order.__getitem__)
+    return replace(decided, lines=tuple(decided.lines[place] for place in back))
 
 
-def drop(asked: Asked) -> Answer:
-    """Give a seat up."""
+def claim(
+    asked: Asked,
+    *,
+    credits: Decimal | None,  # noqa: A002  the field's word
+    wait: bool,
+    instead: int | None = None,
+) -> Answer:
+    """Ask for one seat, or with `wait` for a place in line: a `submit` of that wish alone."""
+    wish = Wish([[Wanted(asked.section, credits)]], wait, instead)
+    return replies.only(submit(asked.asker, [wish]))
+
+
+def drop(asked: Asked, along: Sequence[int] = ()) -> Answer:
+    """Give a seat up, and those of `along` with it: together one drop of the day."""
     who = profile(asked.student)
     answer = backend().ledger.drop(
         **vars(asked),
+        along=along,
         windows=[window.id for window in windows_of(who, asked.term)],
         days=days(datetime.now(backend().settings.zone), backend().settings.zone),
         drop_limit=board(asked.term).term.drops_per_day,
         actor=_actor(who),
     )
-    return _told(asked, answer)
+    wake(asked.term, answer.wake)
+    return answer
 
 
 def leave(asked: Asked) -> Answer:
     """Give a place on a waitlist up."""
     answer = backend().ledger.leave(**vars(asked), actor=_actor(profile(asked.student)))
-    return _told(asked, answer)
+    wake(asked.term, answer.wake)
+    return answer
 
 
 def windows_of(who: Profile, term: int) -> list[WindowView]:
@@ -101,11 +135,6 @@ def limit(who: Profile, offered: Board) -> Decimal:
     return offered.term.credit_limit if who.credit_limit is None else who.credit_limit
 
 
-def hundredths(credits: Decimal) -> int:  # noqa: A002
-    """Credits as the ledger counts them."""
-    return round(credits * 100)
-
-
 def days(now: datetime, zone: ZoneInfo) -> list[tuple[int, str]]:
     """The starts (ms) and names of three days, so that the ledger finds the one it is in.
 
@@ -115,16 +144,6 @@ def days(now: datetime, zone: ZoneInfo) -> list[tuple[int, str]]:
     around = [first + timedelta(days=number) for number in range(3)]
     starts = [datetime.combine(day, time.min, zone).timestamp() for day in around]
     return [(round(at * 1000), day.isoformat()) for at, day in zip(starts, around, strict=True)]
-
-
-def _told(asked: Asked, answer: Answer) -> Answer:
-    if answer.wake:
-        wake(asked.term, answer.wake)
-    return answer
-
-
-def _refused(reason: Reason) -> Answer:
-    return Answer(Outcome.REFUSED, at=backend().ledger.now(), reasons=(reason,))
 
 
 def _actor(who: Profile) -> str:

@@ -1,40 +1,104 @@
 """What can be told before a claim is sent: the likely refusals, so that nobody presses in vain."""
 
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from portal.seats import rules, trees
 from portal.seats.answers import Reason, Seats, Standing
+from portal.seats.clashes import clash
 from portal.windows.phases import Phase
 
 if TYPE_CHECKING:
-    from portal.catalog.board import Board, Card, MeetingView
+    from portal.catalog.board import Board, Card
     from portal.people.profile import Profile
 
 
-def foreseen(
-    profile: "Profile", card: "Card", board: "Board", standing: Standing, limit: int
+def foreseen(  # noqa: PLR0913  what a claim depends on
+    profile: "Profile",
+    card: "Card",
+    board: "Board",
+    standing: Standing,
+    limit: int,
+    *,
+    instead: int = 0,
 ) -> list[Reason]:
     """Why the ledger would refuse as things stand, window and seats apart.
 
-    `limit` is in hundredths. What only the ledger can say, such as meetings whose dates may not
-    overlap, is left to it.
+    `limit` is in hundredths; `instead` is a section that would be given up for this one.
     """
     mine = _mine(card, standing)
     if mine:
         return mine
-    held = board.some(held.section for held in standing.enrolled)
-    found = [Reason("same_course", {"section": each.id}) for each in held if _same(each, card)]
-    found += [Reason("time_conflict", {"section": each.id}) for each in held if _clash(each, card)]
-    total = sum(held.credits for held in standing.enrolled)
-    adds = round(card.credits_min * 100)
-    if total + adds > limit:
-        found.append(Reason("credit_limit", {"held": total, "adds": adds, "limit": limit}))
-    beyond = rules.unoffered(profile, card, board)
-    needed = None if beyond else rules.corequisites(profile, card, board)
-    missing = _lacking(needed, {each.course_id for each in held})
-    if missing:
-        found.append(Reason("corequisite", {"missing": missing}))
-    return [*found, *rules.refusals(profile, card), *beyond]
+    if instead and all(held.section != instead for held in standing.enrolled):
+        return [Reason("not_enrolled", {"section": instead})]
+    kept = without(standing, [instead])
+    held = board.some(each.section for each in kept.enrolled)
+    total = sum(each.credits for each in kept.enrolled)
+    found = [*_meets(card, held), *_credits(total, round(card.credits_min * 100), limit)]
+    found += _lone(profile, card, board, held)
+    if instead:
+        found += needed_by(profile, board, standing, [instead], gained=[card])
+    return _permitted(profile, card, [*found, *rules.refusals(profile, card)])
+
+
+def plan(  # noqa: PLR0913  what a plan depends on
+    profile: "Profile",
+    board: "Board",
+    standing: Standing,
+    limit: int,
+    wished: Sequence[tuple["Card", int]],
+    *,
+    about: Collection[int] | None = None,
+) -> dict[int, list[Reason]]:
+    """By section, what stands against having all that is wished, with its credits (hundredths).
+
+    What is wished counts as held for the others, in the order given for the sum of credits.
+    Reasons that come of what is not held yet have `planned` among their facts. With `about` it is
+    worked out for these sections alone, as all of a long plan takes the square of its length.
+    """
+    told = {card.id: _mine(card, standing) for card, _ in wished}
+    new = [(card, adds) for card, adds in wished if not told[card.id]]
+    if about is not None:
+        told = {section: why for section, why in told.items() if section in about}
+    held = board.some(each.section for each in standing.enrolled)
+    total = now = sum(each.credits for each in standing.enrolled)
+    for card, adds in new:
+        if card.id in told:
+            others = [each for each, _ in new if each.id != card.id]
+            load = _credits(total, adds, limit)
+            found = [*_meets(card, held), *_planned(_meets(card, others))]
+            found += load if total == now else _planned(load)
+            found += _lone(profile, card, board, [*held, *others])
+            told[card.id] = _permitted(profile, card, [*found, *rules.refusals(profile, card)])
+        total += adds
+    return told
+
+
+def needed_by(
+    profile: "Profile",
+    board: "Board",
+    standing: Standing,
+    given_up: Collection[int],
+    gained: Collection["Card"] = (),
+) -> list[Reason]:
+    """The seats kept that would lose a corequisite with those given up, unless one is gained."""
+    before = board.some(each.section for each in standing.enrolled)
+    kept = [each for each in before if each.id not in given_up]
+    after = {each.course_id for each in (*kept, *gained)}
+    met = {each.course_id for each in before}
+    trees_of = {each.id: rules.corequisites(profile, each, board) for each in kept}
+    return [
+        Reason("needed_by", {"section": section, "missing": _lacking(tree, after)})
+        for section, tree in trees_of.items()
+        if _lacking(tree, after) and not _lacking(tree, met)
+    ]
+
+
+def without(standing: Standing, sections: Collection[int]) -> Standing:
+    """The standing once the seats of those sections have been given up."""
+    kept = tuple(each for each in standing.enrolled if each.section not in sections)
+    return replace(standing, enrolled=kept)
 
 
 def shut(phase: Phase) -> list[Reason]:
@@ -64,20 +128,36 @@ def _mine(card: "Card", standing: Standing) -> list[Reason]:
     return [Reason("already_waiting", {"position": place.position}) for place in places]
 
 
-def _same(held: "Card", card: "Card") -> bool:
-    return held.course_id == card.course_id
+def _planned(reasons: list[Reason]) -> list[Reason]:
+    return [replace(each, facts=each.facts | {"planned": True}) for each in reasons]
 
 
-def _clash(held: "Card", card: "Card") -> bool:
-    return any(_meet(one, other) for one in held.meetings for other in card.meetings)
+def _credits(total: int, adds: int, limit: int) -> list[Reason]:
+    if total + adds <= limit:
+        return []
+    return [Reason("credit_limit", {"held": total, "adds": adds, "limit": limit})]
 
 
-def _meet(one: "MeetingView", other: "MeetingView") -> bool:
-    if not (one.clashes and other.clashes and one.mask & other.mask and one.dates == other.dates):
-        return False
-    if one.start is None or one.end is None or other.start is None or other.end is None:
-        return False
-    return one.start < other.end and other.start < one.end
+def _meets(card: "Card", others: list["Card"]) -> list[Reason]:
+    same = [each.id for each in others if each.course_id == card.course_id]
+    clashing = [each.id for each in others if clash(card, each)]
+    return [
+        *(Reason("same_course", {"section": section}) for section in same),
+        *(Reason("time_conflict", {"section": section}) for section in clashing),
+    ]
+
+
+def _lone(profile: "Profile", card: "Card", board: "Board", beside: list["Card"]) -> list[Reason]:
+    """That a corequisite is missing beside these sections, or is not offered at all."""
+    beyond = rules.unoffered(profile, card, board)
+    needed = None if beyond else rules.corequisites(profile, card, board)
+    missing = _lacking(needed, {each.course_id for each in beside})
+    return beyond or ([Reason("corequisite", {"missing": missing})] if missing else [])
+
+
+def _permitted(profile: "Profile", card: "Card", reasons: list[Reason]) -> list[Reason]:
+    passes = rules.permitted(profile, card)
+    return [each for each in reasons if each.code not in passes]
 
 
 def _lacking(tree: dict[str, Any] | None, courses: set[int]) -> list[int]:

@@ -20,7 +20,10 @@ from redis.exceptions import TimeoutError as LateReply
 
 from portal.seats.errors import LedgerSilent, LedgerUnavailable
 
-CODE = Path(__file__).with_name("ledger.lua").read_text(encoding="utf-8")
+FUNCTIONS = Path(__file__).with_name("functions")
+# In this order, as each knows those before it.
+PARTS = ("term", "objections", "events", "wishes", "selections", "offer", "doors")
+CODE = "\n".join((FUNCTIONS / f"{part}.lua").read_text(encoding="utf-8") for part in PARTS)
 LOST = (LostConnection, LateReply)  # no answer came
 AWAY = (*LOST, ReadOnlyError, OutOfMemoryError, ClusterError)
 CANNOT_WRITE = ("NOREPLICAS", "MISCONF", "MASTERDOWN")

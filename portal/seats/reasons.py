@@ -1,11 +1,13 @@
 """Refusals in plain words: what is wrong, and the next step as a link where there is one."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from portal.seats.answers import Reason
 from portal.seats.case import Case, Step
 from portal.seats.sentences import SENTENCES, unknown
+
+IN_THE_WAY = ("same_course", "time_conflict")
 
 
 @dataclass(frozen=True)
@@ -18,8 +20,30 @@ class Told:
 
 
 def told(reasons: Iterable[Reason], case: Case) -> list[Told]:
-    """Each reason with its sentence and next step, in the order given."""
-    return [
-        Told(reason.code, *SENTENCES.get(reason.code, unknown)(reason.facts, case))
-        for reason in reasons
-    ]
+    """Each reason with its sentence and next step, in the order given; no step comes twice."""
+    reasons, found, offered = list(reasons), [], set[str]()
+    case = replace(case, swap=_in_exchange(reasons, case))
+    for reason in reasons:
+        text, step = SENTENCES.get(reason.code, unknown)(reason.facts, case)
+        if step and step.url in offered:
+            step = None
+        offered |= {step.url} if step else set()
+        found.append(Told(reason.code, text, step))
+    return found
+
+
+def _in_exchange(reasons: list[Reason], case: Case) -> int:
+    """The one seat that could be given up so that nothing held stands in the way; else 0."""
+    seats = [each for each in reasons if not each.facts.get("planned")]
+    blocking = {each.facts["section"] for each in seats if each.code in IN_THE_WAY}
+    over = next((each.facts for each in seats if each.code == "credit_limit"), None)
+    if case.instead or case.waits or len(blocking) > 1:
+        return 0
+    enough = blocking if over is None else _enough(case, over["held"] + over["adds"], over["limit"])
+    fitting = enough & blocking if blocking else enough
+    return fitting.pop() if len(fitting) == 1 else 0
+
+
+def _enough(case: Case, total: int, limit: int) -> set[int]:
+    """The seats without any one of which the total (hundredths) is within the limit."""
+    return {section for section, amount in case.held.items() if total - amount <= limit}

@@ -2,20 +2,29 @@
 
 from collections.abc import Iterable
 
-from portal.seats.trees import listed
+from portal.seats.trees import all_of, any_of
+from portal.words import _, _l, _n
 
 SHOWN = 4
 
 _WHOM = {
-    "level": "{} students",
-    "major": "majors in {}",
-    "field_of_study": "students of {}",
-    "classification": "class year {}",
-    "degree": "students for the degree {}",
-    "campus": "students of the campus {}",
-    "college": "students of {}",
+    "level": _l("%(names)s students"),
+    "major": _l("majors in %(names)s"),
+    "field_of_study": _l("students of %(names)s"),
+    "classification": _l("class year %(names)s"),
+    "degree": _l("students for the degree %(names)s"),
+    "campus": _l("students of the campus %(names)s"),
+    "college": _l("students of %(names)s"),
 }
-_RECORD = {"field_of_study": "field of study", "classification": "class year"}
+_RECORD = {
+    "level": _l("level"),
+    "major": _l("major"),
+    "field_of_study": _l("field of study"),
+    "classification": _l("class year"),
+    "degree": _l("degree"),
+    "campus": _l("campus"),
+    "college": _l("college"),
+}
 
 
 def restriction(rule: str, kind: str, values: list[str], have: list[str]) -> str:
@@ -39,14 +48,28 @@ def grouped(restrictions: Iterable[tuple[str, str, str]]) -> dict[tuple[str, str
 def _sentence(rule: str, kind: str, values: list[str], most: int | None = None) -> str:
     """More values than `most` are counted."""
     cut = most is not None and len(values) > most + 1
-    named = [*values[:most], f"{len(values) - (most or 0)} others"] if cut else values
-    whom = _WHOM.get(kind, "students with " + kind.replace("_", " ") + " {}")
-    phrase = whom.format(listed(named, "or"))
-    return f"For {phrase} only" if rule == "must_be" else f"Not for {phrase}"
+    others = len(values) - (most or 0)
+    named = [*values[:most], _n("%(num)s other", "%(num)s others", others)] if cut else values
+    whom = _whom(kind, any_of(named))
+    if rule == "must_be":
+        return _("For %(whom)s only", whom=whom)
+    return _("Not for %(whom)s", whom=whom)
+
+
+def _whom(kind: str, names: str) -> str:
+    if kind in _WHOM:
+        return str(_WHOM[kind]) % {"names": names}
+    return _("students with %(attribute)s %(names)s", attribute=_attribute(kind), names=names)
 
 
 def _have(kind: str, have: list[str]) -> str:
-    attribute = _RECORD.get(kind, kind.replace("_", " "))
+    attribute = _attribute(kind)
     if not have:
-        return f"Your record names no {attribute}: ask the registrar to add it."
-    return f"Your record says {attribute} {listed(have, 'and')}."
+        return _(
+            "Your record names no %(attribute)s: ask the registrar to add it.", attribute=attribute
+        )
+    return _("Your record says %(attribute)s %(have)s.", attribute=attribute, have=all_of(have))
+
+
+def _attribute(kind: str) -> str:
+    return str(_RECORD.get(kind, kind.replace("_", " ")))

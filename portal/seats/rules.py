@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from portal.people.profile import Profile
 
 NOT_OFFERED = 0  # stands for a course that no student can hold this term
+LEDGERS_OWN = ("same_course", "time_conflict", "credit_limit", "corequisite")
+WAIVABLE = ("prerequisite", "restriction", "not_for_you", *LEDGERS_OWN)
 
 
 def refusals(profile: "Profile", card: "Card") -> list[Reason]:
@@ -24,7 +26,9 @@ def refusals(profile: "Profile", card: "Card") -> list[Reason]:
     lacking = trees.missing(card.prerequisites, lambda code: trees.key(code) in completed)
     if lacking:
         reasons.append(Reason("prerequisite", {"missing": lacking}))
-    return [*reasons, *_restrictions(profile, card.restrictions)]
+    reasons += _restrictions(profile, card.restrictions)
+    passes = permitted(profile, card)
+    return [reason for reason in reasons if reason.code not in passes]
 
 
 def visible(profile: "Profile", card: "Card") -> bool:
@@ -36,35 +40,39 @@ def visible(profile: "Profile", card: "Card") -> bool:
         or _meet(card.restricted_to, profile.majors | profile.minors)
         or _meet(card.levels, [profile.level])
         or _meet(card.years, [profile.year])
+        or "not_for_you" in permitted(profile, card)
     )
+
+
+def permitted(profile: "Profile", card: "Card") -> frozenset[str]:
+    """Codes of the reasons that the registrar permits the student to pass, for this section."""
+    return profile.overrides.get(card.id, frozenset())
+
+
+def waived(profile: "Profile", card: "Card") -> tuple[str, ...]:
+    """Those of them that are the ledger's to give."""
+    passes = permitted(profile, card)
+    return tuple(code for code in LEDGERS_OWN if code in passes)
 
 
 def corequisites(profile: "Profile", card: "Card", board: "Board") -> dict[str, Any] | None:
     """What must be held in the same term, as a tree of course ids; None where nothing must."""
-    return _by_id(_lacking(profile, card, board), board)
+    return _by_id(_lacking(profile, card), board)
 
 
 def unoffered(profile: "Profile", card: "Card", board: "Board") -> list[Reason]:
     """A refusal where the corequisites can't be met, as no section of them is offered."""
-    lacking = _lacking(profile, card, board)
+    lacking = _lacking(profile, card)
     beyond = trees.missing(lacking, lambda code: _course(code, board) != NOT_OFFERED)
     return [Reason("corequisite_not_offered", {"missing": beyond})] if beyond else []
 
 
-def _lacking(profile: "Profile", card: "Card", board: "Board") -> trees.Tree | None:
+def _lacking(profile: "Profile", card: "Card") -> trees.Tree | None:
+    """The corequisites that were not passed in an earlier term."""
+    if "corequisite" in permitted(profile, card):
+        return None
     completed = {trees.key(code) for code in profile.completed}
-    own = trees.key(card.course_code)
-
-    # Of two courses that name each other, the first claim could never be made.
-    def held(code: str) -> bool:
-        return trees.key(code) in completed or own in _corequisites_of(code, board)
-
-    return trees.missing(card.corequisites, held)
-
-
-def _corequisites_of(code: str, board: "Board") -> set[str]:
-    cards = board.sections_of(_course(code, board))
-    return {trees.key(named) for card in cards for named in trees.codes(card.corequisites)}
+    return trees.missing(card.corequisites, lambda code: trees.key(code) in completed)
 
 
 def _by_id(tree: trees.Tree | None, board: "Board") -> dict[str, Any] | None:

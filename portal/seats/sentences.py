@@ -1,193 +1,148 @@
 """A sentence for each code of refusal, and the next step where there is one."""
 
 from collections.abc import Callable
-from typing import Any
 
-from portal.seats import trees
-from portal.seats.case import Case, Step, points
-from portal.seats.clashes import clash_in_words
-from portal.seats.restrictions import restriction
+from portal.seats import rulings, steps
+from portal.seats.case import Case, Step
+from portal.seats.rulings import Facts, Saying
+from portal.words import _, _n
 
-Teller = Callable[[dict[str, Any], Case], tuple[str, Step | None]]
-
-
-def _window_unscheduled(_: dict[str, Any], case: Case) -> tuple[str, Step | None]:
-    text = "No selection window is scheduled for you in this term."
-    return text, Step("Browse the sections", case.term_url)
+Teller = Callable[[Facts, Case], Saying]
 
 
-def _window_before(facts: dict[str, Any], case: Case) -> tuple[str, Step | None]:
-    text = f"Selection has not begun. It opens at {case.when(facts['opens'])}."
-    return text, Step("See the countdown", case.term_url)
+def _window_unscheduled(_facts: Facts, case: Case) -> Saying:
+    text = _("No selection window is scheduled for you in this term.")
+    return text, Step(_("Browse the sections"), case.term_url)
 
 
-def _window_ended(facts: dict[str, Any], case: Case) -> tuple[str, Step | None]:
-    text = f"Selection ended at {case.when(facts['closes'])}."
-    return text, _mine(case)
+def _window_before(facts: Facts, case: Case) -> Saying:
+    text = _("Selection has not begun. It opens at %(time)s.", time=case.when(facts["opens"]))
+    return text, Step(_("See the countdown"), case.term_url)
 
 
-def _section_unknown(_: dict[str, Any], case: Case) -> tuple[str, Step | None]:
-    return "This section is not offered any more.", Step("Back to the sections", case.term_url)
+def _window_ended(facts: Facts, case: Case) -> Saying:
+    text = _("Selection ended at %(time)s.", time=case.when(facts["closes"]))
+    return text, steps.mine(case)
 
 
-def _section_new(_: dict[str, Any], case: Case) -> tuple[str, Step | None]:
-    return f"{case.name} has not been published yet.", _others(case)
+def _section_unknown(_facts: Facts, case: Case) -> Saying:
+    return _("This section is not offered any more."), steps.back(case)
 
 
-def _section_confirmed(_: dict[str, Any], case: Case) -> tuple[str, Step | None]:
-    return f"{case.name} is confirmed: its class list is closed.", _others(case)
+def _section_new(_facts: Facts, case: Case) -> Saying:
+    return _("%(name)s has not been published yet.", name=case.name), steps.others(case)
 
 
-def _section_canceled(_: dict[str, Any], case: Case) -> tuple[str, Step | None]:
-    return f"{case.name} has been canceled.", _others(case)
+def _section_confirmed(_facts: Facts, case: Case) -> Saying:
+    text = _("%(name)s is confirmed: its class list is closed.", name=case.name)
+    return text, steps.others(case)
 
 
-def _already_enrolled(_: dict[str, Any], case: Case) -> tuple[str, Step | None]:
-    return f"You already have this: {case.name} is among your selections.", _mine(case)
+def _section_canceled(_facts: Facts, case: Case) -> Saying:
+    return _("%(name)s has been canceled.", name=case.name), steps.others(case)
 
 
-def _already_waiting(facts: dict[str, Any], case: Case) -> tuple[str, Step | None]:
-    place = f", at place {facts['position']}" if facts.get("position") else ""
-    return f"You are already on the waitlist of {case.name}{place}.", _mine(case)
+def _already_enrolled(_facts: Facts, case: Case) -> Saying:
+    text = _("You already have this: %(name)s is among your selections.", name=case.name)
+    return text, steps.mine(case)
 
 
-def _same_course(facts: dict[str, Any], case: Case) -> tuple[str, Step | None]:
-    name = case.named(facts["section"])
-    text = f"You already have {name}, another section of this course."
-    return text, Step(f"Cancel {name}", case.url(facts["section"], "drop"))
+def _already_waiting(facts: Facts, case: Case) -> Saying:
+    place = facts.get("position")
+    if place:
+        text = _(
+            "You are already on the waitlist of %(name)s, at place %(place)s.",
+            name=case.name,
+            place=place,
+        )
+    else:
+        text = _("You are already on the waitlist of %(name)s.", name=case.name)
+    return text, steps.mine(case)
 
 
-def _time_conflict(facts: dict[str, Any], case: Case) -> tuple[str, Step | None]:
-    name = case.named(facts["section"])
-    text = clash_in_words(case.card, case.board.card(facts["section"]), name)
-    return text, Step(f"Cancel {name}", case.url(facts["section"], "drop"))
-
-
-def _credit_range(facts: dict[str, Any], case: Case) -> tuple[str, Step | None]:
-    low, high = points(facts["min"]), points(facts["max"])
-    text = f"{case.name} can be taken for {low} to {high} credits; choose an amount in between."
-    return text, None
-
-
-def _credit_limit(facts: dict[str, Any], case: Case) -> tuple[str, Step | None]:
-    total = points(facts["held"] + facts["adds"])
-    text = (
-        f"It would bring you to {total} credits, and your limit is {points(facts['limit'])}. "
-        f"You have {points(facts['held'])} now."
+def _full(facts: Facts, case: Case) -> Saying:
+    waiting, size = facts.get("waiting", 0), facts.get("waitlist_capacity", 0)
+    step = steps.wait(case) if waiting < size else steps.others(case)
+    if not waiting:
+        text = _("The last seat of %(name)s is gone. Nobody waits for one yet.", name=case.name)
+        return text, step
+    text = _n(
+        "The last seat of %(name)s is gone. %(num)s student is on the waitlist.",
+        "The last seat of %(name)s is gone. %(num)s students are on the waitlist.",
+        waiting,
+        name=case.name,
     )
-    return text, Step("Make room", _mine(case).url)
-
-
-def _corequisite(facts: dict[str, Any], case: Case) -> tuple[str, Step | None]:
-    names = [case.board.course_code(course) for course in facts["missing"]]
-    offered = [name for name in names if name]
-    if not offered:
-        return "It needs another course in the same term that is not offered.", _others(case)
-    together = trees.listed([trees.shown(name) for name in offered], "or")
-    return f"It is taken together with {together}: pick that first.", _find(offered[0], case)
-
-
-def _corequisite_not_offered(facts: dict[str, Any], case: Case) -> tuple[str, Step | None]:
-    needed = trees.words(facts["missing"])
-    text = f"It is taken together with {needed}, not offered this term. Ask the department."
-    return text, _others(case)
-
-
-def _full(facts: dict[str, Any], case: Case) -> tuple[str, Step | None]:
-    waiting = facts.get("waiting", 0)
-    text = f"The last seat of {case.name} is gone. {waiting} on the waitlist."
-    step = Step("Join the waitlist", case.url(case.card.id, "pick")) if case.card else None
     return text, step
 
 
-def _waitlist_full(facts: dict[str, Any], case: Case) -> tuple[str, Step | None]:
+def _waitlist_full(facts: Facts, case: Case) -> Saying:
     size = facts.get("waitlist_capacity", 0)
-    full = f"its waitlist of {size} is full as well" if size else "it keeps no waitlist"
-    return f"{case.name} is full and {full}.", _others(case)
+    if size:
+        text = _(
+            "%(name)s is full and its waitlist of %(size)s is full as well.",
+            name=case.name,
+            size=size,
+        )
+    else:
+        text = _("%(name)s is full and it keeps no waitlist.", name=case.name)
+    return text, steps.others(case)
 
 
-def _prerequisite(facts: dict[str, Any], case: Case) -> tuple[str, Step | None]:
-    needed = trees.words(facts["missing"])
-    text = f"It needs {needed}, which your record does not show."
-    offered = [code for code in trees.codes(facts["missing"]) if case.board.course_id(code)]
-    return text, _find(offered[0], case) if offered else _others(case)
+def _not_enrolled(facts: Facts, case: Case) -> Saying:
+    name = case.named(facts["section"]) if "section" in facts else case.name
+    return _("%(name)s is not among your selections (any more).", name=name), steps.mine(case)
 
 
-def _restriction(facts: dict[str, Any], case: Case) -> tuple[str, Step | None]:
-    return restriction(**facts), _others(case)
-
-
-def _hold(facts: dict[str, Any], _: Case) -> tuple[str, Step | None]:
-    office = facts.get("office") or "the registrar"
-    reason = str(facts.get("reason") or facts.get("kind") or "no reason given").rstrip(".")
-    return f"There is a hold on your record: {reason}. Please see {office} to have it lifted.", None
-
-
-def _not_for_you(_: dict[str, Any], case: Case) -> tuple[str, Step | None]:
-    text = f"{case.name} is for other majors, levels or class years than yours."
-    return text, Step("Back to the sections", case.term_url)
-
-
-def _not_enrolled(_: dict[str, Any], case: Case) -> tuple[str, Step | None]:
-    return f"{case.name} is not among your selections (any more).", _mine(case)
-
-
-def _drop_limit(facts: dict[str, Any], case: Case) -> tuple[str, Step | None]:
-    text = (
-        f"You have used your {facts['limit']} cancellations of today. "
-        f"You can cancel again from {case.when(facts['resets'])}."
+def _drop_limit(facts: Facts, case: Case) -> Saying:
+    text = _n(
+        "You have used your %(num)s cancellation of today. You can cancel again from %(time)s.",
+        "You have used your %(num)s cancellations of today. You can cancel again from %(time)s.",
+        facts["limit"],
+        time=case.when(facts["resets"]),
     )
-    return text, _mine(case)
+    return text, steps.mine(case)
 
 
-def _not_waiting(_: dict[str, Any], case: Case) -> tuple[str, Step | None]:
-    return f"You are not on the waitlist of {case.name} (any more).", _mine(case)
+def _not_waiting(_facts: Facts, case: Case) -> Saying:
+    text = _("You are not on the waitlist of %(name)s (any more).", name=case.name)
+    return text, steps.mine(case)
 
 
-def _mine(case: Case) -> Step:
-    return Step("See my selections", f"{case.term_url}/mine")
-
-
-def _find(code: str, case: Case) -> Step:
-    return Step(f"Find {trees.shown(code)}", case.search(trees.shown(code)))
-
-
-def _others(case: Case) -> Step:
-    siblings = case.board.sections_of(case.card.course_id) if case.card else []
-    if case.card and any(each.status == "OPEN" and each != case.card for each in siblings):
-        code = trees.shown(case.card.course_code)
-        return Step(f"Other sections of {code}", case.search(code, free=True))
-    return Step("Back to the sections", case.term_url)
-
-
-def unknown(_: dict[str, Any], case: Case) -> tuple[str, Step | None]:
+def unknown(_facts: Facts, case: Case) -> Saying:
     """For a code that has no sentence here, such as one of a newer release."""
-    return f"{case.name} can’t be yours just now. Please ask the registrar.", _mine(case)
+    text = _("%(name)s can’t be yours just now. Please ask the registrar.", name=case.name)
+    return text, steps.mine(case)
 
 
 SENTENCES: dict[str, Teller] = {
-    "window_unscheduled": _window_unscheduled,
-    "window_before": _window_before,
-    "window_ended": _window_ended,
-    "section_unknown": _section_unknown,
-    "section_new": _section_new,
-    "section_confirmed": _section_confirmed,
-    "section_canceled": _section_canceled,
-    "already_enrolled": _already_enrolled,
-    "already_waiting": _already_waiting,
-    "same_course": _same_course,
-    "time_conflict": _time_conflict,
-    "credit_range": _credit_range,
-    "credit_limit": _credit_limit,
-    "corequisite": _corequisite,
-    "corequisite_not_offered": _corequisite_not_offered,
-    "full": _full,
-    "waitlist_full": _waitlist_full,
-    "prerequisite": _prerequisite,
-    "restriction": _restriction,
-    "hold": _hold,
-    "not_for_you": _not_for_you,
-    "not_enrolled": _not_enrolled,
-    "drop_limit": _drop_limit,
-    "not_waiting": _not_waiting,
+    each.__name__.removeprefix("_"): each
+    for each in (
+        _window_unscheduled,
+        _window_before,
+        _window_ended,
+        _section_unknown,
+        _section_new,
+        _section_confirmed,
+        _section_canceled,
+        _already_enrolled,
+        _already_waiting,
+        rulings.same_course,
+        rulings.time_conflict,
+        rulings.credit_range,
+        rulings.credit_limit,
+        rulings.corequisite,
+        rulings.corequisite_not_offered,
+        rulings.needed_by,
+        rulings.together,
+        _full,
+        _waitlist_full,
+        rulings.prerequisite,
+        rulings.restriction,
+        rulings.hold,
+        rulings.not_for_you,
+        _not_enrolled,
+        _drop_limit,
+        _not_waiting,
+        rulings.student_unknown,
+    )
 }

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from portal.words import _
+
 Tree = Mapping[str, Any]
 
 
@@ -37,9 +39,9 @@ def words(tree: Tree) -> str:
     if "course" in tree:
         return shown(str(tree["course"]))
     if "all" in tree:
-        return listed([words(node) for node in tree["all"]], "and")
+        return all_of([words(node) for node in tree["all"]])
     nodes = [f"({words(node)})" if "all" in node else words(node) for node in tree["any"]]
-    return "one of " + listed(nodes, "or")
+    return _("one of %(courses)s", courses=any_of(nodes))
 
 
 def shown(code: str) -> str:
@@ -47,11 +49,18 @@ def shown(code: str) -> str:
     return code.replace("-", " ")
 
 
-def listed(items: list[str], last: str) -> str:
+def all_of(items: list[str]) -> str:
+    """Items as a phrase: "A", "A and B", "A, B and C"."""
+    if len(items) < 2:
+        return "".join(items)
+    return _("%(items)s and %(last)s", items=", ".join(items[:-1]), last=items[-1])
+
+
+def any_of(items: list[str]) -> str:
     """Items as a phrase: "A", "A or B", "A, B or C"."""
     if len(items) < 2:
         return "".join(items)
-    return f"{', '.join(items[:-1])} {last} {items[-1]}"
+    return _("%(items)s or %(last)s", items=", ".join(items[:-1]), last=items[-1])
 
 
 def _all(parts: list[Tree | None]) -> Tree | None:

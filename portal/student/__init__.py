@@ -6,8 +6,27 @@ from portal.live.own import drawn_by
 
 bp = Blueprint("student", __name__, url_prefix="/terms/<int:term_id>")
 
-from portal.student import news, pages, picks  # noqa: E402  they put their views on `bp`
+from portal.student import (  # noqa: E402  they put their views on `bp`
+    drops,
+    history,
+    news,
+    pages,
+    picks,
+    schedule,
+)
+from portal.student.planning import asking, submitting  # noqa: E402
+from portal.student.planning import pages as planning  # noqa: E402
 
-__all__ = ["bp", "pages", "picks"]
+__all__ = [
+    "asking",
+    "bp",
+    "drops",
+    "history",
+    "pages",
+    "picks",
+    "planning",
+    "schedule",
+    "submitting",
+]
 
 drawn_by(news.draw)

@@ -1,59 +1,62 @@
 """The forms that ask before something is done, with all that is known to stand in its way."""
 
-from decimal import Decimal
+from collections.abc import Sequence
 from typing import Any
 
 from flask import render_template
-from htmx_flask import request
 
 from portal.backend import backend
 from portal.catalog.board import Board, Card
 from portal.errors import UNSURE
-from portal.seats import desk, foresight
-from portal.seats.answers import Reason, Seats
-from portal.seats.case import name_of, points
-from portal.seats.reasons import told
-from portal.student import wish
+from portal.seats import desk, foresight, trees
+from portal.seats.answers import Answer, Reason, Seats
+from portal.seats.case import Step, name_of
+from portal.student import refused, wish
 from portal.student.listing import classes, unknown
 from portal.student.pages import WORDS
+from portal.student.refused import Refused
 from portal.student.scene import Scene, titled
+from portal.words import _
 
 
-def pick(now: Scene, card: Card, refused: list[Reason] | None = None) -> str:
-    """Asks for a seat; after a refusal with its reasons, else with those that are foreseen."""
-    seats = _seats(card)
-    foreseen = foresight.foreseen(now.profile, card, now.board, now.standing, now.limit)
-    known = [*foresight.shut(now.phase), *foreseen, *foresight.no_room(seats)]
-    reasons = known if refused is None else refused
-    shut = bool(known) or any(each.code.startswith("window_") for each in reasons)
-    return _form("pick", now, card, reasons, seats=seats, shut=shut, amounts=amounts(card))
-
-
-def drop(now: Scene, card: Card, refused: list[Reason] | None = None) -> str:
-    """Asks whether a seat is given up."""
+def drop(now: Scene, card: Card, along: Sequence[Card] = (), answers: Sequence[Answer] = ()) -> str:
+    """Asks whether a seat is given up, and with it those of `along`."""
+    going = [card.id, *(each.id for each in along)]
     known = foresight.shut(now.phase)
-    if card.id not in now.held:
-        known.append(Reason("not_enrolled"))
-    left = desk.drops_left(now.profile.student, now.term.id, now.phase.now)
-    reasons = known if refused is None else refused
-    return _form("drop", now, card, reasons, seats=_seats(card), left=left)
+    known += [_not_held(each, card) for each in going if each not in now.held]
+    known += foresight.needed_by(now.profile, now.board, now.standing, going)
+    waits = [place.section for place in now.places.values() if place.instead in going]
+    why = answers or [refused.foreseen(card.id, known)]
+    return form(
+        "drop",
+        now,
+        card,
+        _all_at_once(refused.in_words(now, why), why, card, along),
+        also=along,
+        names=trees.all_of([name_of(each) for each in (card, *along)]),
+        query=_along([each.id for each in along]),
+        seats=seats_of(card),
+        left=desk.drops_left(now.profile.student, now.term.id, now.phase.now),
+        waits=[now.case(None).named(each) for each in waits],
+    )
 
 
-def leave(now: Scene, card: Card, refused: list[Reason] | None = None) -> str:
+def leave(now: Scene, card: Card, answers: Sequence[Answer] = ()) -> str:
     """Asks whether a place on a waitlist is given up."""
     place = now.places.get(card.id)
-    reasons = refused or ([] if place else [Reason("not_waiting")])
-    return _form("leave", now, card, reasons, place=place)
+    known = [] if place else [Reason("not_waiting")]
+    why = answers or [refused.foreseen(card.id, known)]
+    return form("leave", now, card, refused.in_words(now, why), place=place)
 
 
 def again(act: str, offered: Board, card: Card) -> str:
     """The form that was sent, to be sent as it was: nobody knows whether it went through."""
-    sent = {name: request.form[name] for name in ("credits", "wait") if name in request.form}
     return render_template(
         "student/again.html",
         act=act,
+        query=wish.query(),
         words=UNSURE,
-        sent=sent,
+        sent=wish.sent(),
         card=card,
         name=name_of(card),
         title=titled(offered, card),
@@ -64,30 +67,15 @@ def again(act: str, offered: Board, card: Card) -> str:
     )
 
 
-def amounts(card: Card) -> list[str]:
-    """The credits to choose from where a section leaves a choice: whole ones and both ends."""
-    least, most = card.credits_min, card.credits_max
-    if least == most:
-        return []
-    whole = [Decimal(each) for each in range(int(least) + 1, int(most) + 1)]
-    return [points(desk.hundredths(each)) for each in sorted({least, *whole, most})]
-
-
-def credit_range(card: Card) -> Reason:
-    """That the credits chosen are none that the section is offered for."""
-    facts = {"min": desk.hundredths(card.credits_min), "max": desk.hundredths(card.credits_max)}
-    return Reason("credit_range", facts)
-
-
-def _form(name: str, now: Scene, card: Card, reasons: list[Reason], **facts: Any) -> str:
-    case = now.case(card)
+def form(act: str, now: Scene, card: Card, told: Refused, /, **facts: Any) -> str:
+    """The page or dialog of that name, with what stands in the way."""
     return render_template(
-        f"student/{name}.html",
+        f"student/{act}.html",
         card=card,
-        name=case.name,
+        name=name_of(card),
         title=now.title(card),
         meetings=classes(card),
-        reasons=told(reasons, case),
+        refused=told,
         key=wish.new_key(),
         back=wish.back_to(now.term.id),
         scene=now,
@@ -97,5 +85,33 @@ def _form(name: str, now: Scene, card: Card, reasons: list[Reason], **facts: Any
     )
 
 
-def _seats(card: Card) -> Seats:
+def address(card: Card, act: str) -> str:
+    """Where something is done about a section."""
+    return f"/terms/{card.term_id}/sections/{card.id}/{act}"
+
+
+def seats_of(card: Card) -> Seats:
+    """The counts of a section at this moment."""
     return backend().ledger.seats_of(card.term_id, [card.id]).get(card.id) or unknown(card)
+
+
+def _not_held(section: int, card: Card) -> Reason:
+    return Reason("not_enrolled", {} if section == card.id else {"section": section})
+
+
+def _all_at_once(
+    told: Refused, answers: Sequence[Answer], card: Card, along: Sequence[Card]
+) -> Refused:
+    """One step to give up the section with all that needs it, in place of one for each."""
+    reasons = [reason for each in answers for reason in each.reasons]
+    needing = [each.facts["section"] for each in reasons if each.code == "needed_by"]
+    if not needing:
+        return told
+    number = 1 + len(along) + len(needing)
+    label = _("Cancel both") if number == 2 else _("Cancel all %(number)s", number=number)
+    query = _along([*(each.id for each in along), *needing])
+    return told.with_step("needed_by", Step(label, address(card, "drop") + query))
+
+
+def _along(sections: Sequence[int]) -> str:
+    return "?" + "&".join(f"along={each}" for each in sections) if sections else ""

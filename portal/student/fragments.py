@@ -1,21 +1,25 @@
 """The parts of a page that change by themselves, drawn the same for pages and for sockets."""
 
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
+from babel import Locale
 from flask import current_app
 from markupsafe import Markup
 
-from portal.seats.answers import Seats
-from portal.seats.case import credits_in_words, points
-from portal.seats.reasons import told
+from portal.seats.answers import Reason, Seats
+from portal.seats.case import Case, Step, amount, credits_in_words
+from portal.seats.reasons import Told, told
+from portal.student.chances import chances
 from portal.student.scene import Scene
+from portal.windows import countdown
+from portal.words import reader
 
 
-@lru_cache(maxsize=10_000)
 def seats(counts: Seats) -> Markup:
     """The live counts of a section, id seats-<section>."""
-    return _drawn("seats", seats=counts)
+    return _seats(counts, reader())
 
 
 def act(scene: Scene, section: int) -> Markup:
@@ -26,26 +30,37 @@ def act(scene: Scene, section: int) -> Markup:
         scene.case(None).named(section),
         scene.state(section),
         scene.opening,
+        reader(),
     )
 
 
 def banner(scene: Scene) -> Markup:
     """The phase of the selection and its countdown, id banner."""
-    return _drawn("banner", scene=scene)
+    return _drawn("banner", scene=scene, words=countdown.words())
 
 
 def mine(scene: Scene) -> Markup:
     """My selections and my waitlists, ids mine and place-<section>."""
+    cases = {section: scene.case(scene.board.card(section)) for section in scene.sections}
     passed = {
-        place.section: told(place.reasons, scene.case(scene.board.card(place.section)))
+        place.section: told(place.reasons, scene.case_in_line(place.section))
         for place in scene.standing.waiting
     }
-    return _drawn("mine", scene=scene, points=points, amount=credits_in_words, passed=passed)
+    return _drawn(
+        "mine",
+        scene=scene,
+        points=amount,
+        amount=credits_in_words,
+        cases=cases,
+        passed=passed,
+        canceled=_canceled(cases),
+        chances=chances(scene),
+    )
 
 
 def bar(scene: Scene) -> Markup:
     """The sum of my selections, for phones, id mine-bar."""
-    return _drawn("bar", scene=scene, points=points)
+    return _drawn("bar", scene=scene, points=amount)
 
 
 def out_of_band(fragment: Markup) -> Markup:
@@ -53,19 +68,39 @@ def out_of_band(fragment: Markup) -> Markup:
     return Markup(str(fragment).replace(" id=", ' hx-swap-oob="true" id=', 1))  # noqa: S704
 
 
-def toast(
-    title: str, text: str = "", tone: str = "", *, brief: bool = False, about: int = 0
+def toast(  # noqa: PLR0913  each has a default that most keep
+    title: str,
+    text: str = "",
+    tone: str = "",
+    *,
+    brief: bool = False,
+    about: int = 0,
+    steps: Iterable[Step] = (),
 ) -> Markup:
     """A short piece of news, added to #toasts; a `brief` one goes by itself.
 
     News about a section replaces what was said about the same one before.
     """
-    return _drawn("toast", title=title, text=text, tone=tone, brief=brief, about=about)
+    facts = {"title": title, "text": text, "tone": tone, "brief": brief, "about": about}
+    return _drawn("toast", **facts, steps=tuple(steps))
 
 
-@lru_cache(maxsize=10_000)
-def _act(term: int, section: int, name: str, state: str, opening: str) -> Markup:
+@lru_cache(maxsize=20_000)
+def _seats(counts: Seats, _language: Locale) -> Markup:
+    return _drawn("seats", seats=counts)
+
+
+@lru_cache(maxsize=20_000)
+def _act(term: int, section: int, name: str, state: str, opening: str, _language: Locale) -> Markup:
     return _drawn("act", term=term, section=section, name=name, state=state, opening=opening)
+
+
+def _canceled(cases: Mapping[int, Case]) -> dict[int, Told]:
+    """Sections that will not take place, each with what can be done instead."""
+    gone = {
+        id_: case for id_, case in cases.items() if case.card and case.card.status == "CANCELED"
+    }
+    return {id_: told([Reason("section_canceled")], case)[0] for id_, case in gone.items()}
 
 
 def _drawn(fragment: str, **facts: Any) -> Markup:

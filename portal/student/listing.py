@@ -10,7 +10,6 @@ from markupsafe import Markup
 
 from portal.backend import backend
 from portal.catalog.board import Board, Card, MeetingView
-from portal.catalog.present import TBA
 from portal.catalog.query import Query
 from portal.seats import rules
 from portal.seats.answers import Reason, Seats
@@ -103,8 +102,8 @@ def rows(scene: Scene, cards: list[Card]) -> list[Row]:
 
 def classes(card: Card) -> tuple[MeetingView, ...]:
     """The meetings but for common exam blocks and those to be arranged, each time once."""
-    known = (each for each in card.meetings if each.clashes and (each.days or each.times != TBA))
-    return tuple({(each.days, each.times): each for each in known}.values())
+    known = (each for each in card.meetings if each.clashes and (each.mask or each.end is not None))
+    return tuple({(each.mask, each.start, each.end): each for each in known}.values())
 
 
 def unknown(card: Card) -> Seats:

@@ -6,10 +6,12 @@ from typing import Any
 from markupsafe import Markup
 
 from portal.live.own import Own
+from portal.record import freed
 from portal.seats.answers import Reason
 from portal.seats.reasons import told
 from portal.student import fragments
 from portal.student.scene import Scene, scene
+from portal.words import _
 
 NOTHING = Own("", frozenset())
 
@@ -27,6 +29,7 @@ def draw(
         return NOTHING
     if not moments and mark == now.mark:
         return Own("", frozenset(now.places))
+    freed.refresh(term)
     cells = sorted({*sections, *now.held, *now.places})
     parts = [
         fragments.mine(now),
@@ -38,13 +41,32 @@ def draw(
 
 
 def _told(now: Scene, event: dict[str, Any]) -> Markup:
+    """The event as a toast, where it is worth one."""
+    teller = TOASTS.get(event["name"])
+    return teller(now, event) if teller else Markup()
+
+
+def _promoted(now: Scene, event: dict[str, Any]) -> Markup:
+    name = now.case(None).named(event["section"])
+    text = _("A seat came free and it is yours. You are off the waitlist.")
+    if event.get("instead"):
+        old = now.case(None).named(event["instead"])
+        text = _("A seat came free and it is yours. Your seat in %(old)s went for it.", old=old)
+    title = _("You have a seat in %(name)s", name=name)
+    return fragments.toast(title, text, "go", about=event["section"])
+
+
+def _passed_over(now: Scene, event: dict[str, Any]) -> Markup:
+    """Why not, and what to do about it."""
     section = event["section"]
-    case = now.case(now.board.card(section))
-    if event["name"] == "promoted":
-        text = "A seat came free and it is yours. You are off the waitlist."
-        return fragments.toast(f"You have a seat in {case.name}", text, "go", about=section)
+    case = now.case_in_line(section)
     reasons = [Reason(each["code"], each.get("facts") or {}) for each in event.get("reasons", ())]
-    why = " ".join(each.text for each in told(reasons, case))
-    title = f"A seat in {case.name} came free, and could not be yours"
-    text = f"{why} You keep your place for the next one."
-    return fragments.toast(title, text, "wait", about=section)
+    why = told(reasons, case)
+    keeps = _("You keep your place. Put this right and you are asked again.")
+    text = " ".join([*(each.text for each in why), keeps])
+    title = _("A seat in %(name)s came free, and could not be yours", name=case.named(section))
+    steps = [each.step for each in why if each.step]
+    return fragments.toast(title, text, "wait", about=section, steps=steps)
+
+
+TOASTS = {"promoted": _promoted, "passed_over": _passed_over}

@@ -1,6 +1,8 @@
 """The term's one page, lobby and picker alike, and my selections."""
 
 import random
+from datetime import time
+from functools import partial
 from threading import Lock
 from urllib.parse import parse_qsl, urlsplit
 
@@ -12,12 +14,14 @@ from werkzeug.datastructures import MultiDict
 
 from portal.access import requires, visitor
 from portal.catalog.models import Term
-from portal.catalog.present import DAYS, credit_words
+from portal.catalog.present import DAYS, clock, credit_words, day_names
 from portal.catalog.terms import live_terms
+from portal.record import freed
 from portal.seats import desk, trees
 from portal.seats.restrictions import audience
 from portal.student import bp, fragments
 from portal.student.listing import listing
+from portal.student.planning.panel import panel
 from portal.student.scene import Scene, scene
 
 TERMS_FRESH_SECONDS = 10
@@ -36,7 +40,12 @@ def term(term_id: int) -> ResponseReturnValue:
         page = render_template("student/results.html", scene=now, listing=found, **WORDS)
         return page, {"HX-Replace-Url": found.query_url(term_id)}
     return render_template(
-        "student/term.html", listing=found, subjects=now.board.subjects, days=DAYS, **around(now)
+        "student/term.html",
+        listing=found,
+        subjects=now.board.subjects,
+        days=list(zip(DAYS, day_names(), strict=True)),
+        oclock=lambda hour: clock(time(hour)),
+        **around(now),
     )
 
 
@@ -70,12 +79,14 @@ def mine_of(term_id: int, at: int | None = None) -> Scene:
 
 def around(now: Scene) -> dict[str, object]:
     """What every page of a student has around its own content."""
+    freed.refresh(now.term.id)
     return {
         "scene": now,
         "term": now.term,
         "terms": offered_terms(),
         "banner": fragments.banner(now),
         "mine": fragments.mine(now) + fragments.bar(now),
+        "plan": partial(panel, now),
         "refresh": _refresh(now),
         "notices": get_flashed_messages(with_categories=True),
         **WORDS,

@@ -1,17 +1,20 @@
 """Where a student stands in a term right now: what every page and fragment is drawn from."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from zlib import crc32
 
 from portal.backend import backend
 from portal.catalog.board import Board, Card, TermView, board
 from portal.people.profile import Profile, profile
+from portal.plans.plan import Plan
+from portal.plans.store import plan_of
 from portal.seats import desk
 from portal.seats.answers import Held, Standing, Waiting
 from portal.seats.case import Case
 from portal.windows.localtime import Clockface
 from portal.windows.phases import Phase, phase
+from portal.words import _
 
 
 @dataclass(frozen=True)
@@ -39,9 +42,26 @@ class Scene:
         return {each.section: each for each in self.standing.waiting}
 
     @property
+    def sections(self) -> list[int]:
+        """Those that are held, then those that are waited for."""
+        return [*self.held, *self.places]
+
+    @cached_property
+    def plan(self) -> Plan | None:
+        """What is planned; None while PostgreSQL can't be asked."""
+        return plan_of(self.term.id, self.profile.student)
+
+    @cached_property
+    def planned(self) -> frozenset[int]:
+        """The sections that the plan names."""
+        return frozenset(self.plan.sections if self.plan else ())
+
+    @property
     def mark(self) -> str:
         """Tells one standing from another, so that a page which shows it is not sent it again."""
-        return f"{crc32(repr(self.standing).encode()):08x}"
+        cards = self.board.some([*self.held, *self.places])
+        shown = self.standing, [card.status for card in cards]
+        return f"{crc32(repr(shown).encode()):08x}"
 
     def title(self, card: Card) -> str:
         """What a section is called."""
@@ -61,13 +81,26 @@ class Scene:
     def opening(self) -> str:
         """What stands in place of a button until picking begins; blank once it has begun."""
         if self.phase.kind == "before" and self.phase.window:
-            return f"Opens {self.soon(self.phase.window.opens)}"
-        return "Not open yet" if self.phase.kind == "unscheduled" else ""
+            return _("Opens %(time)s", time=self.soon(self.phase.window.opens))
+        return _("Not open yet") if self.phase.kind == "unscheduled" else ""
 
     @property
     def stage(self) -> str:
         """The phase and what it shows in the list, to tell whether a page is still right."""
         return f"{self.phase.kind} {self.opening}"
+
+    @property
+    def lists(self) -> str:
+        """Until when waitlists move."""
+        window = self.phase.window
+        if self.phase.kind == "open" and window:
+            until = self.moment(window.closes)
+            return _("Free seats go down the list by themselves until %(when)s.", when=until)
+        if self.phase.kind == "before" and window:
+            return _("The lists move again %(when)s.", when=self.when(window.opens))
+        if self.phase.kind == "ended":
+            return _("Selection is over, so the lists move no more.")
+        return _("The lists move once selection is scheduled.")
 
     def state(self, section: int) -> str:
         """`selected`, `waiting`, or blank."""
@@ -75,24 +108,26 @@ class Scene:
 
     def case(self, card: Card | None) -> Case:
         """What a refusal about the section needs to be told in words."""
-        return Case(self.board, card, self.times.zone)
+        held = {each.section: each.credits for each in self.standing.enrolled}
+        return Case(self.board, card, self.times.zone, held)
+
+    def case_in_line(self, section: int) -> Case:
+        """The same for a section that the student waits for."""
+        place = self.places.get(section)
+        case = self.case(self.board.card(section))
+        return replace(case, waits=True, instead=place.instead if place else 0)
 
     def soon(self, ms: int) -> str:
         """A moment as briefly as it is clear: the clock if it is today, else the day."""
-        return self.times.clock(ms) if self._is_today(ms) else f"{self.times.at(ms):%b %-d}"
+        return self.times.soon(ms, self.phase.now)
 
     def moment(self, ms: int) -> str:
-        """A moment in words: `9:00 am`, or `Mon 23 Nov, 9:00 am` on another day."""
-        if self._is_today(ms):
-            return self.times.clock(ms)
-        return f"{self.times.at(ms):%a %-d %b}, {self.times.clock(ms)}"
+        """A moment in words: `9:00 am`, or `Mon, Nov 23, 9:00 am` on another day."""
+        return self.times.moment_at(ms, self.phase.now)
 
     def when(self, ms: int) -> str:
-        """The same with the word that a sentence needs: `at 9:00 am`, `on Mon 23 Nov, 9:00 am`."""
-        return f"{'at' if self._is_today(ms) else 'on'} {self.moment(ms)}"
-
-    def _is_today(self, ms: int) -> bool:
-        return self.times.at(ms).date() == self.times.at(self.phase.now).date()
+        """The same with the word that a sentence needs: `at 9:00 am`, `on Mon, Nov 23, 9:00 am`."""
+        return self.times.when(ms, self.phase.now)
 
 
 def titled(offered: Board, card: Card) -> str:

@@ -1,6 +1,7 @@
-"""What a confirm form sends, read and checked."""
+"""What a form that asks sends, read and checked."""
 
 import re
+from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
 from urllib.parse import urlsplit
 from uuid import uuid4
@@ -11,9 +12,14 @@ from htmx_flask import request
 from portal.access import visitor
 from portal.ops.correlation import correlation
 from portal.people.login import safe_path
-from portal.seats.desk import Asked
+from portal.seats.desk import Asked, Asker
 
 KEY = re.compile(r"[\w-]{8,64}", re.ASCII)
+NUMBER = re.compile(r"\d{1,9}", re.ASCII)
+PARTNER = "with-"  # and the number of the choice
+OF_THE_FORM = ("csrf_token", "request", "back", "unsure")
+MOST_TOGETHER = 6  # sections that one form is about
+PLACES = ("", "/mine", "/plan", "/schedule")  # of a term, to come back to
 
 
 def new_key() -> str:
@@ -33,11 +39,17 @@ def unsure() -> bool:
     return "unsure" in request.form
 
 
-def asked(term_id: int, section_id: int) -> Asked:
-    """Who asks about which section; 400 where the form's key is no key."""
+def asker(term_id: int) -> Asker:
+    """Who asks; 400 where the form's key is no key."""
     if not KEY.fullmatch(key()):
         abort(400)
-    return Asked(visitor().student_id or 0, term_id, section_id, key(), correlation())
+    return Asker(visitor().student_id or 0, term_id, key(), correlation())
+
+
+def asked(term_id: int, section_id: int) -> Asked:
+    """Who asks about which section; 400 where the form's key is no key."""
+    who = asker(term_id)
+    return Asked(who.student, term_id, section_id, who.request, who.correlation)
 
 
 def credits_wished() -> Decimal | None:
@@ -59,10 +71,43 @@ def wait_wished() -> bool:
     return bool(request.form.get("wait") == "1")
 
 
+def partners() -> list[int]:
+    """The sections chosen to be had along with the one asked for; 400 where they make no sense."""
+    return _numbers(request.form[name] for name in sorted(request.form) if name.startswith(PARTNER))
+
+
+def along() -> list[int]:
+    """The sections that the address names to be given up as well; 400 where it makes no sense."""
+    return _numbers(request.args.getlist("along"))
+
+
+def instead() -> int:
+    """The section that the address names to be given up in exchange; 400 where it names none."""
+    return _numbers([request.args.get("instead", "")])[0]
+
+
+def query() -> str:
+    """What the form's address ends with, from the question mark on; blank where there is none."""
+    text = request.query_string.decode()
+    return f"?{text}" if text else ""
+
+
+def sent() -> dict[str, str]:
+    """The choices that were sent, to be sent once more."""
+    return {name: value for name, value in request.form.items() if name not in OF_THE_FORM}
+
+
 def back_to(term_id: int) -> str:
     """The page of this term that the student came from, with its search and filters."""
     here = f"/terms/{term_id}"
     came = urlsplit(request.referrer or "")
     path = request.form.get("back") or f"{came.path}{'?' + came.query if came.query else ''}"
     wanted = urlsplit(safe_path(path)).path
-    return path if wanted in {here, f"{here}/mine"} else here
+    return path if wanted in {here + place for place in PLACES} else here
+
+
+def _numbers(texts: Iterable[str]) -> list[int]:
+    found = list(texts)
+    if len(found) > MOST_TOGETHER or not all(map(NUMBER.fullmatch, found)):
+        abort(400)
+    return list(dict.fromkeys(map(int, found)))

@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 
 from portal.catalog.models import Subject
 from portal.people.models import Student, StudentSubject
+from portal.words import _
 
 Cohort = dict[str, list[str]]
 
@@ -17,21 +18,22 @@ NAMED_AT_MOST = 3
 def describe(cohort: dict[str, Any]) -> str:
     """Such as `Senior; majors and minors in CSCI, MATH`."""
     if not any(cohort.values()):
-        return "Everyone"
-    words = {
-        "years": "",
-        "levels": "",
-        "subjects": "majors and minors in ",
-        "students": "students ",
-    }
-    told = [f"{words[kind]}{_listed(cohort[kind])}" for kind in KINDS if cohort.get(kind)]
-    return "; ".join(told)
+        return _("Everyone")
+    return "; ".join(_told(kind, cohort[kind]) for kind in KINDS if cohort.get(kind))
+
+
+def listed(names: list[str], most: int = NAMED_AT_MOST) -> str:
+    """Names with commas; more than so many are counted."""
+    shown = ", ".join(names[:most])
+    if len(names) <= most:
+        return shown
+    return _("%(names)s and %(count)s more", names=shown, count=len(names) - most)
 
 
 def size(session: Session, cohort: Cohort) -> int:
     """How many students it has."""
     count = select(func.count()).select_from(Student).where(Student.deleted_at.is_(None))
-    return session.scalar(_among(count, cohort)) or 0
+    return session.scalar(among(count, cohort)) or 0
 
 
 def choices(session: Session) -> Cohort:
@@ -53,7 +55,8 @@ def unknown_students(session: Session, numbers: list[str]) -> list[str]:
     return sorted(set(numbers) - set(session.scalars(known)))
 
 
-def _among(query: Select[Any], cohort: Cohort) -> Select[Any]:
+def among(query: Select[Any], cohort: Cohort) -> Select[Any]:
+    """The query, of students, narrowed to those of the cohort."""
     if years := cohort.get("years"):
         query = query.where(Student.year.in_(years))
     if levels := cohort.get("levels"):
@@ -70,7 +73,9 @@ def _among(query: Select[Any], cohort: Cohort) -> Select[Any]:
     return query
 
 
-def _listed(names: list[str]) -> str:
-    shown = ", ".join(names[:NAMED_AT_MOST])
-    more = len(names) - NAMED_AT_MOST
-    return f"{shown} and {more} more" if more > 0 else shown
+def _told(kind: str, names: list[str]) -> str:
+    if kind == "subjects":
+        return _("majors and minors in %(names)s", names=listed(names))
+    if kind == "students":
+        return _("students %(names)s", names=listed(names))
+    return listed(names)

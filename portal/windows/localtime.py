@@ -4,6 +4,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from babel.dates import format_date, format_skeleton
+
+from portal.catalog import present
+from portal.words import ENGLISH, _, reader
+
 
 class NotOnTheClock(ValueError):  # noqa: N818 - a fact about a clock, not a mistake
     """A time that was skipped when clocks went forward."""
@@ -19,7 +24,7 @@ class TwiceOnTheClock(ValueError):  # noqa: N818 - a fact about a clock, not a m
 
 @dataclass(frozen=True)
 class Clockface:
-    """Moments as people of one time zone read and write them."""
+    """Moments as people of one time zone read and write them, each in their own language."""
 
     zone: ZoneInfo
 
@@ -28,30 +33,53 @@ class Clockface:
         return datetime.fromtimestamp(ms / 1000, self.zone)
 
     def day(self, ms: int) -> str:
-        """Such as `Mon 23 Nov 2026`."""
-        local = self.at(ms)
-        return f"{local:%a} {local.day} {local:%b %Y}"
+        """Such as `Mon, Nov 23, 2026`."""
+        return self._date(ms, "yMMMEd")
+
+    def weekday(self, ms: int) -> str:
+        """Such as `Mon, Nov 23`, where the year is plain."""
+        return self._date(ms, "MMMEd")
+
+    def date(self, ms: int) -> str:
+        """Such as `Nov 23`, where the weekday is of no matter."""
+        return self._date(ms, "MMMd")
 
     def clock(self, ms: int) -> str:
         """Such as `9:00 am`; seconds only where there are some."""
-        local = self.at(ms)
-        seconds = f":{local.second:02d}" if local.second else ""
-        half = "am" if local.hour < 12 else "pm"
-        return f"{local.hour % 12 or 12}:{local.minute:02d}{seconds} {half}"
+        return present.clock(self.at(ms).time())
 
     def name(self, ms: int) -> str:
         """The zone's short name at that moment, such as `EST`."""
         return self.at(ms).tzname() or str(self.zone)
 
     def full(self, ms: int) -> str:
-        """Such as `Mon 23 Nov 2026, 9:00 am EST`."""
+        """Such as `Mon, Nov 23, 2026, 9:00 am EST`."""
         return f"{self.day(ms)}, {self.clock(ms)} {self.name(ms)}"
 
     def short(self, moment: datetime) -> str:
-        """Such as `23 Nov, 9:00:05 am`, of a moment out of the database."""
+        """Such as `Nov 23, 9:00:05 am`, of a moment out of the database."""
         ms = round(moment.timestamp()) * 1000
-        local = self.at(ms)
-        return f"{local.day} {local:%b}, {self.clock(ms)}"
+        return f"{self.date(ms)}, {self.clock(ms)}"
+
+    def soon(self, ms: int, now: int) -> str:
+        """As briefly as it is clear: the clock if it is today, else the day, such as `Nov 23`."""
+        return self.clock(ms) if self._same_day(ms, now) else present.day(self.at(ms).date())
+
+    def moment_at(self, ms: int, now: int) -> str:
+        """Such as `9:00 am`, or `Mon, Nov 23, 9:00 am` on another day than `now`."""
+        clock = self.clock(ms)
+        return clock if self._same_day(ms, now) else f"{self.weekday(ms)}, {clock}"
+
+    def when(self, ms: int, now: int) -> str:
+        """The same as a part of a sentence: `at 9:00 am`, `on Mon, Nov 23, 9:00 am`."""
+        if self._same_day(ms, now):
+            return _("at %(time)s", time=self.clock(ms))
+        return _("on %(day)s, %(time)s", day=self.weekday(ms), time=self.clock(ms))
+
+    def spoken(self, ms: int) -> str:
+        """The same in full: `9:00 am on Thursday, September 3`."""
+        day = format_date(self.at(ms), "EEEE, MMMM d" if reader() == ENGLISH else "full", reader())
+        return _("%(time)s on %(day)s", time=self.clock(ms), day=day)
 
     def iso(self, ms: int) -> str:
         """For `<time datetime>`: in UTC, which every browser reads alike."""
@@ -88,6 +116,12 @@ class Clockface:
             before -= minute
         last = self._ms(before, 0)
         return last, last + 60_000
+
+    def _date(self, ms: int, skeleton: str) -> str:
+        return format_skeleton(skeleton, self.at(ms), locale=reader())
+
+    def _same_day(self, ms: int, now: int) -> bool:
+        return self.at(ms).date() == self.at(now).date()
 
     def _skipped(self, naive: datetime) -> bool:
         return self._ms(naive, 0) > self._ms(naive, 1)

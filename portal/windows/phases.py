@@ -6,6 +6,8 @@ from typing import Any, Literal
 
 from portal.people.profile import Profile
 from portal.seats.answers import WindowView
+from portal.windows import countdown
+from portal.words import _
 
 MINUTE = 60_000
 
@@ -35,21 +37,22 @@ class Phase:
     @property
     def sentence(self) -> str:
         """The answer."""
-        return {
-            "unscheduled": "Not scheduled",
-            "before": f"Begins in {span(self.minutes)}",
-            "open": f"Ends in {span(self.minutes)}",
-            "ended": "Has ended",
-        }[self.kind]
+        if self.kind in {"before", "open"}:
+            amount, unit = span(self.minutes)
+            return countdown.sentence(self.kind, unit, amount, amount)
+        return _("Not scheduled") if self.kind == "unscheduled" else _("Has ended")
+
+    @property
+    def brief(self) -> str:
+        """What remains, in few letters; blank where nothing is to come."""
+        return countdown.brief(*span(self.minutes)) if self.turns else ""
 
 
-def span(minutes: int) -> str:
+def span(minutes: int) -> tuple[int, countdown.Unit]:
     """So many minutes, told in hours from two on and in days from two on."""
     if minutes >= 2 * 24 * 60:
-        return f"{minutes // (24 * 60)} days"
-    if minutes >= 2 * 60:
-        return f"{minutes // 60} hours"
-    return "1 minute" if minutes == 1 else f"{minutes} minutes"
+        return minutes // (24 * 60), "days"
+    return (minutes // 60, "hours") if minutes >= 2 * 60 else (minutes, "minutes")
 
 
 def phase(windows: Iterable[WindowView], now: int) -> Phase:

@@ -10,14 +10,15 @@ const MILESTONES = [600, 300, 60]; // seconds left that are said aloud
 let offset = 0; // ms to add to this computer's clock
 let doubt = 0; // ms by which that may be wrong
 let banner = null;
+let words = {}; // what is said here, in the language of the page: see portal/windows/countdown.py
 let timer = 0;
 let turned = ""; // the phase that is over, while the next is asked for
 let saidAt = Infinity;
-const spoken = document.createElement("p");
-spoken.className = "visually-hidden";
-spoken.setAttribute("role", "status");
-document.body.append(spoken);
+const spoken = document.getElementById("spoken");
 
+const { lang } = document.documentElement;
+const PLURAL = new Intl.PluralRules(lang);
+const TENTHS = new Intl.NumberFormat(lang, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
 const now = () => Date.now() + offset;
 
@@ -42,17 +43,24 @@ function show(ms) {
   const note = banner?.querySelector("[data-offset]");
   if (!note) return;
   const seconds = Math.abs(ms / 1000);
-  const amount = seconds < 100 ? `${seconds.toFixed(1)} s` : `${Math.round(seconds / 60)} min`;
-  const words = ms > 0 ? `Your clock is ${amount} behind ours` : `Your clock is ${amount} ahead of ours`;
+  const amount = seconds < 100
+    ? fill(words.seconds, { count: TENTHS.format(seconds) })
+    : fill(words.minutes, { count: Math.round(seconds / 60) });
   note.toggleAttribute("data-agrees", Math.abs(ms) < AGREES);
-  note.textContent = Math.abs(ms) < AGREES ? "Your clock agrees with ours" : words;
+  note.textContent = Math.abs(ms) < AGREES ? words.agrees : fill(ms > 0 ? words.behind : words.ahead, { amount });
 }
+
+const fill = (text, facts) => text.replace(/%\((\w+)\)s/g, (_, name) => facts[name]);
+
+// Of a sentence in several plural forms the one for so many.
+const many = (forms, count) => fill(forms[PLURAL.select(count)] ?? forms.other, { count });
 
 function begin() {
   const found = document.querySelector("[data-phase][data-now]");
   if (found === banner) return;
   const phase = banner?.dataset.phase;
   banner = found;
+  words = JSON.parse(banner?.dataset.words ?? "{}");
   turned = "";
   clearTimeout(timer);
   if (!banner) return;
@@ -115,29 +123,24 @@ function clockface(seconds) {
   const days = Math.floor(seconds / 86400);
   const hours = Math.floor(seconds / 3600) % 24;
   const minutes = Math.floor(seconds / 60) % 60;
-  if (days) return `${days} d ${hours} h`;
+  if (days) return fill(words.long, { days, hours });
   return (hours ? `${hours}:${pad(minutes)}` : minutes) + `:${pad(seconds % 60)}`;
 }
 
 // The same sentence as the server's: see portal/windows/phases.py.
 function answer(minutes) {
-  const words = banner.querySelector("[data-answer]");
-  if (!words) return;
-  const begins = banner.dataset.phase === "before" ? "Begins" : "Ends";
-  words.textContent = `${begins} in ${span(minutes)}`;
-}
-
-function span(minutes) {
-  if (minutes >= 2880) return `${Math.floor(minutes / 1440)} days`;
-  if (minutes >= 120) return `${Math.floor(minutes / 60)} hours`;
-  return minutes === 1 ? "1 minute" : `${minutes} minutes`;
+  const place = banner.querySelector("[data-answer]");
+  const answers = words.answers[banner.dataset.phase];
+  if (!place || !answers) return;
+  if (minutes >= 2880) place.textContent = many(answers.days, Math.floor(minutes / 1440));
+  else if (minutes >= 120) place.textContent = many(answers.hours, Math.floor(minutes / 60));
+  else place.textContent = many(answers.minutes, minutes);
 }
 
 function announce(seconds) {
   const passed = MILESTONES.find((mark) => seconds <= mark && saidAt > mark);
   if (passed && saidAt !== Infinity) {
-    const until = banner.dataset.phase === "before" ? "it opens" : "it closes";
-    say(`${Math.round(passed / 60)} ${passed === 60 ? "minute" : "minutes"} until ${until}`);
+    say(many(words.until[banner.dataset.phase], Math.round(passed / 60)));
   }
   saidAt = seconds;
 }

@@ -3,6 +3,8 @@
 const dialog = document.getElementById("dialog");
 let opener = null;
 let place = ""; // id of what surrounds the opener, since the opener itself may be replaced
+let heard = null; // the last of the toasts before the dialog opened
+const toasts = document.getElementById("toasts");
 
 addEventListener("htmx:beforeRequest", (event) => {
   if (event.detail.target !== dialog || dialog.open) return;
@@ -12,7 +14,10 @@ addEventListener("htmx:beforeRequest", (event) => {
 
 addEventListener("htmx:afterSwap", (event) => {
   if (event.detail.target !== dialog || !dialog.firstElementChild) return;
-  if (!dialog.open) dialog.showModal();
+  if (!dialog.open) {
+    heard = toasts.lastElementChild;
+    dialog.showModal();
+  }
   dialog.querySelector("[autofocus]")?.focus();
 });
 
@@ -32,4 +37,11 @@ dialog.addEventListener("close", () => {
   const next = opener?.isConnected ? opener : nearby?.querySelector("a[href], button") ?? nearby;
   next?.focus({ preventScroll: true });
   opener = null;
+  sayUnheard();
 });
+
+// What was said meanwhile lay behind the dialog, where no screen reader listens.
+function sayUnheard() {
+  const all = [...toasts.children];
+  toasts.append(...all.slice(all.indexOf(heard) + 1));
+}

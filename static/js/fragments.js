@@ -1,9 +1,15 @@
-// Fragments that arrive by themselves never take away focus, half-typed text or a press.
+// Fragments that arrive by themselves never take away focus, half-typed text or a press, and move
+// nothing at which a pointer aims.
 
 const TYPED = "input, textarea, select, [contenteditable]";
 const FOCUSABLE = "a[href], button:not([disabled]), input:not([disabled]), summary";
-const waiting = new Map();
+const AIMING = 600; // ms since a mouse last moved
+const waiting = new Map(); // by id, what is to go in later
+const unasked = new Map(); // what is to be asked again, as its answer came while its target was busy
 let pressed = null;
+let aimed = null;
+let aimedAt = 0;
+let later = 0;
 
 htmx.defineExtension("fragments", {
   // Only messages of the socket come without a request.
@@ -47,16 +53,36 @@ function sift(text) {
 }
 
 function isBusy(target) {
-  const typing = target.contains(document.activeElement) && document.activeElement.matches(TYPED);
-  return typing || (pressed !== null && target.contains(pressed));
+  const focused = document.activeElement;
+  return isPressed(target) || isAimedAt(target) || (target.contains(focused) && focused.matches(TYPED));
+}
+
+const isPressed = (target) => pressed !== null && target.contains(pressed);
+
+function isAimedAt(target) {
+  const left = aimedAt + AIMING - Date.now();
+  if (left <= 0 || !target.contains(aimed)) return false;
+  clearTimeout(later);
+  later = setTimeout(release, left);
+  return true;
 }
 
 function release() {
-  if (waiting.size === 0) return;
   const text = [...waiting.values()].join("");
   waiting.clear();
-  htmx.swap(document.body, sift(text), { swapStyle: "none" });
+  if (text) htmx.swap(document.body, sift(text), { swapStyle: "none" });
+  for (const [question, target] of [...unasked]) {
+    if (isBusy(target)) continue;
+    unasked.delete(question);
+    htmx.trigger(document.body, question);
+  }
 }
+
+addEventListener("pointermove", (event) => {
+  if (event.pointerType !== "mouse") return;
+  aimed = event.target;
+  aimedAt = Date.now();
+}, { capture: true, passive: true });
 
 addEventListener("pointerdown", (event) => { pressed = event.target; }, true);
 for (const end of ["pointerup", "pointercancel"]) {
@@ -65,23 +91,62 @@ for (const end of ["pointerup", "pointercancel"]) {
 }
 addEventListener("focusout", () => setTimeout(release));
 
+// What the page asks for by itself when it hears of something.
+addEventListener("htmx:beforeSwap", (event) => {
+  const { target, requestConfig } = event.detail;
+  const question = requestConfig?.triggeringEvent?.type ?? "";
+  if (!question.startsWith("fs:")) return;
+  if (isBusy(target)) {
+    event.detail.shouldSwap = false;
+    unasked.set(question, target);
+  } else keep(target);
+});
+
 addEventListener("htmx:oobBeforeSwap", (event) => {
   const { target, fragment } = event.detail;
   const next = fragment.firstElementChild;
   // An answer that took longer than the news which followed it.
   if (Number(next?.dataset.seq) < Number(target.dataset.seq)) event.detail.shouldSwap = false;
-  else if (target.contains(document.activeElement)) keepFocus(target);
+  else if (isPressed(target)) {
+    event.detail.shouldSwap = false;
+    waiting.set(target.id, written(target, fragment));
+  } else keep(target);
 });
 
-function keepFocus(target) {
-  const lost = document.activeElement;
+// As it came: htmx hands over what replaces the target, or what holds its new content.
+function written(target, fragment) {
+  if (fragment instanceof DocumentFragment) return fragment.firstElementChild.outerHTML;
+  return `<div hx-swap-oob="innerHTML:#${target.id}">${fragment.innerHTML}</div>`;
+}
+
+// After the swap that is about to be made.
+function keep(target) {
+  const { id } = target;
+  const lost = target.contains(document.activeElement) ? document.activeElement : null;
   const from = [...target.querySelectorAll(FOCUSABLE)].indexOf(lost);
+  const open = folds(target);
   queueMicrotask(() => {
-    if (lost.isConnected || document.activeElement !== document.body) return;
-    const now = document.getElementById(target.id);
-    const places = now ? [...now.querySelectorAll(FOCUSABLE)] : [];
-    const next = document.getElementById(lost.id) ?? places[from] ?? places[0] ?? now;
-    if (next === now) now?.setAttribute("tabindex", "-1");
-    next?.focus({ preventScroll: true });
+    const now = document.getElementById(id);
+    if (!now) return;
+    for (const [name, fold] of folds(now)) fold.open = open.get(name)?.open ?? fold.open;
+    if (lost && !lost.isConnected && document.activeElement === document.body) focus(now, lost, from);
   });
+}
+
+// Every details element, with a name that it has before and after.
+function folds(root) {
+  const met = {};
+  return new Map([...root.querySelectorAll("details")].map((fold) => {
+    const place = fold.closest("[id]")?.id;
+    met[place] = (met[place] ?? 0) + 1;
+    return [`${place} ${met[place]}`, fold];
+  }));
+}
+
+function focus(now, lost, from) {
+  const places = [...now.querySelectorAll(FOCUSABLE)];
+  const same = lost.href && places.find((place) => place.href === lost.href);
+  const next = document.getElementById(lost.id) ?? same ?? places[from] ?? places[0] ?? now;
+  if (next === now) now.setAttribute("tabindex", "-1");
+  next.focus({ preventScroll: true });
 }

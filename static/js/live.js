@@ -5,6 +5,8 @@ const POLL = [8000, 15000];
 const SPREAD = [0, 2000];
 const SILENCE = 25000;
 const ANSWER_WITHIN = 4000;
+const REFUSED = 1008; // by a server that has ended the session, or takes the page for broken
+const MISSED = ["window", "roster", "plan", "notice", "recorded"];
 const BY_HTMX = [1006, 1011, 1012, 1013]; // closings after which the extension connects again
 
 let socket = null;
@@ -53,6 +55,14 @@ function found() {
   clearTimeout(pollTimer);
   bannerTimer = pollTimer = 0;
   document.getElementById("connection").hidden = true;
+  document.getElementById("logged-out").hidden = true;
+}
+
+// Whoever logs in again, here or in another tab, finds this page as it was.
+function loggedOut() {
+  clearTimeout(bannerTimer);
+  document.getElementById("connection").hidden = true;
+  document.getElementById("logged-out").hidden = false;
 }
 
 async function poll() {
@@ -62,7 +72,8 @@ async function poll() {
   const { shows, own } = wish();
   const query = new URLSearchParams({ ...shows, ...own });
   const answer = await fetch(`/live/fragments?${query}`).catch(() => null);
-  if (!answer?.ok || answer.redirected || isOpen()) return;
+  if (!answer?.ok || isOpen()) return;
+  if (answer.redirected) return loggedOut();
   dispatchEvent(new CustomEvent("fs:fragments", { detail: await answer.text() }));
 }
 
@@ -116,7 +127,7 @@ addEventListener("htmx:wsOpen", (event) => {
 
 // Counts and the student's own state come by the socket; the rest is asked for.
 function missed() {
-  for (const name of ["fs:window", "fs:roster"]) htmx.trigger(document.body, name);
+  for (const name of MISSED) htmx.trigger(document.body, `fs:${name}`);
 }
 
 addEventListener("htmx:wsClose", (event) => {
@@ -124,6 +135,7 @@ addEventListener("htmx:wsClose", (event) => {
   const closed = event.detail.event;
   if (closed.target !== socket) return;
   lost();
+  if (closed.code === REFUSED) setTimeout(poll, 1000); // when this browser has forgotten the session
   if (!BY_HTMX.includes(closed.code)) setTimeout(() => { if (!isOpen()) reconnect(); }, between([1000, 4000]));
 });
 

@@ -22,13 +22,14 @@ function place(toast) {
     if (older && (narrow.matches || (about && other.dataset.about === about))) other.remove();
   }
   while (toasts.childElementCount > MOST) toasts.firstElementChild.remove();
+  if (toast.querySelector(".toast-step")) return; // what can be done about it stays until it is dismissed
   if (narrow.matches) setTimeout(() => toast.remove(), BRIEFER);
   else if (brief !== undefined) setTimeout(() => toast.remove(), BRIEF);
 }
 
 addEventListener("htmx:sendError", (event) => {
   if (event.detail.requestConfig?.verb === "post") {
-    say("We could not be reached", "Press again when you are online: it will not count twice.");
+    say(toasts.dataset.unreached, toasts.dataset.again);
   }
 });
 
@@ -40,7 +41,7 @@ function say(title, text) {
   for (const line of [title, text]) words.appendChild(document.createElement("p")).textContent = line;
   words.firstElementChild.className = "toast-title";
   const close = toast.appendChild(document.createElement("button"));
-  Object.assign(close, { type: "button", className: "toast-close", textContent: "×", ariaLabel: "Dismiss" });
+  Object.assign(close, { type: "button", className: "toast-close", textContent: "×", ariaLabel: toasts.dataset.dismiss });
   close.dataset.closeToast = "";
   toasts.append(toast);
 }

@@ -6,6 +6,7 @@ from decimal import Decimal
 import pytest
 
 from portal.catalog import present
+from portal.languages import speaking
 
 TERM = (date(2020, 8, 31), date(2020, 12, 18))
 
@@ -63,3 +64,20 @@ def test_credits(least: str, most: str, words: str) -> None:
 def test_kinds() -> None:
     assert present.kind("LEC") == "Lecture"
     assert present.kind("FIELD") == "FIELD"
+
+
+def test_each_reader_gets_their_own_words() -> None:
+    with speaking("es"):
+        assert present.days(0b1000101) == "lun mié dom"
+        assert present.times(time(8), time(13, 5)) == "8:00–13:05"
+        assert present.times(None, None) == "Por determinar"
+        assert present.dates(date(2020, 8, 31), date(2020, 10, 16), TERM) == "31 ago – 16 oct"
+        assert present.dates(date(2020, 12, 21), date(2021, 1, 9), TERM) == (
+            "21 dic 2020 – 9 ene 2021"
+        )
+        assert present.credit_words(Decimal("1.50"), Decimal("1.50")) == "1,5 créditos"
+        assert present.credit_words(Decimal(1), Decimal(1)) == "1 crédito"
+        assert (present.kind("LAB"), present.kind("Lab"), present.kind("")) == (
+            "Laboratorio", "Laboratorio", "",
+        )  # fmt: skip
+    assert present.days(0b1000101) == "Mon Wed Sun"

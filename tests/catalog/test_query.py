@@ -17,7 +17,7 @@ HOUR = 60
 
 
 def meets(days: int, start: int | None, end: int | None, *, clashes: bool = True) -> MeetingView:
-    return MeetingView("Lecture", "", "", "", "", clashes, days, start, end)
+    return MeetingView("LEC", "", clashes, days, start, end)
 
 
 MORNING = meets(0b1001, 10 * HOUR, 12 * HOUR)  # Monday and Thursday
@@ -30,7 +30,7 @@ def a_card(**fields: object) -> Card:
         id=1, term_id=1, crn="25790", number="01", title="ALGO", course_id=1,
         course_code="CSC-225", course_title="Algorithms I", description="", subject_code="CSC",
         subject_name="Computing", department="Computing", credits_min=Decimal(3),
-        credits_max=Decimal(4), kind="Lecture", campus="", method="", note="", status="OPEN",
+        credits_max=Decimal(4), form="Lecture", campus="", method="", note="", status="OPEN",
         capacity=2, waitlist_capacity=2, meetings=(MORNING, EXAM), teachers=("Núñez", "O’Brien"),
         teacher_ids=(1, 2), prerequisites=None, corequisites=None, restrictions=(),
         cross_lists=(), public=True, restricted_to=frozenset(), levels=frozenset(),

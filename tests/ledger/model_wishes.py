@@ -40,10 +40,11 @@ class Wishes(Calendar):
         return tuple(self.wish(who, line, at) for line in lines)
 
     def wish(self, who: Candidate, line: Line, at: int) -> LineAnswer:
-        held = self.held(who.student)
+        if self.plans_swap(who.student, line):
+            return self.plan_swap(who.student, line, at)
         for option in line.options:
-            if all(part.section in held for part in option):
-                tried = [Tried(part, "had", []) for part in option]
+            tried = self.trial(who, option, 0, at)
+            if all(each.how in {"had", "waits"} for each in tried):
                 return LineAnswer(
                     Outcome.REFUSED, refused=(self.turn_down(who.student, tried, line, at),)
                 )
@@ -75,7 +76,9 @@ class Wishes(Calendar):
         tried = []
         for part in option:
             how, reasons = self.standing_of(who.student, part), []
-            if how == "waits":
+            if how == "had" and part.section == instead:
+                reasons = [Reason("already_enrolled")]
+            elif how == "waits":
                 place = list(self.sections[part.section].queue).index(who.student) + 1
                 reasons = [Reason("already_waiting", {"position": place})]
             elif how != "had":
@@ -84,8 +87,9 @@ class Wishes(Calendar):
             tried.append(Tried(part, how, reasons))
         if instead and instead not in held:
             tried[0].reasons.append(Reason("not_enrolled", {"section": instead}))
-        if instead and tried[0].how not in {"had", "waits"}:
-            tried[0].reasons += self.losses(who.student, rest)
+        gained = next((each for each in tried if each.how not in {"had", "waits"}), None)
+        if instead and gained:
+            gained.reasons += self.losses(who.student, rest)
         return tried
 
     def standing_of(
@@ -107,15 +111,20 @@ class Wishes(Calendar):
     ) -> list[Reason]:
         reasons = self.window(who.windows, at)
         if part.section not in self.sections:
-            return [*reasons, Reason("section_unknown"), *part.rules]
+            reasons.append(Reason("section_unknown"))
+        else:
+            reasons += self.of_section(part, who.limit, mine, along)
+        return [each for each in [*reasons, *part.rules] if each.code not in part.waived]
+
+    def of_section(self, part: Part, limit: int, mine: Seats, along: set[int]) -> Iterator[Reason]:
         status = self.sections[part.section].spec.status
         if status != "OPEN":
-            reasons.append(Reason(f"section_{status.lower()}"))
-        reasons += [*self.of_seats(part, mine), *self.of_credits(part, who.limit, mine)]
+            yield Reason(f"section_{status.lower()}")
+        yield from self.of_seats(part, mine)
+        yield from self.of_credits(part, limit, mine)
         courses = self.courses(mine) | along
         if part.corequisites and not fulfilled(part.corequisites, courses):
-            reasons.append(Reason("corequisite", {"missing": missing(part.corequisites, courses)}))
-        return [each for each in [*reasons, *part.rules] if each.code not in part.waived]
+            yield Reason("corequisite", {"missing": missing(part.corequisites, courses)})
 
     def of_seats(self, part: Part, mine: Seats) -> Iterator[Reason]:
         spec = self.sections[part.section].spec
@@ -148,15 +157,16 @@ class Wishes(Calendar):
         self, student: int, tried: Sequence[Tried], line: Line, at: int
     ) -> tuple[Answer, ...]:
         for each in tried:
-            if each.how == "had":
-                each.reasons.append(Reason("already_enrolled"))
-            elif each.how in {"room", "full"}:
+            if each.how in {"room", "full"}:
                 section = self.sections[each.part.section]
                 size = len(section.queue), section.spec.waitlist
                 code = "waitlist_full" if line.wait and each.how == "full" else "full"
                 facts = dict(zip(("waiting", "waitlist_capacity"), size, strict=True))
                 each.reasons.append(Reason(code, facts))
-        culprits = [each.part.section for each in tried if each.reasons and each.how != "had"]
+        culprits = [each.part.section for each in tried if each.reasons]
+        for each in tried:
+            if each.how == "had" and not each.reasons:
+                each.reasons.append(Reason("already_enrolled"))
         return tuple(self.turned_down(student, each, culprits[:1], at) for each in tried)
 
     def turned_down(self, student: int, tried: Tried, culprit: Sequence[int], at: int) -> Answer:
@@ -184,6 +194,29 @@ class Wishes(Calendar):
                 yield replace(said, given_up=goes or 0)
             else:
                 yield self.join(section, student, part.credits, 0 if goes else instead, at)
+
+    def plans_swap(self, student: int, line: Line) -> bool:
+        if len(line.options) > 1 or len(line.options[0]) > 1 or not line.wait:
+            return False
+        each = self.sections.get(line.options[0][0].section)
+        place = each and each.queue.get(student)
+        return bool(place and line.instead in self.held(student) and place.instead != line.instead)
+
+    def plan_swap(self, student: int, line: Line, at: int) -> LineAnswer:
+        section, instead = line.options[0][0].section, line.instead or 0
+        each = self.sections[section]
+        each.queue[student] = replace(each.queue[student], instead=instead)
+        each.passed.pop(student, None)
+        seq = self.tell("swap_planned", section, student)
+        said = self.answer(
+            Outcome.WAITLISTED,
+            section,
+            at,
+            seq=seq,
+            position=list(each.queue).index(student) + 1,
+            given_up=instead,
+        )
+        return LineAnswer(Outcome.WAITLISTED, 1, (said,))
 
     def join(self, section: int, student: int, wanted: int, instead: int, at: int) -> Answer:
         each, ticket = self.sections[section], len(self.events) + 1

@@ -56,6 +56,16 @@ def test_a_line_is_fulfilled_by_any_of_its_options(desk: Desk) -> None:
     assert desk.roster(1) == []
 
 
+def test_who_waits_for_one_of_them_is_given_no_other_by_a_second_page(desk: Desk) -> None:
+    desk.section(1, capacity=0)
+    desk.section(2, capacity=0)
+    line(desk, 501, 1, 2)
+    desk.section(2, capacity=1, version=2)
+    answer = line(desk, 501, 1, 2)
+    assert [codes(each) for [each] in answer.refused] == [["already_waiting"]]
+    assert desk.roster(2) == []
+
+
 def test_each_line_stands_for_itself_and_sees_those_before_it(desk: Desk) -> None:
     desk.section(1)
     desk.section(2, course=1)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as some
-from hypothesis.stateful import precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import rule, run_state_machine_as_test
 
 from portal.seats.ledger import (
     Candidate,
@@ -30,6 +30,7 @@ from tests.ledger.wishes import (
     credits_,
     limits,
     moments,
+    picks,
     requests,
     students,
     windows,
@@ -76,11 +77,11 @@ class Term(Pair):
         for section, who, wanted in asked:
             self.claim(section, who, wanted, None, wait=True)
 
-    @rule(data=some.data(), to=SECTIONS, wait=some.booleans())
-    def swap_a_seat(self, data: some.DataObject, to: int, *, wait: bool) -> None:
+    @rule(pick=picks, to=SECTIONS, wait=some.booleans())
+    def swap_a_seat(self, pick: int, to: int, *, wait: bool) -> None:
         held = [each for who in STUDENTS for each in self.seats_of(who)]
         if held:
-            student, instead = data.draw(some.sampled_from(held))
+            student, instead = held[pick % len(held)]
             line = Line(((Part(to, 400),),), wait, instead)
             self.submit([line], Candidate(student, (OPEN,), 2100), None)
 
@@ -112,11 +113,11 @@ class Term(Pair):
             self.model.keep(who.student, request, content, expected, changed=changed)
         assert said == expected
 
-    @rule(data=some.data())
-    def drop_a_seat(self, data: some.DataObject) -> None:
+    @rule(pick=picks)
+    def drop_a_seat(self, pick: int) -> None:
         held = [each for who in STUDENTS for each in self.seats_of(who)]
         if held:
-            who, section = data.draw(some.sampled_from(held))
+            who, section = held[pick % len(held)]
             self.drop(section, [], Candidate(who, (OPEN,), 2100), None, 9)
 
     @rule(section=SECTIONS, student=students)
@@ -125,11 +126,11 @@ class Term(Pair):
         answer = self.model.leave(section, student, said.at)
         assert said == replace(answer, wake=self.model.called())
 
-    @rule(data=some.data())
-    def leave_a_list(self, data: some.DataObject) -> None:
+    @rule(pick=picks)
+    def leave_a_list(self, pick: int) -> None:
         waiting = [(who, n) for n, each in self.model.sections.items() for who in each.queue]
         if waiting:
-            who, section = data.draw(some.sampled_from(waiting))
+            who, section = waiting[pick % len(waiting)]
             self.leave(section, who)
 
     # Waitlists
@@ -140,15 +141,15 @@ class Term(Pair):
         at = self.desk.last_event()["at"]  # of the promotion, if it did anything
         assert said == self.model.promote(section, asked, at)
 
-    @precondition(lambda self: self.model.vacant())
     @rule(limit=limits, some_windows=windows)
     def promote_the_head(self, limit: int, some_windows: tuple[int, ...]) -> None:
+        if not self.model.vacant():
+            return
         section = min(self.model.vacant())
         head = self.ledger.head(TERM, section, 2)
         assert head == self.model.sections[section].actives[:2]
         self.promote(section, [Candidate(student, some_windows, limit) for student in head])
 
-    @precondition(lambda self: self.model.vacant())
     @rule()
     def pass_over_the_head(self) -> None:
         self.promote_the_head(0, (OPEN,))
@@ -162,9 +163,9 @@ class Term(Pair):
             self.ledger.clear_woken(TERM, worker)
             self.model.woken.discard(worker)
 
-    @rule(data=some.data())
-    def drop_and_promote(self, data: some.DataObject) -> None:
-        self.drop_a_seat(data)
+    @rule(pick=picks)
+    def drop_and_promote(self, pick: int) -> None:
+        self.drop_a_seat(pick)
         while self.model.vacant():
             self.promote_the_head(2100, (OPEN,))
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from portal.seats.ledger import Answer, KeyReused, Outcome, Reason
+from portal.seats.ledger import Answer, KeyReused, Line, Outcome, Part, Reason
 from tests.ledger.desk import TERM, Desk, codes
 
 OLD, NEW = 1, 2
@@ -108,3 +108,34 @@ def test_the_same_key_replays_a_swap_and_stands_for_no_plain_claim(desk: Desk) -
     assert swap(desk, request="k").replayed
     with pytest.raises(KeyReused):
         desk.claim(501, NEW, request="k")
+
+
+def test_a_waiter_who_asks_for_a_swap_keeps_the_place_and_is_asked_again(desk: Desk) -> None:
+    desk.section(3, capacity=1)
+    desk.claim(502, 3)
+    desk.claim(501, 3)
+    desk.drop(502, 3)
+    assert desk.promote(3, limit=400).passed == (501,)
+    answer = desk.claim(501, 3, instead=OLD)
+    assert (answer.outcome, answer.position, answer.given_up) == (Outcome.WAITLISTED, 1, OLD)
+    assert desk.promote(3, limit=400).promoted == (501,)
+    assert desk.roster(OLD) == []
+
+
+def test_a_seat_does_not_go_for_itself_beside_another(desk: Desk) -> None:
+    """Else the other one would be had without what it is taken together with."""
+    desk.section(3)
+    both = Part(3, 400, {"course": OLD}), Part(OLD, 400)
+    [answer] = desk.submit(501, Line((both,), instead=OLD)).lines
+    assert [codes(each) for each in answer.refused[0]] == [["together"], ["already_enrolled"]]
+    assert (desk.roster(OLD), desk.roster(3)) == ([501], [])
+
+
+def test_what_needs_the_old_seat_is_heeded_whatever_the_swap_begins_with(desk: Desk) -> None:
+    for section in (3, 4, 5):
+        desk.section(section)
+    desk.claim(501, 3, corequisites={"course": OLD})
+    desk.claim(501, 4)
+    [answer] = desk.submit(501, Line(((Part(4, 400), Part(5, 400)),), instead=OLD)).lines
+    assert [codes(each) for each in answer.refused[0]] == [["already_enrolled"], ["needed_by"]]
+    assert desk.roster(OLD) == [501]

@@ -105,3 +105,21 @@ def test_nothing_is_dropped_where_one_of_them_is_not_held(desk: Desk) -> None:
     refused = drop(desk, LECTURE, OTHER_LAB)
     assert refused.reasons == (Reason("not_enrolled", {"section": OTHER_LAB}),)
     assert desk.roster(LECTURE) == [501]
+
+
+@pytest.mark.parametrize("along", [(LECTURE,), (LAB, LAB), (LAB, LECTURE, LAB)])
+def test_a_seat_that_is_named_twice_is_dropped_once(desk: Desk, along: tuple[int, ...]) -> None:
+    desk.claim(501, LECTURE)
+    desk.claim(501, LAB)
+    assert drop(desk, LECTURE, *along).outcome == Outcome.DROPPED
+    dropped = [event["section"] for event in desk.events() if event["name"] == "dropped"]
+    assert dropped == list(dict.fromkeys((LECTURE, *along)))
+    assert desk.redis.get(f"{{t:{TERM}}}:seq") == str(desk.last_event()["seq"]).encode()
+
+
+def test_a_section_that_is_named_twice_is_not_had_twice(desk: Desk) -> None:
+    """Whatever the student is permitted."""
+    part = Part(LECTURE, 400, waived=("same_course", "time_conflict"))
+    [answer] = desk.submit(501, Line(((part, part),))).lines
+    assert [codes(each) for each in answer.refused[0]] == [["together"], ["same_course"]]
+    assert desk.roster(LECTURE) == []

@@ -48,6 +48,8 @@ specs = some.builds(
     times=some.lists(meetings, max_size=1).map(tuple),
     version=some.just(0),
 )
+# A number picks among what there is: what is drawn must not depend on the clock.
+picks = some.integers(0, 20)
 moments = some.integers(-15, 25)  # ms from now
 
 

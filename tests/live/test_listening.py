@@ -20,6 +20,7 @@ from tests.cast import Cast
 from tests.live.conftest import Claim, Open
 
 Begin = Callable[[Subscription], Thread]
+SILENT = dict.fromkeys(("live", "recorded", "told", "ended"), print)
 
 
 @pytest.fixture
@@ -123,7 +124,7 @@ def test_news_that_makes_no_sense_is_passed_by(
     tab = open_tab(cast.ada.account_id)
     tab.ask(section.term_id, [section.id])
     tab.shows(section.id, 2)
-    for channel in ("live", "recorded"):
+    for channel in ("live", "recorded", "told"):
         words = said.replace("SECTION", str(section.id))
         backend.redis.publish(f"{{t:{section.term_id}}}:{channel}", words)
     later = spec(section, ())
@@ -153,7 +154,7 @@ def test_listening_begins_anew_after_any_mistake(backend: Backend, begin: Begin)
             raise TypeError("a mistake of ours")
 
     redis = stores.subscriber(backend.settings.redis_url)
-    begin(Subscription(redis, begun=catch_up, live=print, recorded=print))
+    begin(Subscription(redis, begun=catch_up, hear=SILENT))
     deadline = time.monotonic() + 5
     while len(begun) < 2:
         assert time.monotonic() < deadline
@@ -164,7 +165,7 @@ def test_a_ledger_that_is_away_for_hours_is_still_waited_for(
     begin: Begin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     nowhere = stores.subscriber("redis://127.0.0.1:1/0")
-    subscription = Subscription(nowhere, begun=print, live=print, recorded=print)
+    subscription = Subscription(nowhere, begun=print, hear=SILENT)
     monkeypatch.setattr(subscription, "_failures", 100_000)
     monkeypatch.setattr("portal.live.subscription.LONGEST_WAIT_SECONDS", 0.06)
     thread = begin(subscription)

@@ -3,13 +3,20 @@
 from collections.abc import Callable
 
 import pytest
-from sqlalchemy import create_engine, event
+from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
-from portal import db
 from portal.backend import Backend
-from portal.people import accounts
+from portal.db import transaction
+from portal.people import accounts, changes
 from tests.cast import Cast, an_account
+from tests.people.conftest import Statements
+from tests.record.processes import wait_for
+
+TEACHES = (
+    "UPDATE teachers SET account_id = accounts.id FROM accounts"
+    " WHERE accounts.username = 'ada' AND teachers.name = 'Iris'"
+)
 
 
 def test_roles_follow_from_what_an_account_has(cast: Cast) -> None:
@@ -34,33 +41,50 @@ def test_a_session_of_an_older_epoch_is_nobodys(cast: Cast) -> None:
     assert accounts.of_session(f"{cast.ada.account_id}.0") is None
 
 
-def test_a_visitor_who_was_seen_a_moment_ago_costs_no_query(cast: Cast) -> None:
+def test_a_visitor_who_is_known_costs_no_query(cast: Cast, statements: Statements) -> None:
     accounts.find(cast.ada.account_id)
-    asked: list[str] = []
-    engine = db.Sessions.kw["bind"]
-
-    def note(*facts: object) -> None:
-        asked.append(str(facts[2]))
-
-    event.listen(engine, "before_cursor_execute", note)
-    try:
-        assert accounts.find(cast.ada.account_id)
-    finally:
-        event.remove(engine, "before_cursor_execute", note)
-    assert asked == []
+    with statements() as sent:
+        for _ in range(50):
+            assert accounts.find(cast.ada.account_id)
+    assert not [each for each in sent if "FROM accounts" in each]
 
 
-@pytest.fixture
-def without_database(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """Call it, and PostgreSQL is away until the test ends."""
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        ("UPDATE accounts SET is_admin = true WHERE username = 'ada'", {"student", "admin"}),
+        ("UPDATE students SET deleted_at = now()", set()),
+        (TEACHES, {"student", "instructor"}),
+    ],
+)
+def test_roles_that_change_are_seen(cast: Cast, change: str, found: set[str]) -> None:
+    seen = changes.news(None)
+    before = accounts.find(cast.ada.account_id)
+    assert before
+    assert before.roles == {"student"}
+    with transaction() as session:
+        session.execute(text(change))
+    changes.news(seen)
+    after = accounts.find(cast.ada.account_id)
+    assert after
+    assert after.roles == found
 
-    def leave() -> None:
-        nowhere = create_engine("postgresql+psycopg2://localhost:1/none")
-        monkeypatch.setitem(db.Sessions.kw, "bind", nowhere)
-        monkeypatch.setattr(accounts, "FRESH_SECONDS", 0)
 
-    assert backend
-    return leave
+def test_ended_sessions_are_nobodys_within_seconds(cast: Cast) -> None:
+    session_id = f"{cast.ada.account_id}.1"
+    assert accounts.of_session(session_id)
+    with transaction() as session:
+        session.execute(text("UPDATE accounts SET session_epoch = 2"))
+    wait_for(lambda: accounts.of_session(session_id) is None, 5)
+
+
+def test_an_account_that_is_deleted_is_nobody(cast: Cast) -> None:
+    seen = changes.news(None)
+    assert accounts.find(cast.max.id)
+    with transaction() as session:
+        session.execute(text("UPDATE accounts SET deleted_at = now() WHERE username = 'max'"))
+    changes.news(seen)
+    assert accounts.find(cast.max.id) is None
 
 
 def test_a_known_visitor_stays_known_while_the_database_is_away(

@@ -35,9 +35,9 @@ def full(seats: int, waiting: int) -> Rush:
     return rush
 
 
-def held(rush: Rush) -> set[int]:
-    """Who has a seat in the only section."""
-    roster = backend().redis.hkeys(f"{{t:{rush.term}}}:roster:{rush.sections[0]}")
+def held(rush: Rush, section: int = 0) -> set[int]:
+    """Who has a seat in a section, the first unless another is named."""
+    roster = backend().redis.hkeys(f"{{t:{rush.term}}}:roster:{section or rush.sections[0]}")
     return {int(student) for student in roster}
 
 
@@ -67,6 +67,19 @@ def test_a_newcomer_can_not_take_it_meanwhile() -> None:
     assert [reason.code for reason in refused.reasons] == ["full"]
     told(rush, answer)
     wait_for(lambda: held(rush) == {rush.students[1]})
+
+
+@pytest.mark.usefixtures("workers")
+def test_a_seat_that_a_promotion_frees_goes_to_its_own_list_without_the_clock() -> None:
+    rush = a_rush(sections=2, students=3, capacity=1)
+    new, old = rush.sections
+    leaver, swapper, last = rush.students
+    claim(rush, leaver, new)
+    claim(rush, swapper, old)
+    claim(rush, swapper, new, instead=old)
+    claim(rush, last, old)
+    told(rush, drop(rush, leaver, new))
+    wait_for(lambda: held(rush) == {swapper} and held(rush, old) == {last}, 5)
 
 
 @pytest.mark.usefixtures("workers")

@@ -32,7 +32,7 @@ def a_card(code: str = "CSC-1100", **facts: Any) -> Card:
         "department": "",
         "credits_min": Decimal(4),
         "credits_max": Decimal(4),
-        "kind": "",
+        "form": "",
         "campus": "",
         "method": "",
         "note": "",
@@ -56,8 +56,8 @@ def a_card(code: str = "CSC-1100", **facts: Any) -> Card:
 
 def a_meeting(mask: int = 9, start: int = 600, end: int = 710, **facts: Any) -> MeetingView:
     """Monday and Thursday from 10:00 to 11:50, unless told otherwise."""
-    words = {"kind": "", "days": "Mon Thu", "times": "10:00–11:50 am", "dates": "", "room": ""}
-    settings: dict[str, Any] = {**words, "clashes": True, "mask": mask, "start": start, "end": end}
+    numbers = {"mask": mask, "start": start, "end": end}
+    settings: dict[str, Any] = {"code": "", "room": "", "clashes": True, **numbers}
     return MeetingView(**settings | facts)
 
 

@@ -1,10 +1,11 @@
 """What keeps a student from a section, apart from what can race."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from portal.people.profile import HoldView
+from portal.people.profile import HoldView, Permit
 from portal.seats import rules
 from tests.seats.makers import a_board, a_card, a_profile, course, every, some
 
@@ -128,12 +129,12 @@ def test_a_corequisite_that_was_passed_is_not_asked_for() -> None:
     assert rules.corequisites(who, lecture, a_board(lecture, lab)) is None
 
 
-def test_two_courses_that_name_each_other_do_not_keep_both_out() -> None:
+def test_of_two_courses_that_name_each_other_each_needs_the_other() -> None:
     lecture = a_card("PHY-1", corequisites=course("PHY-2"))
     lab = a_card("PHY-2", corequisites=course("PHY-1"))
     offered = a_board(lecture, lab)
-    assert rules.corequisites(a_profile(), lecture, offered) is None
-    assert rules.corequisites(a_profile(), lab, offered) is None
+    assert rules.corequisites(a_profile(), lecture, offered) == {"course": lab.course_id}
+    assert rules.corequisites(a_profile(), lab, offered) == {"course": lecture.course_id}
 
 
 def test_a_corequisite_that_is_not_offered_is_a_reason_in_its_own_right() -> None:
@@ -152,3 +153,74 @@ def test_nobody_is_let_in_where_a_corequisite_is_not_offered() -> None:
 def test_of_several_corequisites_one_that_is_offered_will_do() -> None:
     card, lab = a_card("PHY-1", corequisites=some("PHY-2", "PHY-3")), a_card("PHY-2")
     assert rules.unoffered(a_profile(), card, a_board(card, lab)) == []
+
+
+def with_override(card: Any, *waives: str, until: datetime | None = None) -> Any:
+    """A student to whom the registrar permits to pass rules of that section."""
+    return a_profile(
+        holds=(HoldView("fees", "unpaid", ""),),
+        permits=(Permit(card.id, frozenset(waives), until),),
+    )
+
+
+def closed_to_ada() -> Any:
+    """A section whose every rule refuses her."""
+    return a_card(
+        public=False,
+        prerequisites=course("A-1"),
+        corequisites=course("A-2"),
+        restrictions=(("must_be", "level", "Graduate"),),
+    )
+
+
+@pytest.mark.parametrize("code", ["prerequisite", "restriction", "not_for_you"])
+def test_an_override_passes_its_rule_and_no_other(code: str) -> None:
+    card = closed_to_ada()
+    every_rule = ["hold", "not_for_you", "prerequisite", "restriction"]
+    left = [each for each in every_rule if each != code]
+    assert codes(with_override(card, code), card) == left
+
+
+def test_a_hold_is_passed_by_no_override() -> None:
+    card = closed_to_ada()
+    assert codes(with_override(card, *rules.WAIVABLE), card) == ["hold"]
+
+
+def test_an_override_is_for_one_section() -> None:
+    card, sibling = closed_to_ada(), closed_to_ada()
+    assert "prerequisite" in codes(with_override(card, "prerequisite"), sibling)
+
+
+def test_several_overrides_of_a_section_add_up() -> None:
+    card = closed_to_ada()
+    permits = tuple(Permit(card.id, frozenset({code})) for code in ("prerequisite", "not_for_you"))
+    assert codes(a_profile(permits=permits), card) == ["restriction"]
+
+
+def test_an_override_ends_at_its_moment() -> None:
+    card, now = closed_to_ada(), datetime.now(UTC)
+    minute = timedelta(minutes=1)
+    assert "prerequisite" in codes(with_override(card, "prerequisite", until=now - minute), card)
+    assert "prerequisite" not in codes(
+        with_override(card, "prerequisite", until=now + minute), card
+    )
+
+
+def test_a_section_that_is_permitted_is_on_the_list() -> None:
+    card = a_card(public=False)
+    assert rules.visible(with_override(card, "not_for_you"), card)
+    assert not rules.visible(with_override(card, "prerequisite"), card)
+
+
+def test_a_corequisite_may_be_passed_offered_or_not() -> None:
+    card, offered = closed_to_ada(), a_board(a_card("A-2"))
+    who = with_override(card, "corequisite")
+    assert rules.corequisites(who, card, offered) is None
+    assert rules.unoffered(who, card, a_board()) == []
+
+
+def test_the_ledger_is_told_which_of_its_own_rules_to_pass() -> None:
+    card = closed_to_ada()
+    assert rules.waived(a_profile(), card) == ()
+    who = with_override(card, "credit_limit", "prerequisite", "time_conflict")
+    assert rules.waived(who, card) == ("time_conflict", "credit_limit")

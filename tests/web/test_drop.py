@@ -14,20 +14,8 @@ from tests.web.visits import DIALOG, address, cell, hidden, press, words
 
 
 @pytest.fixture
-def term(cast: Cast) -> Any:  # noqa: ARG001
-    found = builders.a_term()
-    builders.an_open_window(found)
-    return found
-
-
-@pytest.fixture
 def section(term: Any) -> Any:
     return builders.a_section(builders.a_course(), term, capacity=1)
-
-
-@pytest.fixture
-def ada(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
-    return browser_of(app, "ada")
 
 
 def test_the_form_says_how_many_are_left_today(ada: FlaskClient, section: Any) -> None:

@@ -14,13 +14,6 @@ from tests.web.visits import DIALOG, address, hidden, press, words
 
 
 @pytest.fixture
-def term(cast: Cast) -> Any:  # noqa: ARG001
-    found = builders.a_term()
-    builders.an_open_window(found)
-    return found
-
-
-@pytest.fixture
 def section(term: Any) -> Any:
     return builders.a_section(builders.a_course(), term, capacity=0)
 

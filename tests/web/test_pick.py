@@ -12,36 +12,16 @@ from portal.catalog import board
 from portal.catalog.models import Section
 from portal.db import transaction
 from portal.people.models import Hold
+from portal.record import receipts
 from tests import cast as builders
 from tests.cast import Cast, Meets
 from tests.web.visitors import browser_of
-from tests.web.visits import DIALOG, address, cell, hidden, press, words
-
-
-@pytest.fixture
-def term(cast: Cast) -> Any:  # noqa: ARG001
-    found = builders.a_term()
-    builders.an_open_window(found)
-    return found
+from tests.web.visits import DIALOG, address, cell, held, hidden, press, seat, words
 
 
 @pytest.fixture
 def section(term: Any) -> Any:
     return builders.a_section(builders.a_course(title="Data Structures"), term, capacity=1)
-
-
-@pytest.fixture
-def ada(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
-    return browser_of(app, "ada")
-
-
-@pytest.fixture
-def ben(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
-    return browser_of(app, "ben")
-
-
-def held(term: Any, student: Any) -> list[int]:
-    return [each.section for each in parts().ledger.standing(term.id, student.id).enrolled]
 
 
 def test_the_form_says_what_is_about_to_be_picked(ada: FlaskClient, term: Any) -> None:
@@ -102,6 +82,18 @@ def test_with_htmx_the_change_is_put_in_place(ada: FlaskClient, section: Any) ->
     assert "0 of 1 open" in words(answer.text)
 
 
+def test_every_answer_has_its_receipt(
+    ada: FlaskClient, ben: FlaskClient, section: Any, cast: Cast
+) -> None:
+    answer = ada.post(address(section, "pick"), headers=DIALOG)
+    [mine] = parts().ledger.standing(section.term_id, cast.ada.id).enrolled
+    assert f'href="/receipts/{receipts.code(section.term_id, mine.registration)}"' in answer.text
+    refused = ben.post(address(section, "pick"), headers=DIALOG)
+    assert refused.status_code == 422
+    next_one = parts().ledger.seats(section.term_id)[section.id].seq + 1
+    assert f'href="/receipts/{receipts.code(section.term_id, next_one)}"' in refused.text
+
+
 def cell_of_part(html: str) -> str:
     return html[html.index("act-") : html.index("</div>")]
 
@@ -113,24 +105,12 @@ def test_all_that_is_known_beforehand_is_told_with_its_next_step(
         session.add(Hold(student_id=cast.ada.id, kind="fees", reason="Unpaid fees"))
     needs = {"prerequisites": {"course": "MAT-1010"}}
     mine = builders.a_section(builders.a_course("PHY-1"), term, meetings=(Meets(),))
-    seat = parts().ledger.claim(
-        term.id,
-        student=cast.ada.id,
-        section=mine.id,
-        request=None,
-        credits=400,
-        limit=2100,
-        windows=[window.id for window in parts().ledger.windows(term.id)],
-        wait=False,
-        actor="tests",
-        correlation="",
-    )
-    assert seat.outcome == "enrolled"
+    seat(cast.ada, mine)
     section = builders.a_section(builders.a_course(), term, meetings=(Meets(),), **needs)
     page = ada.get(address(section, "pick")).text
     for code in ("time_conflict", "hold", "prerequisite"):
         assert f'data-reason="{code}"' in page
-    assert f'href="{address(mine, "drop")}"' in page
+    assert f'href="{address(section, "swap")}?instead={mine.id}"' in page
     assert "These 3 things stand in the way" in page
     assert 'type="submit">Pick' not in page
 
@@ -179,7 +159,7 @@ def test_a_full_section_asks_for_a_place_in_line(
 
 def test_credits_of_a_range_are_chosen(ada: FlaskClient, term: Any, cast: Cast) -> None:
     section = builders.a_section(builders.a_course(), term, credits_min=1, credits_max=3)
-    assert "<option>3</option>" in ada.get(address(section, "pick")).text
+    assert '<option value="3">3</option>' in ada.get(address(section, "pick")).text
     press(ada, section, "pick", credits="2")
     assert parts().ledger.standing(term.id, cast.ada.id).enrolled[0].credits == 200
 

@@ -3,35 +3,16 @@
 from typing import Any
 
 import pytest
-from flask import Flask
 from flask.testing import FlaskClient
 
-from portal.backend import backend as parts
 from tests import cast as builders
 from tests.cast import Cast
-from tests.web.visitors import browser_of
-from tests.web.visits import address, hidden, press, words
-
-
-@pytest.fixture
-def term(cast: Cast) -> Any:  # noqa: ARG001
-    found = builders.a_term()
-    builders.an_open_window(found)
-    return found
+from tests.web.visits import address, held, hidden, press, words
 
 
 @pytest.fixture
 def section(term: Any) -> Any:
     return builders.a_section(builders.a_course(title="Data Structures"), term, capacity=1)
-
-
-@pytest.fixture
-def ada(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
-    return browser_of(app, "ada")
-
-
-def held(term: Any, student: Any) -> list[int]:
-    return [each.section for each in parts().ledger.standing(term.id, student.id).enrolled]
 
 
 def test_a_form_sent_twice_counts_once(

@@ -9,8 +9,10 @@ from tests.cast import Cast
 from tests.web.visitors import browser_of
 
 OPEN_TO_ALL = {
+    "/calendar/<secret>.ics",
     "/clock",
     "/health",
+    "/language",
     "/live",
     "/login",
     "/logout",

@@ -5,6 +5,8 @@ from typing import Any
 
 from flask.testing import FlaskClient
 
+from portal.backend import backend
+
 HTMX = {"HX-Request": "true"}
 DIALOG = {**HTMX, "HX-Target": "dialog"}
 
@@ -17,8 +19,32 @@ def address(section: Any, act: str) -> str:
 def hidden(html: str) -> dict[str, str]:
     """The hidden fields of the page's own form."""
     form = html[html.index("<h1>") :] if "<h1>" in html else html
-    fields = re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', form)
+    form = form.partition("</form>")[0]
+    fields = re.findall(r'<input type="hidden" name="([\w-]+)" value="([^"]*)"', form)
     return {name: value.replace("&amp;", "&") for name, value in fields}
+
+
+def held(term: Any, student: Any) -> list[int]:
+    """The sections in which a student has a seat."""
+    return [each.section for each in backend().ledger.standing(term.id, student.id).enrolled]
+
+
+def seat(student: Any, section: Any) -> None:
+    """A seat for the student, straight at the ledger and whatever the rules say."""
+    ledger = backend().ledger
+    answer = ledger.claim(
+        section.term_id,
+        student=student.id,
+        section=section.id,
+        request=None,
+        credits=round(section.credits_min * 100),
+        limit=9900,
+        windows=[window.id for window in ledger.windows(section.term_id)],
+        wait=False,
+        actor="tests",
+        correlation="",
+    )
+    assert answer.outcome == "enrolled"
 
 
 def press(client: FlaskClient, section: Any, act: str, **fields: Any) -> Any:
@@ -36,5 +62,6 @@ def cell(html: str, section: Any) -> str:
 
 def words(html: str) -> str:
     """The text of a page, its white space squeezed."""
-    text = re.sub(r"<[^>]+>", " ", html)
+    text = re.sub(r'<span class="nowrap">([^<]*)</span>', r"\1", html)
+    text = re.sub(r"<[^>]+>", " ", text)
     return re.sub(r"\s+", " ", text.replace("&nbsp;", " ").replace("&#39;", "'"))

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from portal.languages import speaking
 from portal.windows.localtime import Clockface, NotOnTheClock, TwiceOnTheClock
 
 CLOCK = Clockface(ZoneInfo("America/New_York"))
@@ -22,9 +23,9 @@ def test_a_local_time_is_read_in_the_zone_of_that_day() -> None:
 
 
 def test_a_moment_is_written_with_its_day_and_zone() -> None:
-    assert CLOCK.full(ms(2026, 11, 23, 14)) == "Mon 23 Nov 2026, 9:00 am EST"
-    assert CLOCK.full(ms(2026, 7, 4, 16, 5)) == "Sat 4 Jul 2026, 12:05 pm EDT"
-    assert CLOCK.full(ms(2026, 7, 4, 4, 5)) == "Sat 4 Jul 2026, 12:05 am EDT"
+    assert CLOCK.full(ms(2026, 11, 23, 14)) == "Mon, Nov 23, 2026, 9:00 am EST"
+    assert CLOCK.full(ms(2026, 7, 4, 16, 5)) == "Sat, Jul 4, 2026, 12:05 pm EDT"
+    assert CLOCK.full(ms(2026, 7, 4, 4, 5)) == "Sat, Jul 4, 2026, 12:05 am EDT"
 
 
 def test_seconds_are_written_only_where_there_are_some() -> None:
@@ -39,8 +40,8 @@ def test_a_time_that_was_skipped_is_refused() -> None:
 
 def test_it_says_between_what_a_time_was_skipped() -> None:
     before, after = CLOCK.jump("2026-03-08T02:30")
-    assert CLOCK.full(before) == "Sun 8 Mar 2026, 1:59 am EST"
-    assert CLOCK.full(after) == "Sun 8 Mar 2026, 3:00 am EDT"
+    assert CLOCK.full(before) == "Sun, Mar 8, 2026, 1:59 am EST"
+    assert CLOCK.full(after) == "Sun, Mar 8, 2026, 3:00 am EDT"
 
 
 def test_a_time_that_comes_twice_has_to_be_chosen() -> None:
@@ -63,3 +64,35 @@ def test_what_is_written_into_a_form_reads_back_as_the_same_moment(minute: int) 
     moment = minute * 60_000
     choices = {CLOCK.moment(CLOCK.field(moment), second=which) for which in (False, True)}
     assert moment in choices
+
+
+@pytest.mark.parametrize(
+    ("language", "told"),
+    [
+        ("en", ["Mon, Nov 23, 2026, 9:00 am EST", "Nov 23", "on Mon, Nov 23, 9:00 am"]),
+        ("es", ["lun, 23 nov 2026, 9:00 EST", "23 nov", "el lun, 23 nov, a las 9:00"]),
+    ],
+)
+def test_a_moment_is_told_in_the_readers_language(language: str, told: list[str]) -> None:
+    moment, now = ms(2026, 11, 23, 14), ms(2026, 11, 20)
+    with speaking(language):
+        assert [CLOCK.full(moment), CLOCK.soon(moment, now), CLOCK.when(moment, now)] == told
+
+
+def test_today_needs_no_day() -> None:
+    moment, now = ms(2026, 11, 23, 14), ms(2026, 11, 23, 6)
+    assert CLOCK.when(moment, now) == "at 9:00 am"
+    assert CLOCK.moment_at(moment, now) == CLOCK.soon(moment, now) == "9:00 am"
+    assert CLOCK.moment_at(moment, ms(2026, 11, 23, 4)) == "Mon, Nov 23, 9:00 am"
+
+
+@pytest.mark.parametrize(
+    ("language", "spoken"),
+    [
+        ("en", "9:00 am on Monday, November 23"),
+        ("es", "9:00 del lunes, 23 de noviembre de 2026"),
+    ],
+)
+def test_a_moment_is_spoken_in_full(language: str, spoken: str) -> None:
+    with speaking(language):
+        assert CLOCK.spoken(ms(2026, 11, 23, 14)) == spoken

@@ -7,7 +7,7 @@ from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from portal.backend import backend
-from portal.catalog.demo import offer, people, university, write
+from portal.catalog.demo import holidays, offer, people, university, write
 from portal.catalog.demo.timetable import Timetable
 from portal.catalog.models import Term
 from portal.db import transaction
@@ -20,7 +20,7 @@ SEED = 20_260
 OPEN_FOR = timedelta(days=14)
 FILLED = (
     *("courses", "sections", "meetings", "restrictions", "section_teachers", "teachers"),
-    *("accounts", "students", "student_subjects", "completed_courses", "holds"),
+    *("accounts", "students", "student_subjects", "completed_courses", "holds", "days_off"),
 )
 
 
@@ -55,6 +55,7 @@ def fill(session: Session, hashed: str, now: datetime) -> Term:
     by_code = {department.code: (department, subject) for department, subject in departments}
     session.add_all([term, *(each for pair in departments for each in pair)])
     session.flush()
+    session.add_all(holidays.days_off(term.id, first, last))
     for department, subject in departments:
         subject.department_id = department.id
     courses = offer.courses(by_code)

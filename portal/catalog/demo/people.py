@@ -90,11 +90,13 @@ OWN = 0.85
 OTHERS = 0.12
 
 
-def closure(code: str) -> list[str]:
-    """A course after all that it needs; of alternatives the first."""
-    plan = BY_CODE[code]
+def closure(code: str, around: tuple[str, ...] = ()) -> list[str]:
+    """A course after all that it needs; of alternatives the first. Two may need each other."""
+    if code in around:
+        return []
+    plan, needing = BY_CODE[code], (*around, code)
     needed = [*first_way(plan.needs), *first_way(plan.along)]
-    return [each for need in needed for each in closure(need)] + [code]
+    return [each for need in needed for each in closure(need, needing)] + [code]
 
 
 def first_way(tree: Tree | None) -> list[str]:

@@ -45,8 +45,8 @@ FORMS = {
     "workshop": (("LAB", WORKSHOPS),),
     "tba": (("", ()),),
 }
-EXAMS = (WED, 18 * 60, 20 * 60 - 10)
-FINALS = (WED, 8 * 60, 22 * 60 - 10)  # a Wednesday kept free: 8:00 am to 9:50 pm
+TESTS = (WED, 18 * 60, 20 * 60 - 10)  # an evening kept free all through the term
+FINALS = (WED, 8 * 60, 22 * 60 - 10)  # the last Wednesday, kept free: 8:00 am to 9:50 pm
 
 
 @dataclass
@@ -66,13 +66,21 @@ class Timetable:
             for kind, choices in FORMS[plan.form]
         ]
         if plan.exam:
-            made.append(Meeting(kind="TES", clashes=False, **when(EXAMS)))
+            made.append(Meeting(kind="TES", clashes=False, **when(TESTS)))
+        for meeting in made:
+            meeting.date_start, meeting.date_end = first, last
         if plan.exam and number == 1:
-            made.append(Meeting(kind="TES", clashes=False, **when(FINALS)))
+            made.append(self.final())
         for position, meeting in enumerate(made, 1):
             meeting.position = position
-            meeting.date_start, meeting.date_end = first, last
         return made
+
+    def final(self) -> Meeting:
+        """The common final exam, in the last week."""
+        day = self.term[1] - timedelta(days=(self.term[1].weekday() - 2) % 7)
+        final = Meeting(kind="TES", clashes=False, **when(FINALS))
+        final.date_start = final.date_end = day
+        return final
 
     def span(self, plan: Plan, number: int) -> tuple[date, date]:
         """The dates of a section; half courses have one half of the term, by turns."""

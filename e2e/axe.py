@@ -1,0 +1,36 @@
+"""Looks for barriers on a page with axe, by the rules of WCAG 2.2 AA and by good practice."""
+
+from functools import cache
+from typing import Any
+
+from playwright.sync_api import Page
+
+from portal.config import ROOT
+
+SCRIPT = ROOT / "node_modules" / "axe-core" / "axe.min.js"
+TAGS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
+RUN = "tags => axe.run({ runOnly: tags, resultTypes: ['violations'], preload: false })"
+SHOWN = 4  # places of each violation
+
+
+def check(page: Page, where: str) -> None:
+    """Fail with what axe finds; `where` says which page it is."""
+    # Not by a script element, as the page's own rules forbid those of strangers.
+    if page.evaluate("!window.axe"):
+        page.evaluate(_script())
+    found: dict[str, Any] = page.evaluate(RUN, list(TAGS))
+    assert not found["violations"], "\n".join([where, *map(_told, found["violations"])])
+
+
+@cache
+def _script() -> str:
+    return SCRIPT.read_text()
+
+
+def _told(violation: dict[str, Any]) -> str:
+    nodes = violation["nodes"]
+    lines = [f"{violation['id']} ({violation['impact']}): {violation['help']}, {len(nodes)} times"]
+    for node in nodes[:SHOWN]:
+        why = (node["any"] + node["all"] + node["none"])[0]["message"]
+        lines.append(f"    {node['target'][0]}: {why}\n    {node['html'][:160]}")
+    return "\n".join(lines)

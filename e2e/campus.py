@@ -1,0 +1,157 @@
+"""Terms in every phase and people in the middle of them: what a tour of all pages shows."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+
+from sqlalchemy import select, update
+
+from portal.backend import backend
+from portal.catalog.models import Course, Section, Term
+from portal.db import transaction
+from portal.notices.models import Notice
+from portal.people.models import Student
+from portal.plans import plan as plans
+from portal.plans import store
+from portal.plans.plan import Part, Plan
+from portal.record import receipts
+from portal.seats.answers import Answer
+from portal.windows.warmup import spec
+from tests import cast as builders
+from tests.cast import Cast, Meets
+
+MORNING = (Meets("MWF", "09:00", "10:50"),)
+NOON = (Meets("TR", "12:00", "13:20"), Meets("F", "14:00", "16:50"))
+NEEDS = {"prerequisites": {"course": "MAT-1010"}, "note": "Bring a coat."}
+PATIENCE = 20.0
+
+
+@dataclass(frozen=True)
+class Campus:
+    """Ids by the names that addresses use: terms by phase, sections of the open term by case."""
+
+    open: int
+    before: int
+    unscheduled: int
+    ended: int
+    free: int  # Ada may pick it
+    full: int  # nobody can get in
+    queued: int  # has a waitlist that Ada could join
+    barred: int  # something stands in everyone's way
+    held: int  # Ada has a seat
+    waited: int  # Ada is on the waitlist
+    canceled: int  # Cleo had a seat
+    window: int  # of the open term
+    receipt: str  # of Ada's seat
+    refusal: str  # of what Cleo could not have
+
+    def find(self, address: str) -> str:
+        """The address with its names turned into ids."""
+        return address.format(**asdict(self))
+
+
+def campus(cast: Cast) -> Campus:
+    """Build it all; Iris teaches what is held."""
+    terms = {name: builders.a_term(f"Term {name}") for name in PHASES}
+    offer = _offer(terms["open"], cast)
+    coming = builders.a_section(_course(8), terms["before"], meetings=MORNING)
+    past = builders.a_section(_course(9), terms["ended"])
+    window = builders.an_open_window(terms["open"], minutes=600)
+    builders.a_coming_window(terms["before"], minutes=600)
+    _end(terms["ended"], cast.ada, past)
+    for name in ("full", "queued", "waited"):
+        seat(cast.ben, offer[name])
+    mine, _ = seat(cast.ada, offer["held"]), seat(cast.ada, offer["waited"])
+    seat(cast.cleo, offer["canceled"])
+    refused = seat(cast.cleo, offer["full"])
+    planned(cast.ada, terms["open"], [offer["free"], offer["queued"]], [offer["barred"]])
+    planned(cast.ada, terms["before"], [coming])
+    planned(cast.cleo, terms["open"], [offer["barred"]])
+    cancel(offer["canceled"])
+    _until_told()
+    return Campus(
+        **{name: term.id for name, term in terms.items()},
+        **{name: section.id for name, section in offer.items()},
+        window=window.id,
+        receipt=receipts.code(terms["open"].id, mine.seq or 0),
+        refusal=receipts.code(terms["open"].id, refused.seq or 0),
+    )
+
+
+PHASES = ("open", "before", "unscheduled", "ended")
+
+
+def _offer(term: Term, cast: Cast) -> dict[str, Section]:
+    a_section = builders.a_section
+    return {
+        "free": a_section(_course(1), term, capacity=30, meetings=MORNING),
+        "full": a_section(_course(2), term, capacity=1, waitlist=0),
+        "queued": a_section(_course(3), term, capacity=1),
+        "barred": a_section(_course(4), term, meetings=NOON, **NEEDS),
+        "held": a_section(_course(5), term, meetings=NOON, teacher=cast.iris),
+        "waited": a_section(_course(6), term, capacity=1, teacher=cast.iris),
+        "canceled": a_section(_course(7), term, meetings=MORNING),
+    }
+
+
+def _course(number: int) -> Course:
+    return builders.a_course(f"TOU-{number}000")
+
+
+def _end(term: Term, student: Student, section: Section) -> None:
+    """A window in which the student got a seat, and which is over."""
+    window = builders.an_open_window(term)
+    seat(student, section)
+    backend().ledger.close_window(term.id, window.id, "tests")
+
+
+def seat(student: Student, section: Section) -> Answer:
+    """A seat for the student, or a place in line, straight at the ledger."""
+    ledger = backend().ledger
+    return ledger.claim(
+        section.term_id,
+        student=student.id,
+        section=section.id,
+        request=None,
+        credits=400,
+        limit=9900,
+        windows=[window.id for window in ledger.windows(section.term_id)],
+        wait=True,
+        actor="tests",
+        correlation="tests",
+    )
+
+
+def planned(student: Student, term: Term, *lines: Sequence[Section]) -> None:
+    """A plan of these lines, each a section and what it falls back on."""
+
+    def make(plan: Plan) -> Plan:
+        for at, line in enumerate(lines):
+            plan = plans.add(plan, (Part(line[0].id),))
+            for each in line[1:]:
+                plan = plans.fall_back(plan, at, (Part(each.id),))
+        return plan
+
+    store.change(term.id, student.id, 0, make)
+
+
+def cancel(section: Section) -> None:
+    """The registrar takes the section off the offer."""
+    changed = {"status": "CANCELED", "version": section.version + 1}
+    bump = {"catalog_version": Term.catalog_version + 1}
+    with transaction() as session:
+        session.execute(update(Section).where(Section.id == section.id).values(changed))
+        session.execute(update(Term).where(Term.id == section.term_id).values(bump))
+    known = spec(section, ())
+    backend().ledger.put_section(section.term_id, replace(known, **changed))
+
+
+def _until_told() -> None:
+    """Wait until somebody has had a notice."""
+    deadline = time.monotonic() + PATIENCE
+    told = None
+    while told is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+        with transaction() as session:
+            told = session.scalar(select(Notice.id).limit(1))

@@ -1,0 +1,256 @@
+"""A plan is made in the lobby, and one press submits all of it."""
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from e2e.person import Meet, Person, context_of
+from e2e.portal import Running
+from e2e.test_lobby import SECONDS, banner_is
+from portal.catalog.models import Section, Term
+from tests import cast as builders
+
+DESKTOP = {"width": 1280, "height": 900}
+PHONE = {"width": 390, "height": 844}
+ASLEEP, AWAKE = ".plan-asleep", ".plan-submit"
+
+
+@pytest.fixture
+def others(term: Term) -> list[Section]:
+    """Two sections of other courses, with room for everyone."""
+    return [builders.a_section(builders.a_course(f"{it}-{term.id}"), term) for it in ("MAT", "PHY")]
+
+
+def plan(person: Person, section: Section, place: str = "") -> None:
+    """Through the dialog, from the section's row."""
+    person.row(section).locator(".row-plan").click()
+    expect(person.dialog).to_be_visible()
+    if place:
+        person.dialog.get_by_label("Where in your plan?").select_option(place)
+    person.confirm()
+    expect(person.row(section).locator(".row-plan")).to_contain_text("Planned")
+
+
+def lines(person: Person) -> Locator:
+    """The lines of the plan on the page."""
+    return person.page.locator("#plan .plan-line")
+
+
+def results(person: Person) -> Locator:
+    """What came of each line."""
+    return person.page.locator(".plan-results > li")
+
+
+def outcomes(person: Person) -> list[str | None]:
+    """What came of each line, in a word."""
+    expect(results(person).first).to_be_visible()
+    return [each.get_attribute("data-outcome") for each in results(person).all()]
+
+
+@pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_a_plan_made_in_the_lobby_is_submitted_by_one_press_at_zero(  # noqa: PLR0917
+    meet: Meet,
+    portal: Running,
+    term: Term,
+    section: Section,
+    others: list[Section],
+    screen: dict[str, int],
+) -> None:
+    builders.a_coming_window(term, minutes=14 * SECONDS)
+    ada = meet("ada", viewport=screen).enter(term)
+    for each in (section, *others):
+        plan(ada, each, "new" if each is not section else "")
+    expect(lines(ada)).to_have_count(3)
+    banner_is(ada, "before")
+    expect(ada.page.locator(AWAKE)).to_be_hidden()
+    asleep, row = ada.page.locator(ASLEEP), ada.row(section)
+    before = asleep.bounding_box(), row.bounding_box()
+    assert before[0]
+    assert 0 <= before[0]["y"] < screen["height"]  # in reach without scrolling
+    banner_is(ada, "open", seconds=20)
+    expect(asleep).to_be_hidden()
+    assert (ada.page.locator(AWAKE).bounding_box(), row.bounding_box()) == before
+    ada.page.locator(AWAKE).click()
+    assert outcomes(ada) == ["enrolled"] * 3
+    expect(ada.dialog).to_contain_text("3 selected")
+    for each in (section, *others):
+        ada.has(each, "selected")
+    expect(lines(ada)).to_have_count(0)
+    expect(ada.page.locator("#mine .mine-item")).to_have_count(3)
+    ada.dialog.get_by_role("link", name="Back to the sections").click()
+    expect(ada.dialog).to_be_hidden()
+    portal.audit()
+
+
+def test_who_loses_the_last_seat_has_the_fallback_by_the_same_press(
+    meet: Meet, portal: Running, term: Term, last_seat: Section, others: list[Section]
+) -> None:
+    builders.an_open_window(term)
+    ada, ben = (meet(name).enter(term) for name in ("ada", "ben"))
+    for person in (ada, ben):
+        plan(person, last_seat)
+        plan(person, others[0], "else-0")
+        expect(lines(person).locator(".plan-option")).to_have_count(2)
+    for person in (ada, ben):
+        person.page.locator(AWAKE).click()
+        assert outcomes(person) == ["enrolled"]
+    ada.has(last_seat, "selected")
+    ben.has(others[0], "selected")
+    ben.has(last_seat, "")
+    expect(ben.dialog).to_contain_text("It is your choice no. 2.")
+    expect(ben.dialog).to_contain_text("Why not CSC")
+    expect(ben.dialog.locator(".receipt-code").first).to_be_visible()
+    expect(ben.seats(last_seat)).to_contain_text("0 of 1")
+    portal.audit()
+
+
+def test_a_double_press_counts_once(
+    meet: Meet, portal: Running, term: Term, section: Section
+) -> None:
+    builders.an_open_window(term)
+    ada = meet("ada").enter(term)
+    plan(ada, section)
+    sent: list[str] = []
+    ada.page.on("request", lambda request: sent.append(request.url))
+    ada.page.locator(AWAKE).evaluate("it => { it.click(); it.click(); }")
+    assert outcomes(ada) == ["enrolled"]
+    assert sum(url.endswith("/plan/submit") for url in sent) == 1
+    expect(ada.seats(section)).to_contain_text("19 of 20")
+    portal.audit()
+
+
+def test_the_answer_comes_again_when_the_page_is_loaded_again(
+    meet: Meet, term: Term, section: Section
+) -> None:
+    builders.an_open_window(term)
+    ada = meet("ada", java_script_enabled=False)
+    ada.go(f"/terms/{term.id}/sections/{section.id}/plan")
+    ada.page.get_by_role("button", name="Plan it").click()
+    ada.page.locator(AWAKE).click()
+    assert outcomes(ada) == ["enrolled"]
+    ada.page.reload()
+    assert outcomes(ada) == ["enrolled"]
+    expect(ada.page.locator(".plan-result")).to_contain_text("when you first pressed")
+
+
+def test_without_javascript_a_plan_is_made_changed_and_submitted(
+    meet: Meet, portal: Running, term: Term, section: Section, others: list[Section]
+) -> None:
+    builders.a_coming_window(term, minutes=7 * SECONDS)
+    ada = meet("ada", java_script_enabled=False)
+    for each in (section, others[0]):
+        ada.go(f"/terms/{term.id}")
+        ada.row(each).locator(".row-plan").click()
+        ada.page.get_by_role("button", name="Plan it").click()
+        expect(ada.row(each).locator(".row-plan")).to_contain_text("Planned")
+    ada.page.get_by_role("link", name="Open my plan").click()
+    first = lines(ada).first
+    expect(first).to_contain_text("CSC")
+    first.get_by_role("button", name="Down: line of CSC").click()
+    expect(first).to_contain_text("MAT")
+    ada.asks_until(ada.page.locator(AWAKE), 20)
+    ada.page.locator(AWAKE).click()
+    assert outcomes(ada) == ["enrolled", "enrolled"]
+    ada.page.get_by_role("link", name="See my selections").click()
+    expect(ada.mine).to_contain_text("MAT")
+    portal.audit()
+
+
+def test_by_keyboard_alone_and_the_focus_stays_where_it_waits(
+    meet: Meet, term: Term, section: Section, others: list[Section]
+) -> None:
+    builders.a_coming_window(term, minutes=16 * SECONDS)
+    ada = meet("ada").enter(term)
+    for each in (section, others[0]):
+        ada.row(each).locator(".row-plan").focus()
+        ada.page.keyboard.press("Enter")
+        expect(ada.dialog).to_be_visible()
+        press_until(ada, ada.dialog.get_by_role("button", name="Plan it"))
+        expect(ada.dialog).to_be_hidden()
+        expect(ada.row(each).locator(".row-plan")).to_be_focused()
+    ada.go(f"/terms/{term.id}/plan")
+    down = lines(ada).first.get_by_role("button", name="Down: line of CSC")
+    press_until(ada, down)
+    expect(lines(ada).first).to_contain_text("MAT")
+    expect(ada.page.get_by_role("button", name="Down: line of CSC")).to_be_focused()
+    ada.page.locator(ASLEEP).focus()
+    banner_is(ada, "open", seconds=20)
+    expect(ada.page.locator(AWAKE)).to_be_focused()
+    ada.page.keyboard.press("Enter")
+    assert outcomes(ada) == ["enrolled", "enrolled"]
+    expect(ada.dialog.get_by_role("heading", name="Your plan: 2 selected")).to_be_focused()
+    ada.page.keyboard.press("Escape")
+    expect(ada.page.locator("#plan :focus")).to_have_count(1)
+
+
+def press_until(person: Person, wanted: Locator) -> None:
+    """Tab on until it has the focus, and press it."""
+    for _ in range(40):
+        if wanted.evaluate("it => it === document.activeElement"):
+            break
+        person.page.keyboard.press("Tab")
+    expect(wanted).to_be_focused()
+    person.page.keyboard.press("Enter")
+
+
+def test_what_is_changed_in_one_tab_shows_in_the_other(
+    meet: Meet, term: Term, section: Section, others: list[Section]
+) -> None:
+    builders.a_coming_window(term)
+    ada = meet("ada").enter(term)
+    other = Person(context_of(ada).new_page()).enter(term)
+    search = other.page.get_by_label("Search")
+    search.press_sequentially("Cour")
+    plan(ada, section)
+    expect(lines(other)).to_have_count(1)
+    expect(other.row(section).locator(".row-plan")).to_contain_text("Planned")
+    expect(search).to_be_focused()
+    expect(search).to_have_value("Cour")
+    plan(other, others[0], "new")
+    expect(lines(ada)).to_have_count(2)
+    assert not other.complaints
+
+
+def test_a_plan_that_comes_late_never_replaces_a_newer_one(
+    meet: Meet, term: Term, section: Section, others: list[Section]
+) -> None:
+    builders.a_coming_window(term)
+    ada = meet("ada").enter(term)
+    plan(ada, section)
+    older = ada.page.locator("#plan").evaluate("it => it.outerHTML")
+    plan(ada, others[0], "new")
+    ada.page.evaluate("it => dispatchEvent(new CustomEvent('fs:fragments', { detail: it }))", older)
+    expect(lines(ada)).to_have_count(2)
+
+
+def test_a_form_that_has_seen_an_older_plan_says_so_and_loses_nothing(
+    meet: Meet, term: Term, section: Section, others: list[Section]
+) -> None:
+    builders.a_coming_window(term)
+    ada = meet("ada").enter(term)
+    ada.row(section).locator(".row-plan").click()
+    expect(ada.dialog).to_be_visible()
+    other = Person(context_of(ada).new_page()).enter(term)
+    plan(other, others[0])
+    ada.dialog.get_by_role("button", name="Plan it").click()
+    expect(ada.dialog).to_contain_text("Your plan was changed meanwhile")
+    ada.dialog.get_by_role("button", name="Plan it").click()
+    expect(ada.dialog).to_be_hidden()
+    expect(lines(ada)).to_have_count(2)
+
+
+def test_counts_in_the_dialog_and_on_the_plan_move_by_themselves(
+    meet: Meet, term: Term, last_seat: Section
+) -> None:
+    builders.an_open_window(term)
+    ada, ben = (meet(name).enter(term) for name in ("ada", "ben"))
+    plan(ada, last_seat)
+    ada.go(f"/terms/{term.id}/plan")
+    counts = ada.page.locator("#plan .counts")
+    tab = Person(context_of(ada).new_page()).enter(term)
+    tab.row(last_seat).locator(".row-plan").click()
+    expect(tab.dialog.locator(".counts")).to_contain_text("1 of 1 open")
+    expect(counts).to_contain_text("1 of 1 open")
+    ben.pick(last_seat)
+    for shown in (counts, tab.dialog.locator(".counts")):
+        expect(shown).to_contain_text("0 of 1 open")
+    assert not tab.complaints

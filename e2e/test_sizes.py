@@ -1,0 +1,67 @@
+"""On a narrow screen, zoomed in or with wider text nothing is lost, and all can be hit."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page
+
+from e2e.campus import Campus
+from e2e.looks import DESKTOP, NARROW, PHONE, ZOOMED, space_text
+from e2e.person import Meet
+from e2e.tour import tour
+
+# Text that is cut off, and boxes that are wider than the screen.
+LOST = """() => {
+    const page = document.documentElement;
+    const words = (it) => it.textContent.trim().slice(0, 40);
+    const named = (it) => `${it.tagName} ${it.id || it.className} “${words(it)}”`;
+    const shown = (it) => it.checkVisibility() && !it.closest(".visually-hidden, svg, thead");
+    const hides = (overflow) => ["hidden", "clip"].includes(overflow);
+    const cuts = (it) => {
+        const { overflowX, overflowY } = getComputedStyle(it);
+        const wide = it.scrollWidth > it.clientWidth + 1 && hides(overflowX);
+        const high = it.scrollHeight > it.clientHeight + 1 && hides(overflowY);
+        return it.clientWidth > 1 && (wide || high);
+    };
+    const cut = [...document.body.querySelectorAll("*")].filter(shown).filter(cuts).map(named);
+    const dialog = document.querySelector("dialog[open]");
+    const wide = [page, dialog].filter((it) => it && it.scrollWidth > it.clientWidth).map(named);
+    return [...wide.map((it) => `too wide: ${it}`), ...cut.map((it) => `cut off: ${it}`)];
+}"""
+
+# What can be pressed and is smaller than 24 px, but for links in the middle of a sentence.
+SMALL = """() => {
+    const pressable = "a[href], button, summary, select, textarea, input:not([type=hidden])";
+    const words = (it) => it.textContent.trim();
+    const inline = (it) => getComputedStyle(it).display === "inline";
+    const sentence = (it) => inline(it) && words(it.parentElement) !== words(it);
+    const shown = (it) => it.checkVisibility({ visibilityProperty: true });
+    const area = (it) => (it.closest("label") ?? it).getBoundingClientRect();
+    return [...document.querySelectorAll(pressable)]
+        .filter((it) => shown(it) && !it.matches(".skip-link") && !sentence(it))
+        .map((it) => [it, area(it)])
+        .filter(([, { width, height }]) => width < 24 || height < 24)
+        .map(([it, { width, height }]) => `${width} by ${height}: ${it.outerHTML.slice(0, 90)}`);
+}"""
+
+
+def sizes(page: Page) -> Iterator[str]:
+    """The page narrow, zoomed in, and with wider text on a phone and a desktop."""
+    for name, size in (("at 320 px", NARROW), ("at 200 %", ZOOMED)):
+        page.set_viewport_size(size)
+        yield name
+    space_text(page)
+    for name, size in (("with wider text on a phone", PHONE), ("with wider text", DESKTOP)):
+        page.set_viewport_size(size)
+        yield name
+
+
+def test_nothing_is_lost_and_all_can_be_hit(meet: Meet, campus: Campus) -> None:
+    found = []
+    for person, name in tour(meet, campus, reduced_motion="reduce"):
+        person.page.set_viewport_size(PHONE)
+        found += [f"{name}: too small: {each}" for each in person.page.evaluate(SMALL)]
+        for size in sizes(person.page):
+            found += [f"{name} {size}: {each}" for each in person.page.evaluate(LOST)]
+    if found:
+        pytest.fail("\n".join(found))

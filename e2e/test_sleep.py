@@ -1,0 +1,134 @@
+"""A phone that slept and a page that comes back from memory show at once how things stand."""
+
+from datetime import datetime, timedelta
+
+import pytest
+from playwright.sync_api import expect
+
+from e2e.campus import cancel
+from e2e.line import Line
+from e2e.person import Meet, Person, context_of
+from e2e.portal import Running
+from e2e.test_lost import LOST
+from portal.catalog.models import Section, Term
+from tests import cast as builders
+
+# The page asks a line that may be dead for a sign of life, and lays a new one without an answer.
+BRIEF = 15_000  # ms
+AWAKE = {
+    "a phone is taken out of the pocket": "document.dispatchEvent(new Event('visibilitychange'))",
+    "the way back leads to the page as it was": (
+        "dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))"
+    ),
+}
+
+
+class Sleeper:
+    """Ada's phone: while it sleeps no timer runs and its line is dead, which nobody has noticed."""
+
+    def __init__(self, ada: Person, term: Term) -> None:
+        self.ada = ada
+        self.line = Line().lay(ada.page)
+        ada.page.clock.install()
+        ada.go(f"/terms/{term.id}")
+        expect(ada.page.locator("#connection")).to_be_hidden()
+
+    def sleep(self) -> Person:
+        """Stop its timers and its line, saying nothing to anyone."""
+        self.ada.page.clock.pause_at(datetime.now().astimezone() + timedelta(seconds=1))
+        self.line.die()
+        return self.ada
+
+    def wake(self, event: str = AWAKE["a phone is taken out of the pocket"]) -> None:
+        """Let all go on, as a browser does."""
+        self.line.away = False
+        self.ada.page.clock.resume()
+        self.ada.page.evaluate(event)
+
+
+@pytest.mark.parametrize("how", AWAKE)
+def test_who_was_away_catches_up_with_everything(
+    meet: Meet, portal: Running, term: Term, section: Section, how: str
+) -> None:
+    last_seat = builders.a_section(builders.a_course(f"LAS-{term.id}"), term, capacity=1)
+    window = builders.an_open_window(term, minutes=30)
+    other = builders.a_section(builders.a_course(f"SLE-{term.id}"), term)
+    phone = Sleeper(meet("ada"), term)
+    phone.ada.pick(section)
+    ada = phone.sleep()
+    meet("ben").enter(term).pick(other)
+    laptop = meet("ada").enter(term)
+    laptop.ask(section)
+    laptop.confirm()
+    laptop.pick(last_seat)
+    later = window.closes + 600 * builders.MINUTE
+    portal.backend.ledger.extend_window(term.id, window.id, later, "tests")
+    ada.has(section, "selected")
+    phone.wake(AWAKE[how])
+    expect(ada.seats(other)).to_contain_text("1 of 2", timeout=BRIEF)
+    ada.has(section, "")
+    ada.has(last_seat, "selected")
+    expect(ada.mine).to_contain_text(last_seat.title)
+    expect(ada.page.locator("#banner")).to_have_attribute("data-closes", str(later))
+    expect(ada.page.locator("#banner .clock")).to_contain_text("10:2")
+    expect(ada.page.locator("#connection")).to_be_hidden()
+
+
+def test_a_phone_that_slept_through_the_opening_can_pick(
+    meet: Meet, portal: Running, term: Term, section: Section
+) -> None:
+    window = builders.a_coming_window(term, minutes=60)
+    phone = Sleeper(meet("ada"), term)
+    ada = phone.sleep()
+    opens = portal.backend.ledger.now() + 400
+    portal.backend.ledger.move_window(term.id, window.id, opens, window.closes, "tests")
+    expect(ada.page.locator("#banner")).to_have_attribute("data-phase", "before")
+    phone.wake()
+    expect(ada.page.locator("#banner")).to_have_attribute("data-phase", "open", timeout=BRIEF)
+    ada.pick(section)
+
+
+def test_a_section_that_was_canceled_meanwhile_says_so(
+    meet: Meet, term: Term, section: Section
+) -> None:
+    builders.an_open_window(term)
+    phone = Sleeper(meet("ada"), term)
+    phone.ada.pick(section)
+    ada = phone.sleep()
+    cancel(section)
+    laptop = meet("ada").enter(term)
+    laptop.asks_until(laptop.mine.get_by_text("canceled"))
+    phone.wake()
+    expect(ada.mine).to_contain_text("canceled", timeout=BRIEF)
+    expect(ada.seats(section)).to_contain_text("Canceled")
+
+
+def test_a_section_that_is_canceled_before_my_eyes_says_so(
+    meet: Meet, term: Term, section: Section
+) -> None:
+    builders.an_open_window(term)
+    ada = meet("ada").enter(term)
+    ada.pick(section)
+    expect(ada.mine).to_contain_text(section.title)
+    cancel(section)
+    expect(ada.seats(section)).to_contain_text("Canceled")
+    expect(ada.mine).to_contain_text("canceled", timeout=BRIEF)
+
+
+def test_a_line_that_is_lost_is_told_of_after_three_seconds_and_not_before(
+    meet: Meet, term: Term, section: Section
+) -> None:
+    ada = meet("ada")
+    ada.expected = LOST
+    ada.page.clock.install()
+    ada.enter(term)
+    assert section.id
+    ada.page.clock.pause_at(datetime.now().astimezone() + timedelta(seconds=1))
+    context_of(ada).set_offline(True)
+    ada.page.evaluate("dispatchEvent(new Event('online'))")
+    with ada.page.expect_console_message(lambda said: "WebSocket" in said.text):
+        ada.page.clock.run_for(4100)  # no sign of life
+    ada.page.clock.run_for(2500)
+    expect(ada.page.locator("#connection")).to_be_hidden()
+    ada.page.clock.run_for(1000)
+    expect(ada.page.locator("#connection")).to_be_visible()

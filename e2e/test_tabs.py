@@ -1,0 +1,99 @@
+"""Tabs of one student agree, whatever is done in which of them."""
+
+import re
+
+from playwright.sync_api import expect
+
+from e2e.person import Meet, Person, context_of
+from e2e.test_lost import LOST
+from portal.catalog.models import Section, Term
+from tests import cast as builders
+
+
+def second_tab(person: Person) -> Person:
+    """Another tab of the same browser."""
+    return Person(context_of(person).new_page())
+
+
+def test_a_place_on_a_waitlist_moves_and_becomes_a_seat_in_both(
+    meet: Meet, term: Term, last_seat: Section
+) -> None:
+    builders.an_open_window(term)
+    ada, cleo = meet("ada").enter(term), meet("cleo").enter(term)
+    ada.pick(last_seat)
+    cleo.pick(last_seat)
+    one = meet("ben").enter(term)
+    two = second_tab(one)
+    two.go(f"/terms/{term.id}/mine")
+    one.pick(last_seat)
+    for tab in (one, two):
+        expect(tab.mine.locator(".place")).to_contain_text("2")
+    cleo.ask(last_seat)
+    cleo.confirm()
+    for tab in (one, two):
+        expect(tab.mine.locator(".place")).to_contain_text("1")
+    ada.ask(last_seat)
+    ada.confirm()
+    for tab in (one, two):
+        expect(tab.mine.locator("[data-state=selected]")).to_contain_text(last_seat.title)
+        expect(tab.page.locator(".toast").last).to_contain_text("You have a seat")
+
+
+def test_the_history_in_one_tells_what_is_done_in_the_other_once_it_is_recorded(
+    meet: Meet, term: Term, section: Section
+) -> None:
+    builders.an_open_window(term)
+    one = meet("ada").enter(term)
+    two = second_tab(one)
+    with two.page.expect_websocket() as opening:
+        two.go(f"/terms/{term.id}/history")
+    opening.value.wait_for_event("framereceived")
+    one.pick(section)
+    expect(two.page.locator("#history")).to_contain_text("Selected")
+
+
+def test_who_logs_out_in_one_is_told_so_in_the_other_and_loses_nothing(
+    meet: Meet, term: Term, section: Section
+) -> None:
+    builders.an_open_window(term)
+    dan = meet()
+    dan.log_in("dan")
+    dan.enter(term)
+    dan.expected = re.compile(rf"{LOST.pattern}|401")
+    dan.page.get_by_label("Search").fill("Course")
+    dan.page.wait_for_url("**q=Course")
+    other = second_tab(dan)
+    other.go(f"/terms/{term.id}/mine")
+    other.page.get_by_role("button", name="Log out").click()
+    told = dan.page.locator("#logged-out")
+    expect(told).to_be_visible(timeout=10_000)
+    expect(dan.page.locator("#connection")).to_be_hidden()
+    expect(dan.page.get_by_label("Search")).to_have_value("Course")
+    expect(dan.row(section)).to_be_visible()
+
+    dan.cell(section).get_by_role("link").first.click()
+    expect(dan.page.get_by_label("User name")).to_be_visible()
+    dan.page.get_by_label("User name").fill("dan")
+    dan.page.get_by_label("Password").fill(builders.PASSWORD)
+    dan.page.get_by_role("button", name="Log in").click()
+    expect(dan.page.get_by_label("Search")).to_have_value("Course")
+
+
+def test_who_logs_in_again_elsewhere_finds_the_page_alive(
+    meet: Meet, term: Term, section: Section
+) -> None:
+    builders.an_open_window(term)
+    dan = meet()
+    dan.log_in("dan")
+    dan.enter(term)
+    dan.expected = re.compile(rf"{LOST.pattern}|401")
+    other = second_tab(dan)
+    other.go(f"/terms/{term.id}/mine")
+    other.page.get_by_role("button", name="Log out").click()
+    told = dan.page.locator("#logged-out")
+    expect(told).to_be_visible(timeout=10_000)
+    other.log_in("dan")
+    dan.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    expect(told).to_be_hidden(timeout=20_000)
+    meet("ben").enter(term).pick(section)
+    expect(dan.seats(section)).to_contain_text("19 of 20")

@@ -1,0 +1,101 @@
+"""Every page and dialog of the portal once, as tests of all pages walk through them."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from playwright.sync_api import expect
+
+from e2e.campus import Campus
+from e2e.person import Meet, Person
+
+
+@dataclass(frozen=True)
+class Stop:
+    """A page: who looks at it, where it is, what is pressed there, and what that brings up."""
+
+    who: str
+    address: str
+    press: str = ""
+    brings: str = "#dialog[open]"
+
+    def show(self, person: Person, campus: Campus) -> str:
+        """Go there; gives what a message calls it."""
+        person.go(campus.find(self.address))
+        if self.press:
+            person.page.locator(campus.find(self.press)).first.click()
+            expect(person.page.locator(campus.find(self.brings))).to_be_visible()
+        return f"{self.who or 'nobody'} at {self.address} {self.press}"
+
+
+LIST = "/terms/{open}"
+STOPS = (
+    Stop("", "/login"),
+    Stop("ada", "/"),
+    Stop("ada", "/terms/{before}"),
+    Stop("ada", "/terms/{unscheduled}"),
+    Stop("ada", LIST),
+    Stop("ada", f"{LIST}?q=nothing+like+it&days=Mon"),
+    Stop("ada", "/terms/{ended}"),
+    Stop("ada", f"{LIST}/mine"),
+    Stop("cleo", f"{LIST}/mine"),
+    Stop("ada", "/terms/{unscheduled}/mine"),
+    Stop("ada", f"{LIST}/sections/{{free}}/pick"),
+    Stop("ada", f"{LIST}/sections/{{queued}}/pick"),
+    Stop("ada", f"{LIST}/sections/{{barred}}/pick"),
+    Stop("ada", f"{LIST}/sections/{{held}}/drop"),
+    Stop("ada", f"{LIST}/sections/{{waited}}/leave"),
+    Stop("ada", f"{LIST}/sections/{{held}}/swaps"),
+    Stop("ada", f"{LIST}/sections/{{free}}/swap?instead={{held}}"),
+    Stop("ada", f"{LIST}/sections/{{queued}}/plan"),
+    Stop("ada", f"{LIST}/sections/{{full}}/plan"),
+    Stop("ada", LIST, "#act-{free} a"),
+    Stop("ada", LIST, "#act-{queued} a"),
+    Stop("ada", LIST, "#act-{full} a"),
+    Stop("ada", LIST, "#act-{barred} a"),
+    Stop("ada", LIST, "#act-{held} .act-drop"),
+    Stop("ada", LIST, "#act-{waited} a"),
+    Stop("ada", LIST, "#section-{queued} .row-plan"),
+    Stop("ada", LIST, "#section-{barred} summary", "#section-{barred} details[open]"),
+    Stop("ada", f"{LIST}/plan"),
+    Stop("ada", "/terms/{before}/plan"),
+    Stop("ada", "/terms/{ended}/plan"),
+    Stop("cleo", f"{LIST}/plan", ".plan-submit"),
+    Stop("ada", f"{LIST}/schedule"),
+    Stop("ada", "/terms/{before}/schedule"),
+    Stop("ada", f"{LIST}/schedule/feed"),
+    Stop("ada", f"{LIST}/history"),
+    Stop("cleo", f"{LIST}/history?only=refused"),
+    Stop("ada", "/receipts/{receipt}"),
+    Stop("cleo", "/receipts/{refusal}"),
+    Stop("ada", "/inbox"),
+    Stop("cleo", "/inbox"),
+    Stop("cleo", "/inbox/settings"),
+    Stop("ada", "/no/such/page"),
+    Stop("ada", "/admin"),
+    Stop("iris", "/teaching"),
+    Stop("iris", "/teaching/sections/{held}"),
+    Stop("iris", "/teaching/sections/{waited}"),
+    Stop("max", "/admin"),
+    Stop("max", "/admin/terms/{open}/sections"),
+    Stop("max", "/admin/terms/{open}/windows/new"),
+    Stop("max", "/admin/terms/{open}/windows/new", "main form [type=submit]", ".errors"),
+    Stop("max", "/admin", "section:has(#term-{open}) li a:has-text('Extend')"),
+    Stop("max", "/admin/receipts"),
+    Stop("max", "/admin/receipts?q={refusal}"),
+    Stop("max", "/admin/receipts/{refusal}"),
+    Stop("max", "/teaching/sections/{held}"),
+)
+
+# A tour visits pages that are not there or not for everyone, and the browser says so.
+EXPECTED = re.compile(r"Failed to load resource: .* status of (403|404|422)")
+
+
+def tour(meet: Meet, campus: Campus, **options: object) -> Iterator[tuple[Person, str]]:
+    """Stop by stop, in one window for each person; gives who looks, and what to call the page."""
+    people: dict[str, Person] = {}
+    for stop in STOPS:
+        person = people.get(stop.who) or meet(stop.who, **options)
+        people[stop.who] = person
+        person.expected = EXPECTED
+        yield person, stop.show(person, campus)

@@ -1,0 +1,94 @@
+"""The registrar's view of receipts: any by its code, or all of a student."""
+
+from dataclasses import dataclass
+
+from flask import Blueprint, abort, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from sqlalchemy import ColumnElement, select
+
+from portal.access import requires
+from portal.db import transaction
+from portal.people.models import Account, Student
+from portal.record import receipts
+from portal.record.history import history
+from portal.record.receipts import Receipt
+from portal.record.told import by_day, line
+
+bp = Blueprint("receipts", __name__, url_prefix="/receipts")
+
+
+@dataclass(frozen=True)
+class Whose:
+    """A student as the registrar knows one."""
+
+    id: int
+    name: str
+    number: str
+
+
+@bp.get("")
+@requires("admin")
+def index() -> ResponseReturnValue:
+    """The receipt of a code, or those of a student number, the newest first."""
+    wanted = request.args.get("q", "").strip()
+    found = _found(wanted)
+    if found:
+        return redirect(url_for("admin.receipts.show", code=found.code))
+    whose = _student(Student.number == wanted) if wanted else None
+    before = _place(request.args.get("before", ""))
+    page = history(whose.id, before=before) if whose else None
+    return render_template(
+        "admin/receipts.html",
+        wanted=wanted,
+        whose=whose,
+        days=by_day(page.receipts) if page else [],
+        older=page.receipts[-1].code if page and page.more else "",
+    )
+
+
+@bp.get("/<code>")
+@requires("admin")
+def show(code: str) -> ResponseReturnValue:
+    """One decision with all that is known of it."""
+    found = _found(code) or abort(404)
+    return render_template(
+        "admin/receipt.html",
+        line=line(found),
+        whose=_student(Student.id == found.student),
+        actor=_actor(found.fact.context.get("actor", "")),
+    )
+
+
+def _found(text: str) -> Receipt | None:
+    try:
+        return receipts.find(text)
+    except ValueError:
+        return None
+
+
+def _place(text: str) -> tuple[int, int] | None:
+    try:
+        return receipts.parse(text) if text else None
+    except ValueError:
+        abort(404)
+
+
+def _student(condition: ColumnElement[bool]) -> Whose | None:
+    found = (
+        select(Student.id, Account.name, Student.number)
+        .join(Account, Account.id == Student.account_id)
+        .where(condition)
+    )
+    with transaction() as session:
+        row = session.execute(found).one_or_none()
+    return Whose(*row) if row else None
+
+
+def _actor(actor: str) -> str:
+    """Who did it, by name where it was somebody with an account."""
+    kind, _colon, number = actor.partition(":")
+    if kind != "account" or not number.isdecimal():
+        return actor
+    with transaction() as session:
+        name = session.scalar(select(Account.name).where(Account.id == int(number)))
+    return name or actor

@@ -1,0 +1,27 @@
+"""`fairseat mail`: mails that could not be sent."""
+
+import click
+
+from portal.notices import outbox
+from portal.record.sweep import live_terms
+from portal.record.wake import wake
+from portal.surroundings import connected
+
+
+@click.command("mail")
+@click.option("--retry", is_flag=True, help="Send all of them again.")
+def command(*, retry: bool) -> None:
+    """List mails that were given up, with the last error of each; exit status 1 where there are."""
+    with connected():
+        letters = outbox.dead()
+        revived = outbox.revive([each.id for each in letters]) if retry else 0
+        if revived:
+            wake(live_terms()[0].id, ["notify"])
+    for each in letters:
+        click.echo(f"{each.id}  {each.dead_at:%Y-%m-%d %H:%M}  {each.kind} for {each.to}")
+        click.echo(f"    after {each.tries} tries: {each.error}")
+    if retry:
+        click.echo(f"To be sent again: {revived}.", err=True)
+    elif not letters:
+        click.echo("No mail has been given up.", err=True)
+    raise SystemExit(bool(letters) and not retry)

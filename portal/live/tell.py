@@ -1,0 +1,32 @@
+"""A word to the open pages of one person, from whatever process has something to say."""
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any, Literal
+
+from redis.exceptions import RedisError
+
+from portal.backend import backend
+from portal.seats.library import prefix
+
+
+def tell(
+    term: int,
+    student: int,
+    signal: Literal["plan", "notice"],
+    detail: Mapping[str, Any] | None = None,
+) -> None:
+    """Have the student's pages of the term get `fs:<signal>`; one that is away asks on return."""
+    note = {"student": student, "signal": signal, "detail": dict(detail or {})}
+    _publish(f"{prefix(term)}:told", note)
+
+
+def ended(account: int) -> None:
+    """Have the pages of an account connect anew: those whose session has ended are refused."""
+    _publish(f"{{a:{account}}}:ended", {})
+
+
+def _publish(channel: str, note: dict[str, Any]) -> None:
+    with suppress(RedisError):
+        backend().redis.publish(channel, json.dumps(note))

@@ -1,0 +1,111 @@
+"""Which news follows from what the ledger has decided."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sqlalchemy import BigInteger, DateTime, Integer, SelectBase, String, column, text
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Session
+
+from portal.notices.kinds import PASSED_OVER, PROMOTED
+from portal.notices.making import make
+from portal.record.fact import Fact
+from portal.record.tables import as_json
+
+OF_A_SEAT = {PROMOTED.name: ("instead",), PASSED_OVER.name: ("reasons",)}  # what their words need
+
+SECTION = """jsonb_build_object('code', course.code, 'number', section.number,
+       'title', COALESCE(NULLIF(section.title, ''), course.title))"""
+SWAP = """jsonb_build_object('instead', CASE WHEN old.id > 0
+       THEN jsonb_build_object('code', old_course.code, 'number', old.number) END)"""
+
+# A waiter may be passed over for every seat of a busy day; the same once more is no news.
+SEATS = f"""
+SELECT student.account_id, told.kind, told.section AS section_id, NULL::int AS window_id,
+       {SECTION} || told.data || {SWAP} AS data, told.at AS made_at, told.seq, 0 AS lead
+FROM json_to_recordset(:told)
+     AS told(seq bigint, kind text, student int, section int, at timestamptz, data jsonb)
+JOIN students student ON student.id = told.student
+JOIN sections section ON section.id = told.section AND section.term_id = :term
+JOIN courses course ON course.id = section.course_id
+LEFT JOIN sections old ON old.id = (told.data ->> 'instead')::int
+LEFT JOIN courses old_course ON old_course.id = old.course_id
+WHERE NOT EXISTS (
+    SELECT FROM notices known
+    WHERE told.kind = 'passed_over' AND known.kind = told.kind AND known.read_at IS NULL
+      AND known.account_id = student.account_id AND known.section_id = told.section
+      AND known.data -> 'reasons' = told.data -> 'reasons')
+ORDER BY told.seq
+"""  # noqa: S608  constants of ours
+
+# Who had a part in the section when it was canceled, though they may have given it up since.
+CANCELLATIONS = f"""
+SELECT student.account_id, 'section_canceled' AS kind, told.section AS section_id,
+       NULL::int AS window_id, {SECTION} || jsonb_build_object('had', part.had) AS data,
+       told.at AS made_at, told.seq, 0 AS lead
+FROM json_to_recordset(:told) AS told(seq bigint, section int, at timestamptz)
+JOIN sections section ON section.id = told.section AND section.term_id = :term
+JOIN courses course ON course.id = section.course_id
+JOIN LATERAL (
+    SELECT student_id, 'seat' AS had FROM enrollments seat
+    WHERE seat.term_id = :term AND seat.section_id = told.section
+      AND seat.registration < told.seq AND (seat.state = 'enrolled' OR seat.seq > told.seq)
+    UNION ALL
+    SELECT student_id, 'place' AS had FROM waitlist_places place
+    WHERE place.term_id = :term AND place.section_id = told.section
+      AND place.ticket < told.seq AND (place.state IN ('waiting', 'passed') OR place.seq > told.seq)
+) part ON true
+JOIN students student ON student.id = part.student_id
+WHERE 'CANCELED' IS DISTINCT FROM (
+    SELECT before.payload -> 'seats' ->> 'status' FROM events before
+    WHERE before.term_id = :term AND before.aggregate = 'section:' || told.section
+      AND before.seq < told.seq AND before.payload -> 'seats' IS NOT NULL
+    ORDER BY before.seq DESC LIMIT 1)
+"""  # noqa: S608  constants of ours
+
+
+def follow(session: Session, term: int, facts: Sequence[Fact]) -> None:
+    """Make the notices that follow from facts whose read models the transaction has written."""
+    seats = _of_seats(facts)
+    canceled = [_row(fact) for fact in facts if _cancels(fact)]
+    for news, told in ((SEATS, seats), (CANCELLATIONS, canceled)):
+        if told:
+            make(session, term, _select(news, term=term, told=as_json(told)))
+
+
+def _of_seats(facts: Iterable[Fact]) -> list[dict[str, Any]]:
+    """A row for each piece of news; of those who were passed over several times, the last."""
+    rows = {}
+    for fact in facts:
+        if fact.name in OF_A_SEAT:
+            told = fact.payload
+            again = fact.seq if fact.name == PROMOTED.name else 0
+            data = {name: told[name] for name in OF_A_SEAT[fact.name] if told.get(name)}
+            row = {"kind": fact.name, "student": told["student"], "data": data}
+            rows[fact.name, told["student"], told["section"], again] = _row(fact) | row
+    return list(rows.values())
+
+
+def _cancels(fact: Fact) -> bool:
+    return fact.name == "section_set" and fact.payload["status"] == "CANCELED"
+
+
+def _row(fact: Fact) -> dict[str, Any]:
+    return {"seq": fact.seq, "section": fact.payload["section"], "at": fact.at}
+
+
+def _select(news: str, **values: Any) -> SelectBase:
+    return (
+        text(news)
+        .bindparams(**values)
+        .columns(
+            column("account_id", Integer),
+            column("kind", String),
+            column("section_id", Integer),
+            column("window_id", Integer),
+            column("data", JSONB),
+            column("made_at", DateTime(timezone=True)),
+            column("seq", BigInteger),
+            column("lead", Integer),
+        )
+    )

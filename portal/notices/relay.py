@@ -1,0 +1,128 @@
+"""Sends what is due, at least once each; a server in trouble is left alone for a while."""
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from traceback import format_exc
+
+from pybreaker import CircuitBreaker, CircuitBreakerError
+from sqlalchemy import func
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
+
+from portal.backend import backend
+from portal.config import var_folder
+from portal.db import transaction
+from portal.notices import outbox
+from portal.notices.folder import Folder
+from portal.notices.letter import Letter, Unaddressable, letter
+from portal.notices.models import Outgoing
+from portal.notices.post import Deferred, Post, Refused, Unreachable
+from portal.notices.smtp import Server, Smtp
+
+PAUSES = (2.0, 4.0, 8.0)  # seconds before each further try
+FAILURES = 5  # in a row, after which the server is left alone
+REST = 30.0  # seconds
+LONGEST = 8.0  # seconds; the clock calls again where more is left
+
+log = logging.getLogger(__name__)
+
+
+def a_breaker(failures: int = FAILURES, rest: float = REST) -> CircuitBreaker:
+    """A breaker round a mail server; that it refuses a mail for good is no failure of it."""
+    return CircuitBreaker(
+        failures, rest, exclude=[Refused], name="mail", throw_new_error_on_trip=False
+    )
+
+
+@dataclass
+class Relay:
+    """The outbox on one side, a mail server or a folder on the other."""
+
+    post: Callable[[], Post]
+    breaker: CircuitBreaker = field(default_factory=a_breaker)
+    pauses: Sequence[float] = PAUSES
+
+    def send_due(self, seconds: float = LONGEST) -> int:
+        """Send what is due over one connection, until there is no more or the server fails.
+
+        Gives the number of mails dealt with. Each is a transaction of its own: whoever is killed
+        leaves no more than one that may be sent twice, under the same id.
+        """
+        until, done = time.monotonic() + seconds, 0
+        with closing(self.post()) as post, suppress(CircuitBreakerError):
+            while time.monotonic() < until and self._deal_with_one(post):
+                done += 1
+        return done
+
+    def _deal_with_one(self, post: Post) -> bool:
+        """Whether there was one and the server lives; raises CircuitBreakerError."""
+        with transaction() as session:
+            outgoing = outbox.take(session)
+            if outgoing is None:
+                return False
+            if outgoing.until < datetime.now(UTC):
+                _give_up(outgoing, f"Too late to be of use. {outgoing.error}".strip())
+                return True
+            mail = _written(session, outgoing)
+            return mail is None or self._send(outgoing, mail, post)
+
+    def _send(self, outgoing: Outgoing, mail: Letter, post: Post) -> bool:
+        try:
+            self.breaker.call(post.send, mail)
+        except Unreachable as error:  # which tells of the server, not of this mail
+            log.warning("No mail server to be had: %s", error)
+            _put_off(outgoing, self.pauses[0], str(error))
+            return False
+        except Refused as error:
+            _give_up(outgoing, str(error))
+        except Deferred as error:
+            self._later(outgoing, str(error))
+        else:
+            outgoing.sent_at, outgoing.error = func.now(), ""
+        return True
+
+    def _later(self, outgoing: Outgoing, error: str) -> None:
+        """Have it tried again after a pause, longer each time; given up after the last."""
+        outgoing.tries += 1
+        if outgoing.tries > len(self.pauses):
+            _give_up(outgoing, error)
+        else:
+            _put_off(outgoing, self.pauses[outgoing.tries - 1], error)
+
+
+@cache
+def of_this_process() -> Relay:
+    """The one of the settings; raises ValueError where they can't be read."""
+    settings = backend().settings
+    if not settings.smtp:
+        return Relay(lambda: Folder(var_folder() / "mail"))
+    server = Server.of(settings.smtp)
+    return Relay(lambda: Smtp(server))
+
+
+def _written(session: Session, outgoing: Outgoing) -> Letter | None:
+    """The mail; None where it can't be written, which must not hold up the others."""
+    try:
+        return letter(session, outgoing)
+    except SQLAlchemyError:
+        raise
+    except Unaddressable as error:
+        _give_up(outgoing, str(error))
+    except Exception:  # noqa: BLE001  whatever it is, somebody must look at this one
+        _give_up(outgoing, format_exc())
+    return None
+
+
+def _put_off(outgoing: Outgoing, seconds: float, error: str) -> None:
+    outgoing.due_at = func.now() + timedelta(seconds=seconds)
+    outgoing.error = error
+
+
+def _give_up(outgoing: Outgoing, error: str) -> None:
+    log.error("Mail %s is given up", outgoing.id)  # why is kept with it: it may name the address
+    outgoing.dead_at, outgoing.error = func.now(), error

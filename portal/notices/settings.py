@@ -1,0 +1,54 @@
+"""What one wants to hear of by mail."""
+
+from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from sqlalchemy import select
+from sqlalchemy.dialects.postgresql import insert
+
+from portal.access import signed_in, visitor
+from portal.db import transaction
+from portal.notices.inbox import term_of_visitor
+from portal.notices.kinds import KINDS
+from portal.notices.models import NoticeSetting
+from portal.people.models import Account
+from portal.words import _
+
+bp = Blueprint("inbox_settings", __name__, url_prefix="/inbox/settings")
+
+
+@bp.get("")
+@signed_in
+def form() -> ResponseReturnValue:
+    """Each kind of news, and whether it comes by mail as well."""
+    account = visitor().id
+    with transaction() as session:
+        address = session.scalar(select(Account.email).where(Account.id == account))
+        unwanted = session.scalars(
+            select(NoticeSetting.kind).where(
+                NoticeSetting.account_id == account, NoticeSetting.by_mail.is_(False)
+            )
+        ).all()
+    return render_template(
+        "notices/settings.html",
+        kinds=KINDS.values(),
+        wanted=KINDS.keys() - set(unwanted),
+        address=address,
+        term=term_of_visitor(),
+    )
+
+
+@bp.post("")
+@signed_in
+def save() -> ResponseReturnValue:
+    """Keep what is wished for."""
+    wanted = set(request.form.getlist("by_mail"))
+    rows = [{"account_id": visitor().id, "kind": kind, "by_mail": kind in wanted} for kind in KINDS]
+    with transaction() as session:
+        setting = insert(NoticeSetting).values(rows)
+        session.execute(
+            setting.on_conflict_do_update(
+                index_elements=["account_id", "kind"], set_={"by_mail": setting.excluded.by_mail}
+            )
+        )
+    flash(_("Your choice is saved."))
+    return redirect(url_for("inbox_settings.form", term=request.args.get("term")), 303)

@@ -1,0 +1,79 @@
+"""Keeps what a process knows of people until it changes, as told by triggers in PostgreSQL."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from math import inf
+from typing import Any, TypeVar
+
+from sqlalchemy import text
+
+from portal.cache import Cache
+from portal.db import transaction
+
+Value = TypeVar("Value")
+
+FRESH = 2.0  # seconds between two looks at what has changed
+KEPT = timedelta(days=1)  # how long a change is kept for those who have not looked
+
+# One statement, so that what is seen and the snapshot to go on from are of the same moment. By the
+# snapshot, not by a number: a transaction may commit long after it took one.
+NEWS = text("""
+    WITH pruned AS (DELETE FROM people_changes WHERE at < now() - :kept)
+    SELECT pg_current_snapshot()::text AS snapshot, now() AS at, (
+        SELECT jsonb_agg(DISTINCT jsonb_build_array(kind, id)) FROM people_changes
+        WHERE xid >= (pg_snapshot_xmin(CAST(:seen AS pg_snapshot))::text)::bigint
+        AND NOT pg_visible_in_snapshot((xid::text)::xid8, CAST(:seen AS pg_snapshot))
+    ) AS changed
+""")
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Up to where the changes have been seen."""
+
+    snapshot: str
+    at: datetime
+
+    @property
+    def newest(self) -> int:
+        """The first transaction that had not begun."""
+        return int(self.snapshot.split(":")[1])
+
+
+_kept: dict[str, Cache[int, Any]] = {}
+
+
+def keep(kind: str, read: Callable[[int], Value]) -> Cache[int, Value]:
+    """Values of "account" or "student" by id, for as long as `look` finds no change of them."""
+    cache = _kept[kind] = Cache(read, inf)
+    return cache
+
+
+def look() -> None:
+    """Forget what has changed; asks every 2 s at most, and not while PostgreSQL is away."""
+    _seen.get("people")
+
+
+def news(seen: Seen | None) -> Seen:
+    """Forget what has changed since; everything where that can't be told any more."""
+    with transaction() as session:
+        asked = {"kept": KEPT, "seen": seen and seen.snapshot}
+        found = session.execute(NEWS, asked).one()
+    now = Seen(found.snapshot, found.at)
+    # An older number than before: the database is another one, such as a restored backup.
+    if seen is None or now.at - seen.at > KEPT / 2 or now.newest < seen.newest:
+        for cache in _kept.values():
+            cache.clear()
+    else:
+        for kind, each in found.changed or ():
+            if kind in _kept:
+                _kept[kind].forget(each)
+    return now
+
+
+def _look(people: str) -> Seen:
+    return news(_seen.peek(people))
+
+
+_seen: Cache[str, Seen] = Cache(_look, FRESH)

@@ -1,0 +1,34 @@
+"""Choosing the language of the pages."""
+
+from flask import Blueprint, abort, redirect, request, session
+from flask.typing import ResponseReturnValue
+from flask_login import current_user
+from sqlalchemy import update
+
+from portal.access import public, visitor
+from portal.db import transaction
+from portal.languages import KEPT_AS, NAMES
+from portal.people import accounts
+from portal.people.login import safe_path
+from portal.people.models import Account
+
+bp = Blueprint("language", __name__)
+
+
+@bp.post("/language")
+@public
+def choose() -> ResponseReturnValue:
+    """The same page in another language; kept by the account, and without one by the browser."""
+    language = request.form.get("language", "")
+    if language not in NAMES:
+        abort(400)
+    session[KEPT_AS] = language
+    if current_user.is_authenticated:
+        _keep(visitor().id, language)
+    return redirect(safe_path(request.form.get("next", "")), 303)
+
+
+def _keep(account: int, language: str) -> None:
+    with transaction() as db:
+        db.execute(update(Account).where(Account.id == account).values(language=language))
+    accounts.forget(account)

@@ -1,0 +1,60 @@
+"""How full each course was when it was last offered, as its sections ended."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import Select, func, select
+from sqlalchemy.dialects.postgresql import distinct_on
+
+from portal.cache import AWAY, Cache
+from portal.catalog.models import Section, Term
+from portal.db import transaction
+from portal.record.models import SectionSeats
+
+FRESH_SECONDS = 600
+
+
+@dataclass(frozen=True)
+class LastTime:
+    """All sections of a course in a term of the past, together."""
+
+    term: str
+    capacity: int
+    taken: int
+    waiting: int
+
+
+def last_time(term: int) -> dict[int, LastTime]:
+    """By course, the latest term before this one that had it; empty while nothing is known."""
+    try:
+        return _courses.get(term)
+    except AWAY:
+        return {}
+
+
+def read(term: int) -> dict[int, LastTime]:
+    """The same as the record has it now, in one query for the whole term."""
+    with transaction() as session:
+        rows = session.execute(_earlier(term)).all()
+    return {row[0]: LastTime(*row[1:]) for row in rows}
+
+
+def _earlier(term: int) -> Select[int, str, int, int, int]:
+    begins = select(Term.starts_on).where(Term.id == term).scalar_subquery()
+    return (
+        select(
+            Section.course_id,
+            Term.name,
+            func.sum(SectionSeats.capacity),
+            func.sum(SectionSeats.prior + SectionSeats.enrolled),
+            func.sum(SectionSeats.waiting),
+        )
+        .join(SectionSeats, SectionSeats.section_id == Section.id)
+        .join(Term, Term.id == Section.term_id)
+        .where(Term.starts_on < begins, SectionSeats.status.in_(("OPEN", "CONFIRMED")))
+        .group_by(Section.course_id, Term.id)
+        .order_by(Section.course_id, Term.starts_on.desc(), Term.id)
+        .ext(distinct_on(Section.course_id))
+    )
+
+
+_courses = Cache(read, FRESH_SECONDS, size=64)

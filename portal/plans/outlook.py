@@ -1,0 +1,63 @@
+"""What can be told of a plan before it is submitted: each option beside all that comes first."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from portal.plans.plan import Option, Plan
+from portal.seats import foresight
+from portal.seats.answers import Reason, Standing
+from portal.seats.wishes import hundredths
+
+if TYPE_CHECKING:
+    from portal.catalog.board import Board, Card
+    from portal.people.profile import Profile
+
+Reasons = dict[int, list[Reason]]  # by section
+
+UNKNOWN = [Reason("section_unknown")]
+
+
+def outlook(
+    profile: "Profile", board: "Board", standing: Standing, limit: int, plan: Plan
+) -> list[list[Reasons]]:
+    """For each option of each line, what stands in its way; `limit` is in hundredths.
+
+    An option is looked at beside the first options of the other lines, since those are meant.
+    """
+
+    def against(options: Sequence[Option], about: Option | None = None) -> Reasons:
+        told = None if about is None else {part.section for part in about}
+        wishes = wished(options, board)
+        return foresight.plan(profile, board, standing, limit, wishes, about=told)
+
+    def beside(at: int, option: Option) -> list[Option]:
+        return [*firsts[:at], option, *firsts[at + 1 :]]
+
+    firsts = [line.options[0] for line in plan.lines]
+    meant = against(firsts)
+    return [
+        [
+            _of(option, against(beside(at, option), option) if rank else meant)
+            for rank, option in enumerate(line.options)
+        ]
+        for at, line in enumerate(plan.lines)
+    ]
+
+
+def wished(options: Sequence[Option], board: "Board") -> list[tuple["Card", int]]:
+    """The sections of all the options that are still offered, with their credits (hundredths)."""
+    parts = [part for option in options for part in option]
+    known = [(card, part) for part in parts if (card := board.card(part.section))]
+    return [
+        (card, hundredths(card.credits_min) if part.credits is None else part.credits)
+        for card, part in known
+    ]
+
+
+def load(plan: Plan, board: "Board") -> int:
+    """The credits (hundredths) of all first options."""
+    return sum(adds for _, adds in wished([line.options[0] for line in plan.lines], board))
+
+
+def _of(option: Option, reasons: Reasons) -> Reasons:
+    return {part.section: reasons.get(part.section, UNKNOWN) for part in option}

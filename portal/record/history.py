@@ -1,0 +1,94 @@
+"""What happened to a student, newest first, a page at a time."""
+
+from contextlib import suppress
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, not_, or_, select, tuple_
+
+from portal.backend import backend
+from portal.catalog.models import Term
+from portal.db import transaction
+from portal.record import journal
+from portal.record.fact import Fact
+from portal.record.models import Event
+from portal.record.receipts import Receipt
+from portal.seats.errors import LedgerUnavailable
+
+PAGE = 30
+FRESH = 200  # events of the journal that may not have been recorded yet
+REFUSED = ("refused", "passed_over")
+TOLD = (*REFUSED, "enrolled", "waitlisted", "swap_planned", "dropped", "left", "promoted")
+
+Place = tuple[int, int]  # term and event
+
+
+@dataclass(frozen=True)
+class Page:
+    """Receipts, the newest first; `more` where there are older ones."""
+
+    receipts: list[Receipt]
+    more: bool
+
+
+def history(
+    student: int, term: int | None = None, *, before: Place | None = None, refused: bool = False
+) -> Page:
+    """A student's receipts of a term, or of all, older than `before`; or the `refused` ones alone.
+
+    A swap is one receipt. What is still being recorded is among the first of a term.
+    """
+    names = REFUSED if refused else TOLD
+    # The journal first: what has left it by the time that the log is asked is in the log.
+    fresh = [] if before or term is None else _fresh(student, term, names)
+    logged = _logged(student, term, before, names)
+    known = {each.fact.seq for each in logged}
+    late = [each for each in fresh if each.fact.seq not in known]
+    found = sorted([*late, *logged], key=lambda each: (each.term, each.fact.seq), reverse=True)
+    return Page(found[:PAGE], more=len(found) > PAGE)
+
+
+def _fresh(student: int, term: int, names: tuple[str, ...]) -> list[Receipt]:
+    """The student's latest receipts in the journal, in case they have not been recorded yet."""
+    with suppress(LedgerUnavailable):
+        return [
+            Receipt(term, fact, recorded=False)
+            for fact in journal.latest(backend().redis, term, FRESH)
+            if fact.payload.get("student") == student
+            and fact.name in names
+            and not ("swap" in fact.payload and fact.name == "dropped")
+        ]
+    return []
+
+
+def _logged(
+    student: int, term: int | None, before: Place | None, names: tuple[str, ...]
+) -> list[Receipt]:
+    """One more than a page of what has been recorded."""
+    found = (
+        select(
+            Event.term_id,
+            Event.seq,
+            Event.occurred_at,
+            Event.name,
+            Event.version,
+            Event.aggregate,
+            Event.payload,
+            Event.context,
+        )
+        .where(Event.student_id == student, Event.name.in_(names), _not_half_a_swap())
+        .order_by(Event.term_id.desc(), Event.seq.desc())
+        .limit(PAGE + 1)
+    )
+    if term is None:
+        found = found.join(Term, Term.id == Event.term_id).where(Term.deleted_at.is_(None))
+    else:
+        found = found.where(Event.term_id == term)
+    if before:
+        found = found.where(tuple_(Event.term_id, Event.seq) < before)
+    with transaction() as session:
+        return [Receipt(row[0], Fact(*row[1:]), recorded=True) for row in session.execute(found)]
+
+
+def _not_half_a_swap() -> ColumnElement[bool]:
+    """Not the seat that went for another: the event of the other one tells of both."""
+    return or_(Event.name != "dropped", not_(Event.payload.has_key("swap")))

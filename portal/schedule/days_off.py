@@ -1,0 +1,48 @@
+"""Days without classes, as pages and calendars tell of them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+
+from sqlalchemy import select
+
+from portal.cache import Cache
+from portal.db import transaction
+from portal.schedule.models import DayOff
+
+FRESH_SECONDS = 10
+
+
+@dataclass(frozen=True)
+class Break:
+    """Days in a row, of one name, on which no class meets."""
+
+    name: str
+    first: date
+    last: date
+
+
+def breaks(term_id: int) -> tuple[Break, ...]:
+    """The breaks of a term in their order, a little old at most."""
+    return _breaks.get(term_id)
+
+
+def joined(days: Iterable[tuple[date, str]]) -> tuple[Break, ...]:
+    """Days as breaks: those that follow each other under one name are one."""
+    found: list[Break] = []
+    for day, name in sorted(days):
+        before = found[-1] if found else None
+        if before and before.name == name and day - before.last == timedelta(days=1):
+            found[-1] = replace(before, last=day)
+        else:
+            found.append(Break(name, day, day))
+    return tuple(found)
+
+
+def _read(term_id: int) -> tuple[Break, ...]:
+    with transaction() as session:
+        found = session.execute(select(DayOff.day, DayOff.name).where(DayOff.term_id == term_id))
+        return joined((row.day, row.name) for row in found)
+
+
+_breaks = Cache(_read, FRESH_SECONDS)

@@ -1,0 +1,66 @@
+"""GET /calendar/<secret>.ics: a student's classes, for the programs that the student gave it to."""
+
+from datetime import UTC, datetime
+from hashlib import sha256
+
+from flask import Blueprint, Response, abort, request
+from flask_limiter.util import get_remote_address
+
+from portal.access import public
+from portal.backend import backend
+from portal.db import transaction
+from portal.extensions import limiter
+from portal.languages import speaking
+from portal.schedule import classes, feeds, ical
+from portal.words import _
+
+bp = Blueprint("calendar", __name__, url_prefix="/calendar")
+
+EPOCH = datetime.fromtimestamp(0, UTC)
+
+
+def _secret() -> str:
+    """What requests of one secret are counted under, from which it can't be told."""
+    given = str((request.view_args or {}).get("secret", ""))
+    return sha256(given.encode()).hexdigest()
+
+
+def _unknown(response: Response) -> bool:
+    return response.status_code == 404
+
+
+# One service may fetch the calendars of a whole campus from one address: so what counts for an
+# address is what was not found.
+@bp.get("/<secret>.ics")
+@public
+@limiter.limit("10/minute;120/hour", key_func=_secret)
+@limiter.limit("60/minute", key_func=get_remote_address, deduct_when=_unknown)
+def feed(secret: str) -> Response:
+    """The calendar of a secret; 404 where it is none, or has been turned off."""
+    with transaction() as session:
+        found = feeds.find(session, secret)
+        if found is None:
+            abort(404)
+        kept, language = found
+        held = classes.held(session, kept.student_id)
+        digest = sha256(_written(held, language, EPOCH)).hexdigest()
+        changed = feeds.since(kept, digest)
+    return _answer(_written(held, language, changed), digest, changed)
+
+
+def _written(held: list[classes.Held], language: str, stamp: datetime) -> bytes:
+    settings = backend().settings
+    with speaking(language):
+        name = _("Classes at %(institution)s", institution=settings.institution)
+        return ical.calendar(held, name, settings.zone, stamp)
+
+
+def _answer(text: bytes, digest: str, changed: datetime) -> Response:
+    response = Response(text, mimetype="text/calendar")
+    response.headers["Content-Disposition"] = 'inline; filename="classes.ics"'
+    response.headers["Cache-Control"] = "private, no-cache"
+    response.headers["X-Robots-Tag"] = "noindex"
+    response.last_modified = changed
+    response.set_etag(digest[:32])
+    response.make_conditional(request)
+    return response

@@ -1,0 +1,90 @@
+"""The secret addresses of calendars: made anew from what is stored, never stored themselves."""
+
+import hmac
+import re
+import secrets
+from base64 import urlsafe_b64encode
+from datetime import UTC, datetime
+
+from sqlalchemy import Select, func, select, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Session
+
+from portal.backend import backend
+from portal.db import transaction
+from portal.people.models import Account, Student
+from portal.schedule.models import CalendarFeed
+
+FORM = re.compile(r"([0-9]{1,9})-([A-Za-z0-9_-]{43})")
+NONCE_BYTES = 16
+
+
+def current(student: int) -> CalendarFeed | None:
+    """The student's feed that has not been ended, if there is one."""
+    with transaction() as session:
+        return session.scalar(_live(student))
+
+
+def renew(student: int, was: int = 0) -> None:
+    """Give the student a feed in place of that of id `was`; nothing if they have another by now."""
+    with transaction() as session:
+        _end(session, student, was)
+        fresh = {"student_id": student, "nonce": secrets.token_bytes(NONCE_BYTES), "digest": ""}
+        session.execute(insert(CalendarFeed).values(fresh).on_conflict_do_nothing())
+
+
+def end(student: int, was: int) -> None:
+    """End the student's feed of that id; its address leads nowhere from now on."""
+    with transaction() as session:
+        _end(session, student, was)
+
+
+def secret(feed: CalendarFeed) -> str:
+    """The feed's secret, such as `12-Jx…`."""
+    return f"{feed.id}-{_seal(feed)}"
+
+
+def find(session: Session, given: str) -> tuple[CalendarFeed, str] | None:
+    """The live feed of a secret and its student's language, None for every other text."""
+    form = FORM.fullmatch(given)
+    if form is None:
+        return None
+    found = session.execute(
+        select(CalendarFeed, Account.language)
+        .join(Student, Student.id == CalendarFeed.student_id)
+        .join(Account, Account.id == Student.account_id)
+        .where(
+            CalendarFeed.id == int(form[1]),
+            CalendarFeed.revoked_at.is_(None),
+            Student.deleted_at.is_(None),
+            Account.deleted_at.is_(None),
+        )
+    ).one_or_none()
+    if found is None or not hmac.compare_digest(_seal(found[0]), form[2]):
+        return None
+    return found[0], found[1]
+
+
+def since(feed: CalendarFeed, digest: str) -> datetime:
+    """Since when the feed has said what has that digest: now, where it said something else."""
+    if feed.digest != digest:
+        feed.digest, feed.changed_at = digest, datetime.now(UTC).replace(microsecond=0)
+    return feed.changed_at
+
+
+def _live(student: int) -> Select[CalendarFeed]:
+    return select(CalendarFeed).where(
+        CalendarFeed.student_id == student, CalendarFeed.revoked_at.is_(None)
+    )
+
+
+def _end(session: Session, student: int, was: int) -> None:
+    theirs = CalendarFeed.id == was, CalendarFeed.student_id == student
+    live = update(CalendarFeed).where(*theirs, CalendarFeed.revoked_at.is_(None))
+    session.execute(live.values(revoked_at=func.now()))
+
+
+def _seal(feed: CalendarFeed) -> str:
+    key = backend().settings.secret_key.encode()
+    code = hmac.digest(key, b"calendar:%d:" % feed.id + feed.nonce, "sha256")
+    return urlsafe_b64encode(code).rstrip(b"=").decode()

@@ -1,0 +1,162 @@
+"""My schedule: what a student holds and waits for, by week, by dates and without a time."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from zlib import crc32
+
+from portal.cache import AWAY
+from portal.catalog.board import Board
+from portal.catalog.cards import Card, MeetingView, TermView
+from portal.schedule.days_off import Break, breaks
+from portal.schedule.holdings import Holdings, holdings
+from portal.schedule.week import Week, week
+from portal.seats.answers import Held, Waiting
+
+TINTS = 8  # how many courses can be told apart by colour (static/css/schedule.css)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A section that a student holds, or waits for; `card` is None where it is gone."""
+
+    section: int
+    credits: int  # hundredths
+    card: Card | None
+    tint: int  # from 1, the same for all sections of a course
+    place: Waiting | None = None
+
+    @property
+    def canceled(self) -> bool:
+        return self.card is None or self.card.status == "CANCELED"
+
+    @property
+    def meetings(self) -> tuple[MeetingView, ...]:
+        """When it meets, exams apart."""
+        every = self.card.meetings if self.card else ()
+        return tuple(meeting for meeting in every if meeting.clashes)
+
+    @property
+    def exams(self) -> tuple[MeetingView, ...]:
+        """The blocks in which its exams are, or may be."""
+        every = self.card.meetings if self.card else ()
+        return tuple(meeting for meeting in every if not meeting.clashes)
+
+
+@dataclass(frozen=True)
+class Meets:
+    """One meeting of an entry that has days and a time, as the grid takes it."""
+
+    entry: Entry
+    meeting: MeetingView
+    start: int
+    end: int
+
+    @property
+    def mask(self) -> int:
+        return self.meeting.mask
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """A student's term."""
+
+    term: TermView
+    selected: tuple[Entry, ...]
+    waiting: tuple[Entry, ...]
+    breaks: tuple[Break, ...]
+    recorded: bool  # told by the record, as the ledger could not be asked
+
+    @property
+    def credits(self) -> int:
+        """Hundredths held."""
+        return sum(entry.credits for entry in self.selected)
+
+    @cached_property
+    def week(self) -> Week[Meets]:
+        """What is held and meets at a time, exams apart."""
+        return week(each for entry in self.running for each in _timed(entry))
+
+    @property
+    def running(self) -> list[Entry]:
+        """What is held and has not been canceled."""
+        return [entry for entry in self.selected if not entry.canceled]
+
+    @property
+    def arranged(self) -> list[Entry]:
+        """What has no time yet, or a part that has none."""
+        return [entry for entry in self.running if len(list(_timed(entry))) < _parts(entry)]
+
+    @property
+    def exams(self) -> list[tuple[Entry, MeetingView]]:
+        """Exam blocks of what is held, by date, then time."""
+        every = [(entry, meeting) for entry in self.running for meeting in entry.exams]
+        return sorted(every, key=lambda each: (each[1].first, each[1].mask, each[1].start or 0))
+
+    @property
+    def mark(self) -> str:
+        """Tells one schedule from another, so that a page which shows it is not sent it again."""
+        shown = [_shown(entry) for entry in (*self.selected, *self.waiting)]
+        return f"{crc32(repr((shown, self.breaks, self.recorded)).encode()):08x}"
+
+
+def schedule(board: Board, student: int) -> Schedule:
+    """What the student has in the board's term."""
+    found = holdings(board.term.id, student)
+    tints = _tints(found, board)
+    selected = [_entry(held, board, tints) for held in found.standing.enrolled]
+    waiting = [_entry(place, board, tints, place) for place in found.standing.waiting]
+    return Schedule(
+        board.term,
+        tuple(sorted(selected, key=_code)),
+        tuple(sorted(waiting, key=_code)),
+        _breaks(board.term.id),
+        found.recorded,
+    )
+
+
+def _breaks(term_id: int) -> tuple[Break, ...]:
+    """None are told while nobody can be asked."""
+    try:
+        return breaks(term_id)
+    except AWAY:
+        return ()
+
+
+def _entry(
+    held: Held | Waiting, board: Board, tints: dict[int, int], place: Waiting | None = None
+) -> Entry:
+    tint = tints[held.section]
+    return Entry(held.section, held.credits, board.card(held.section), tint, place)
+
+
+def _code(entry: Entry) -> tuple[str, str]:
+    return (entry.card.course_code, entry.card.number) if entry.card else ("", "")
+
+
+def _tints(found: Holdings, board: Board) -> dict[int, int]:
+    """By section: a course has the tint of its turn, so that what comes later changes no other."""
+    every: Iterable[Held | Waiting] = (*found.standing.enrolled, *found.standing.waiting)
+    sections = [each.section for each in sorted(every, key=lambda each: each.at)]
+    cards = {section: board.card(section) for section in sections}
+    courses = {section: card.course_id if card else -section for section, card in cards.items()}
+    turns = list(dict.fromkeys(courses.values()))
+    return {section: turns.index(course) % TINTS + 1 for section, course in courses.items()}
+
+
+def _shown(entry: Entry) -> tuple[object, ...]:
+    """What a page shows of an entry."""
+    card = entry.card
+    known = (card.title, card.status, card.teachers, card.meetings) if card else ()
+    return (entry.section, entry.credits, entry.tint, entry.place, *known)
+
+
+def _timed(entry: Entry) -> Iterator[Meets]:
+    for each in entry.meetings:
+        if each.mask and each.start is not None and each.end is not None:
+            yield Meets(entry, each, each.start, each.end)
+
+
+def _parts(entry: Entry) -> int:
+    """An entry without meetings has one part, whose time is still to be arranged."""
+    return len(entry.meetings) or 1

@@ -1,0 +1,43 @@
+"""Days without classes, and the secret addresses of calendars."""
+
+from datetime import date, datetime
+
+from sqlalchemy import Date, DateTime, ForeignKey, Index, LargeBinary, String, func, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from portal.db import Base
+
+Moment = DateTime(timezone=True)
+
+
+class DayOff(Base):
+    """A day of a term on which no class meets."""
+
+    __tablename__ = "days_off"
+
+    term_id: Mapped[int] = mapped_column(ForeignKey("terms.id"), primary_key=True)
+    day: Mapped[date] = mapped_column(Date, primary_key=True)
+    name: Mapped[str] = mapped_column(String(120))
+
+
+class CalendarFeed(Base):
+    """A student's calendar for other programs; its address follows from `id` and `nonce`."""
+
+    __tablename__ = "calendar_feeds"
+    __table_args__ = (
+        Index(
+            "uq_calendar_feeds_live",
+            "student_id",
+            unique=True,
+            postgresql_where=text("revoked_at IS NULL"),
+        ),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    student_id: Mapped[int] = mapped_column(ForeignKey("students.id"))
+    nonce: Mapped[bytes] = mapped_column(LargeBinary(16))
+    created_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
+    revoked_at: Mapped[datetime | None] = mapped_column(Moment)
+    # What the calendar said when it was last asked, and since when it has said so.
+    digest: Mapped[str] = mapped_column(String(64), default="")
+    changed_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())

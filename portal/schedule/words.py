@@ -1,0 +1,47 @@
+"""Days and hours as people read them, in the language of whoever reads them."""
+
+from datetime import date, datetime, time
+from zoneinfo import ZoneInfo
+
+from babel.dates import format_interval, format_skeleton, get_day_names, get_timezone_name
+
+from portal.catalog import present
+from portal.words import reader
+
+
+def weekday(number: int) -> str:
+    """`Monday` for 0."""
+    return str(get_day_names("wide", "stand-alone", reader())[number])
+
+
+def hour(number: int) -> str:
+    """A full hour at the side of a grid: `9 am`, `9:00`."""
+    half_days = "a" in reader().time_formats["short"].pattern
+    shown = format_skeleton("h" if half_days else "Hm", time(number), locale=reader())
+    return shown.lower()
+
+
+def day(when: date) -> str:
+    """`Mon, Sep 7`."""
+    return format_skeleton("MMMEd", when, locale=reader())
+
+
+def days(first: date, last: date) -> str:
+    """`Mon, Sep 7`, or `Wed, Nov 25 – Fri, Nov 27`."""
+    return day(first) if first == last else f"{day(first)} – {day(last)}"
+
+
+def dates(first: date, last: date) -> str:
+    """`Aug 24 – Dec 11, 2026`."""
+    return format_interval(first, last, "yMMMd", locale=reader())
+
+
+def moment(when: datetime) -> str:
+    """`Oct 5, 2026, 9:00 am`."""
+    minute = when.replace(second=0, microsecond=0)
+    return f"{present.day(minute, year=True)}, {present.clock(minute.time())}"
+
+
+def zone(institutions: ZoneInfo) -> str:
+    """`Eastern Time`."""
+    return get_timezone_name(institutions, locale=reader())

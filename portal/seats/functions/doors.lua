@@ -1,0 +1,27 @@
+-- The doors: what may be called.
+
+local function register(name, act, flags)
+  local function callback(keys, args)
+    local term = Term.begin(name, keys, args)
+    if not flags then turn(term) end
+    local reply = act(term)
+    reply.at, reply.wake = reply.at or term.at, reply.wake or term.wake
+    return cjson.encode(reply)
+  end
+  redis.register_function({ function_name = "fairseat_" .. name, callback = callback, flags = flags or {} })
+end
+
+register("submit", once(lines_of, submit))
+register("drop", once(function(ask) return { ask.section, ask.along } end, drop))
+register("leave", once(function(ask) return ask.section end, leave))
+register("standing", standing, { "no-writes" })
+register("head", head, { "no-writes" })
+register("promote", promote)
+register("reconsider", reconsider)
+register("put_section", put_section)
+register("put_window", put_window)
+register("move_window", change_window("before", set_times))
+register("cancel_window", change_window("before", cancel))
+register("extend_window", change_window("running", prolong))
+register("close_window", change_window("running", close))
+register("turn", turned)

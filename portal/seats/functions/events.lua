@@ -1,0 +1,142 @@
+-- What happens: seats given and given up, journaled and told; and what is answered.
+
+function Term:next_seq() return redis.call("INCR", self:key("seq")) end
+
+-- Only the first to need a worker calls it, until the worker clears the mark.
+function Term:call(worker)
+  local first = redis.call("HSETNX", self:key("woken"), worker, 1) == 1
+  if first then self.wake[#self.wake + 1] = worker end
+end
+
+function Term:journal(seq, name, event, unheard)
+  event.seq, event.at, event.name, event.version = seq, self.at, name, 1
+  event.actor, event.correlation = self.ask.actor or "system", self.ask.correlation or ""
+  event.cause, event.request = self.cause, self.ask.request
+  -- The one list of an event that may be empty. Quotes in a text are escaped, so this is no text.
+  local json = cjson.encode(event):gsub('"times":{}', '"times":[]', 1)
+  redis.call("XADD", self:key("journal"), seq .. "-0", "event", json)
+  if not unheard then redis.call("PUBLISH", self:key("live"), json) end
+  self:call("record")
+end
+
+-- A free seat belongs to the list while anyone on it has not been passed over.
+function Term:mark_vacancy(section)
+  if section.status == "OPEN" and section.free and section.active > 0 then
+    redis.call("SADD", self:key("vacant"), section.id)
+    self:call("promote")
+  else
+    redis.call("SREM", self:key("vacant"), section.id)
+  end
+end
+
+local function seats_of(counts)
+  local capacity, taken, waiting, waitlist, status, _, passed = unpack(counts)
+  return {
+    capacity = capacity, taken = taken, waiting = waiting,
+    waitlist_capacity = waitlist, status = status, passed = passed,
+  }
+end
+
+-- Count a section anew and journal what happened to it.
+function Term:tell(seq, name, section, event)
+  self:count(section)
+  section.counts = {
+    section.capacity, section.taken, section.waiting, section.waitlist, section.status, seq, section.passed,
+  }
+  redis.call("HSET", self:key("seats"), section.id, cjson.encode(section.counts))
+  event.aggregate, event.section = "section:" .. section.id, section.id
+  event.seats = seats_of(section.counts)
+  self:journal(seq, name, event)
+  self:mark_vacancy(section)
+end
+
+function Term:seat(name, section, student, wish, more)
+  local seq, own = self:next_seq(), self:key("student", student)
+  redis.call("HSET", self:key("roster", section.id), student, table.concat({ wish.credits, seq, self.at }, ":"))
+  redis.call("HSET", own, "e:" .. section.id, wish.credits)
+  if wish.corequisites then redis.call("HSET", own, "c:" .. section.id, cjson.encode(wish.corequisites)) end
+  local event =
+    { student = student, credits = wish.credits, registration = seq, corequisites = wish.corequisites }
+  self.decided = true
+  self:tell(seq, name, section, with(event, more))
+  self:reprieve_everywhere(student)
+  return seq
+end
+
+-- Give a held seat up; everyone on its list is asked again, as it is another seat.
+function Term:release(id, student, more)
+  local section, seq, own = self:section(id), self:next_seq(), self:key("student", student)
+  local entry = redis.call("HGET", self:key("roster", id), student)
+  local credits, registration = entry:match("(%d+):(%d+)")
+  local event = { student = student, credits = tonumber(credits), registration = tonumber(registration) }
+  redis.call("HDEL", self:key("roster", id), student)
+  redis.call("HDEL", own, "e:" .. id, "c:" .. id)
+  redis.call("DEL", self:key("passed", id))
+  self.decided = true
+  self:tell(seq, "dropped", section, with(event, more))
+  self:reprieve_everywhere(student)
+  return section, seq, event.registration
+end
+
+-- Give those who were passed over for a section another chance, or only that student.
+function Term:reprieve(id, student)
+  local key = self:key("passed", id)
+  local marked = student and redis.call("HDEL", key, student) or redis.call("DEL", key)
+  if marked == 0 then return end
+  local seq = self:next_seq()
+  self:tell(seq, "reconsidered", self:section(id), { student = student })
+  return seq
+end
+
+-- With a student's own seats changes what stands in the way on that student's lists.
+function Term:reprieve_everywhere(student)
+  for _, id in ipairs(ids(self:selections(student).waiting)) do self:reprieve(id, student) end
+end
+
+function Term:unqueue(section, student)
+  redis.call("ZREM", self:key("queue", section.id), student)
+  redis.call("HDEL", self:key("passed", section.id), student)
+  redis.call("HDEL", self:key("student", student), "w:" .. section.id)
+  self.decided = true
+end
+
+-- Answers -----------------------------------------------------------------------------------------
+
+local function answer(term, outcome, section, fields)
+  fields.outcome, fields.at, fields.section, fields.seats = outcome, term.at, section.id, section.counts
+  return fields
+end
+
+-- A refusal with its receipt: nobody's counts move, so no page is told.
+local function refuse(term, act, id, reasons, more)
+  local json, seq = redis.call("HGET", term:key("seats"), id), term:next_seq()
+  local counts = json and cjson.decode(json) or nil
+  term:journal(seq, "refused", with({
+    aggregate = "section:" .. id, section = id, student = term.ask.student,
+    act = act, reasons = reasons, seats = counts and seats_of(counts),
+  }, more), true)
+  return answer(term, "refused", { id = id, counts = counts }, { seq = seq, reasons = reasons })
+end
+
+-- What changed something is kept under the caller's key and said again word for word. A refusal
+-- is not: the same form may be sent again when its reasons are gone.
+local function once(content, decide)
+  return function(term)
+    local ask = term.ask
+    if not ask.request or ask.request == "" then return decide(term) end
+    local key = term:key("request", ask.student .. ":" .. ask.request)
+    local wanted = cjson.encode({ term.cause, content(ask) })
+    local stored = redis.call("GET", key)
+    if stored then
+      stored = cjson.decode(stored)
+      stored.answer.replayed = true
+      return stored.content == wanted and stored.answer or { error = "key_reused" }
+    end
+    local reply = decide(term)
+    if term.decided then
+      reply.wake = term.wake
+      redis.call("SET", key, cjson.encode({ content = wanted, answer = reply }), "PX", DAY)
+    end
+    return reply
+  end
+end

@@ -1,0 +1,84 @@
+-- Why not: what stands between a student and a section.
+
+-- Objects unless one of the windows is open, with the most hopeful thing that is true of them.
+function Term:object_window(reasons, windows)
+  local opens, closed
+  local found = #windows > 0 and redis.call("HMGET", self:key("windows"), unpack(windows)) or {}
+  for _, json in ipairs(found) do
+    local window = json and cjson.decode(json)
+    if window and window.state ~= "canceled" then
+      if self.at < window.opens then
+        opens = math.min(opens or window.opens, window.opens)
+      elseif self.at < window.closes and window.state == "scheduled" then
+        return
+      else
+        closed = math.max(closed or window.closes, window.closes)
+      end
+    end
+  end
+  if opens then return object(reasons, "window_before", { opens = opens }) end
+  if closed then return object(reasons, "window_ended", { closes = closed }) end
+  object(reasons, "window_unscheduled")
+end
+
+-- What a student's own seats have against another one; `along` are courses had with it.
+function Term:object_selections(reasons, section, mine, terms, along)
+  local courses, held, clashes = with({}, along), 0, {}
+  for _, id in ipairs(ids(mine.held)) do
+    local course, times = unpack(redis.call("HMGET", self:key("section", id), "course", "times"))
+    course = tonumber(course)
+    courses[course], held = true, held + mine.held[id]
+    if course == section.course then object(reasons, "same_course", { section = id }) end
+    if clash(section.times, cjson.decode(times)) then object(clashes, "time_conflict", { section = id }) end
+  end
+  extend(reasons, clashes)
+  if terms.credits < section.credits_min or terms.credits > section.credits_max then
+    object(reasons, "credit_range", { min = section.credits_min, max = section.credits_max })
+  end
+  if held + terms.credits > terms.limit then
+    object(reasons, "credit_limit", { held = held, adds = terms.credits, limit = terms.limit })
+  end
+  local missing = terms.corequisites and lacking(terms.corequisites, courses) or {}
+  if #missing > 0 then object(reasons, "corequisite", { missing = missing }) end
+end
+
+local function permitted(reasons, waived)
+  if not waived then return reasons end
+  local left, passes = {}, {}
+  for _, code in ipairs(waived) do passes[code] = true end
+  for _, reason in ipairs(reasons) do
+    if not passes[reason.code] then left[#left + 1] = reason end
+  end
+  return left
+end
+
+-- Every reason why a student may not have this section, seats apart. `terms` are those of the
+-- wish or of the candidate: credits, limit, windows, corequisites, what is waived, and the
+-- caller's own rules.
+function Term:objections(section, mine, terms, along)
+  local reasons = {}
+  self:object_window(reasons, terms.windows or {})
+  if not section then
+    object(reasons, "section_unknown")
+  else
+    if section.status ~= "OPEN" then object(reasons, "section_" .. section.status:lower()) end
+    self:object_selections(reasons, section, mine, terms, along)
+  end
+  for _, rule in ipairs(terms.rules or {}) do
+    if section or rule.code ~= "section_unknown" then extend(reasons, { rule }) end
+  end
+  return permitted(reasons, terms.waived)
+end
+
+-- Objects where a seat that is kept would lose a corequisite that it has had until now.
+function Term:object_loss(reasons, before, after)
+  local had, has
+  for _, id in ipairs(ids(after.held)) do
+    local needs = before.needs[id]
+    if needs then
+      had, has = had or self:courses(before.held), has or self:courses(after.held)
+      local missing = #lacking(needs, had) == 0 and lacking(needs, has) or {}
+      if #missing > 0 then object(reasons, "needed_by", { section = id, missing = missing }) end
+    end
+  end
+end

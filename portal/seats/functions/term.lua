@@ -1,0 +1,176 @@
+#!lua name=fairseat
+
+-- The seat ledger, in several files that are loaded as one (library.py). One call decides one thing
+-- about one term, writes it, journals it and publishes the new counts, all in the same atomic step:
+-- nothing here is ever half done.
+--
+-- KEYS[1] is the term's prefix, "{t:7}"; every other key begins with it, so that a term is one
+-- slot of a cluster. ARGV[1] is a JSON object, and so is the reply. Times are ms by the server's
+-- clock, credits are hundredths. cjson writes an empty list as {}: the Python face expects that.
+--
+--   section:<id>     hash: what the catalogue says        seats     hash: section -> counts, JSON
+--   roster:<id>      hash: student -> credits:seq:at      windows   hash: window -> JSON
+--   queue:<id>       zset: students by ticket             vacant    set: a free seat and a waiter
+--   passed:<id>      hash: student -> reasons, JSON       journal   stream: <seq>-0 -> event, JSON
+--   marked           set: sections with passed-over       next      when a window turns next
+--   drops:<student>  hash: day -> how many                seq       number of the last event
+--   student:<id>     hash: e:<section> -> credits         woken     hash: workers called
+--                          c:<section> -> its corequisites, JSON
+--                          w:<section> -> ticket:credits:at, then :section to be given up for it
+--   request:<student>:<key>  what was answered, for a day
+
+local DAY = 24 * 60 * 60 * 1000
+local FIELDS = { "status", "capacity", "waitlist", "prior", "course", "credits_min", "credits_max", "times" }
+
+local function hash(key)
+  local flat, fields = redis.call("HGETALL", key), {}
+  for i = 1, #flat, 2 do fields[flat[i]] = flat[i + 1] end
+  return fields
+end
+
+-- The keys of a table as numbers, in order, so that what is said does not depend on hashing.
+local function ids(fields)
+  local found = {}
+  for field in pairs(fields) do found[#found + 1] = tonumber(field) end
+  table.sort(found)
+  return found
+end
+
+local function extend(list, more)
+  for _, each in ipairs(more) do list[#list + 1] = each end
+  return list
+end
+
+local function with(fields, more)
+  for field, value in pairs(more or {}) do fields[field] = value end
+  return fields
+end
+
+local function object(reasons, code, facts)
+  reasons[#reasons + 1] = { code = code, facts = facts or {} }
+end
+
+-- Times and corequisites ------------------------------------------------------------------------
+
+-- Two meetings {days, start, end, first_day, last_day} clash on a day that both really have:
+-- seven days of the dates that they share show every weekday that occurs there.
+local function meetings_clash(a, b)
+  if a[2] >= b[3] or b[2] >= a[3] then return false end
+  local days = bit.band(a[1], b[1])
+  local first, last = math.max(a[4], b[4]), math.min(a[5], b[5])
+  for day = first, math.min(last, first + 6) do
+    local weekday = (day + 3) % 7 -- day 0, 1970-01-01, was a Thursday
+    if bit.band(days, bit.lshift(1, weekday)) ~= 0 then return true end
+  end
+  return false
+end
+
+local function clash(times, others)
+  for _, a in ipairs(times) do
+    for _, b in ipairs(others) do
+      if meetings_clash(a, b) then return true end
+    end
+  end
+  return false
+end
+
+-- The courses that a tree {course} | {all} | {any} still asks for; none once it is fulfilled.
+local function lacking(tree, courses)
+  if tree.course then return courses[tree.course] and {} or { tree.course } end
+  local lacks = {}
+  for _, branch in ipairs(tree.all or tree.any) do
+    local more = lacking(branch, courses)
+    if tree.any and #more == 0 then return {} end
+    extend(lacks, more)
+  end
+  return lacks
+end
+
+-- A term: what is ---------------------------------------------------------------------------------
+
+local Term = {}
+Term.__index = Term
+
+function Term.begin(cause, keys, args)
+  local time = redis.call("TIME")
+  local at = time[1] * 1000 + math.floor(time[2] / 1000)
+  local term = { cause = cause, prefix = keys[1], ask = cjson.decode(args[1]), at = at, wake = {}, turned = {} }
+  return setmetatable(term, Term)
+end
+
+function Term:key(kind, id)
+  return self.prefix .. ":" .. kind .. (id and ":" .. id or "")
+end
+
+function Term:count(section)
+  section.taken = section.prior + redis.call("HLEN", self:key("roster", section.id))
+  section.waiting = redis.call("ZCARD", self:key("queue", section.id))
+  section.passed = redis.call("HLEN", self:key("passed", section.id))
+  section.active = section.waiting - section.passed
+  section.free = section.taken < section.capacity
+  return section
+end
+
+function Term:section(id)
+  local values = redis.call("HMGET", self:key("section", id), unpack(FIELDS))
+  if not values[1] then return nil end
+  local section = { id = id }
+  for i, field in ipairs(FIELDS) do section[field] = tonumber(values[i]) or values[i] end
+  section.times = cjson.decode(section.times)
+  return self:count(section)
+end
+
+-- A student's own few selections: held[section] = credits, needs[section] = its corequisites,
+-- waiting[section] = place.
+function Term:selections(student)
+  local mine = { held = {}, needs = {}, waiting = {} }
+  for field, value in pairs(hash(self:key("student", student))) do
+    local kind, section = field:sub(1, 1), tonumber(field:sub(3))
+    if kind == "e" then
+      mine.held[section] = tonumber(value)
+    elseif kind == "c" then
+      mine.needs[section] = cjson.decode(value)
+    else
+      local ticket, credits, at, instead = value:match("(%d+):(%d+):(%d+):?(%d*)")
+      mine.waiting[section] = {
+        ticket = tonumber(ticket), credits = tonumber(credits), at = tonumber(at), instead = tonumber(instead),
+      }
+    end
+  end
+  return mine
+end
+
+-- The same without the seats that are given up.
+local function without(mine, gone)
+  local rest = { held = {}, needs = mine.needs, waiting = mine.waiting }
+  for id, credits in pairs(mine.held) do
+    if not gone[id] then rest.held[id] = credits end
+  end
+  return rest
+end
+
+function Term:courses(held)
+  local courses = {}
+  for id in pairs(held) do
+    courses[tonumber(redis.call("HGET", self:key("section", id), "course"))] = true
+  end
+  return courses
+end
+
+function Term:position(section, student)
+  return redis.call("ZRANK", self:key("queue", section), student) + 1
+end
+
+-- The first n waiters who are not passed over.
+function Term:actives(section, n)
+  local found, from, page = {}, 0, nil
+  repeat
+    page = redis.call("ZRANGE", self:key("queue", section), from, from + n - 1)
+    for _, student in ipairs(page) do
+      local passed = redis.call("HEXISTS", self:key("passed", section), student) == 1
+      if not passed and #found < n then found[#found + 1] = tonumber(student) end
+    end
+    from = from + n
+  until #page < n or #found == n
+  return found
+end

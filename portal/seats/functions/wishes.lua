@@ -1,0 +1,179 @@
+-- Wishes: several sections at once, with fallbacks, pairs and swaps.
+
+-- What was wished for, apart from what the caller knows of it.
+local function lines_of(ask)
+  local lines = {}
+  for i, line in ipairs(ask.lines) do
+    lines[i] = { line.wait or false, line.instead or 0 }
+    for _, option in ipairs(line.options) do
+      for j, wish in ipairs(option) do extend(lines[i], { j, wish.section, wish.credits }) end
+    end
+  end
+  return lines
+end
+
+-- An option's parts, each with its section, what stands in its way, and whether a seat is free.
+local function weigh(term, mine, option, instead)
+  local rest, parts, along, gained = without(mine, { [instead or 0] = true }), {}, {}, nil
+  for i, wish in ipairs(option) do
+    parts[i] = { wish = wish, section = term:section(wish.section), reasons = {} }
+    if parts[i].section then along[parts[i].section.course] = true end
+  end
+  for _, part in ipairs(parts) do
+    local wish, section = part.wish, part.section
+    wish.windows, wish.limit = term.ask.windows, term.ask.limit
+    if mine.held[wish.section] then
+      part.had = true
+      if wish.section == instead then object(part.reasons, "already_enrolled") end -- gone for itself
+    elseif rest.held[wish.section] then -- named twice
+      part.had = true
+      object(part.reasons, "same_course", { section = wish.section })
+    elseif mine.waiting[wish.section] then
+      part.waits = true
+      object(part.reasons, "already_waiting", { position = term:position(wish.section, term.ask.student) })
+    else
+      part.reasons = term:objections(section, rest, wish, along)
+      part.seat = section and section.free and section.active == 0
+      if section then rest.held[wish.section] = wish.credits end
+      gained = gained or part
+    end
+  end
+  if instead and not mine.held[instead] then
+    object(parts[1].reasons, "not_enrolled", { section = instead })
+  end
+  if instead and gained then term:object_loss(gained.reasons, mine, rest) end
+  return parts
+end
+
+-- "seats" if every part can be had, "wait" if those that are full have room in line, or nothing.
+local function chance(parts)
+  local sure = 0
+  for _, part in ipairs(parts) do
+    if #part.reasons > 0 then return nil end
+    if part.had or part.seat then sure = sure + 1
+    elseif part.section.waiting >= part.section.waitlist then return nil end
+  end
+  if sure == #parts then return "seats" end
+  -- Of sections that are to be had together, those in line must follow one that is had.
+  return (#parts == 1 or sure > 0) and "wait" or nil
+end
+
+local function join(term, section, wish, instead)
+  local ask, seq = term.ask, term:next_seq()
+  local place = table.concat({ seq, wish.credits, term.at, instead }, ":")
+  redis.call("ZADD", term:key("queue", section.id), seq, ask.student)
+  redis.call("HSET", term:key("student", ask.student), "w:" .. section.id, place)
+  local position = term:position(section.id, ask.student)
+  local event =
+    { student = ask.student, credits = wish.credits, ticket = seq, position = position, instead = instead }
+  term.decided = true
+  term:tell(seq, "waitlisted", section, event)
+  return answer(term, "waitlisted", section, { seq = seq, position = position, given_up = instead })
+end
+
+-- A waiter who asks again, now for a swap: the place stays, and is asked again.
+local function plan_swap(term, mine, line)
+  local id, student, seq = line.options[1][1].section, term.ask.student, term:next_seq()
+  local place, section = mine.waiting[id], term:section(id)
+  local kept = table.concat({ place.ticket, place.credits, place.at, line.instead }, ":")
+  redis.call("HSET", term:key("student", student), "w:" .. id, kept)
+  redis.call("HDEL", term:key("passed", id), student)
+  term.decided = true
+  term:tell(seq, "swap_planned", section, { student = student, instead = line.instead })
+  local position = term:position(id, student)
+  local said = answer(term, "waitlisted", section, { seq = seq, position = position, given_up = line.instead })
+  return { outcome = "waitlisted", rank = 1, taken = { said }, refused = {} }
+end
+
+local function plans_swap(mine, line)
+  local place = mine.waiting[line.options[1][1].section]
+  local alone = #line.options == 1 and #line.options[1] == 1
+  return place and alone and line.wait and mine.held[line.instead or 0] and place.instead ~= line.instead
+end
+
+-- Take an option; the seat that goes for it goes with the first seat that comes.
+local function take(term, parts, line, rank)
+  local student, answers, given_up, outcome = term.ask.student, {}, nil, "enrolled"
+  local more = { rank = rank > 1 and rank or nil }
+  for _, part in ipairs(parts) do
+    if part.seat and line.instead and not given_up then
+      given_up, more.instead = line.instead, line.instead
+      term:release(given_up, student, { swap = part.section.id })
+    end
+  end
+  for i, part in ipairs(parts) do
+    if part.had then
+      answers[i] = answer(term, "refused", { id = part.wish.section }, { reasons = { { code = "already_enrolled", facts = {} } } })
+    elseif part.seat then
+      local seq = term:seat("enrolled", part.section, student, part.wish, more)
+      answers[i] = answer(term, "enrolled", part.section, { seq = seq, registration = seq, given_up = given_up })
+    else
+      outcome = "waitlisted"
+      answers[i] = join(term, part.section, part.wish, not given_up and line.instead or nil)
+    end
+  end
+  return { outcome = outcome, rank = rank, taken = answers }
+end
+
+-- Why an option could not be had, part by part.
+local function turn_down(term, parts, line)
+  local culprit, answers = nil, {}
+  for _, part in ipairs(parts) do
+    local section, reasons = part.section, part.reasons
+    if section and not (part.had or part.seat or part.waits) then
+      local list = { waiting = section.waiting, waitlist_capacity = section.waitlist }
+      local room = section.waiting < section.waitlist
+      object(reasons, line.wait and not room and "waitlist_full" or "full", list)
+    end
+    if #reasons > 0 then culprit = culprit or part.wish.section end
+    if part.had and #reasons == 0 then object(reasons, "already_enrolled") end
+  end
+  for i, part in ipairs(parts) do
+    if #part.reasons == 0 then object(part.reasons, "together", { section = culprit }) end
+    answers[i] = refuse(term, "claim", part.wish.section, part.reasons, { instead = line.instead })
+    -- Whoever asks again may have cleared the way.
+    if part.waits then term:reprieve(part.wish.section, term.ask.student) end
+  end
+  return answers
+end
+
+local function has_all(mine, option)
+  for _, wish in ipairs(option) do
+    if not (mine.held[wish.section] or mine.waiting[wish.section]) then return false end
+  end
+  return true
+end
+
+-- One wish: the first of its options that can be had, else the first that can be waited for. It
+-- is fulfilled where the student has one of them or waits for it, whatever its rank: what is sent
+-- twice, from two pages, must not count twice.
+local function decide(term, line)
+  local mine, weighed, chosen = term:selections(term.ask.student), {}, nil
+  if plans_swap(mine, line) then return plan_swap(term, mine, line) end
+  for _, option in ipairs(line.options) do
+    if has_all(mine, option) then
+      local parts = weigh(term, mine, option)
+      return { outcome = "refused", rank = 0, refused = { turn_down(term, parts, line) } }
+    end
+  end
+  for rank, option in ipairs(line.options) do
+    weighed[rank] = weigh(term, mine, option, line.instead)
+    if chance(weighed[rank]) == "seats" then chosen = rank break end
+  end
+  for rank, parts in ipairs(line.wait and not chosen and weighed or {}) do
+    if chance(parts) then chosen = rank break end
+  end
+  local refused = {}
+  for rank, parts in ipairs(weighed) do
+    if rank ~= chosen then refused[#refused + 1] = turn_down(term, parts, line) end
+  end
+  local said = chosen and take(term, weighed[chosen], line, chosen) or { outcome = "refused", rank = 0 }
+  said.refused = refused
+  return said
+end
+
+local function submit(term)
+  local lines = {}
+  for i, line in ipairs(term.ask.lines) do lines[i] = decide(term, line) end
+  return { at = term.at, lines = lines }
+end

@@ -1,0 +1,47 @@
+"""Courses that are taken together, such as a lecture and its lab: each names the other."""
+
+from typing import TYPE_CHECKING
+
+from portal.seats import trees
+
+if TYPE_CHECKING:
+    from portal.catalog.board import Board, Card
+
+
+def is_linked(card: "Card", board: "Board") -> bool:
+    """Whether the section's course needs another one that needs it too."""
+    return bool(_needed(card.corequisites, card, board))
+
+
+def courses(card: "Card", board: "Board") -> list[int]:
+    """The courses that the section's course is linked with."""
+    return [course for choice in _needed(card.corequisites, card, board) for course in choice]
+
+
+def partners(card: "Card", board: "Board") -> list[list["Card"]]:
+    """For each linked course that is needed, its open sections; of "any" all in one list."""
+    choices = (
+        [each for course in choice for each in board.sections_of(course) if each.status == "OPEN"]
+        for choice in _needed(card.corequisites, card, board)
+    )
+    return [sections for sections in choices if sections]
+
+
+def _needed(tree: trees.Tree | None, card: "Card", board: "Board") -> list[list[int]]:
+    """Linked courses, one of each list."""
+    if not tree:
+        return []
+    if "course" in tree:
+        course = board.course_id(trees.key(str(tree["course"])))
+        return [[course]] if course and _names_back(course, card, board) else []
+    branches = [_needed(node, card, board) for node in tree.get("any") or tree.get("all", [])]
+    choices = [choice for branch in branches for choice in branch]
+    if "any" in tree and choices:
+        return [[course for choice in choices for course in choice]]
+    return choices
+
+
+def _names_back(course: int, card: "Card", board: "Board") -> bool:
+    own = trees.key(card.course_code)
+    named = (trees.codes(each.corequisites) for each in board.sections_of(course))
+    return any(trees.key(code) == own for codes in named for code in codes)

@@ -1,0 +1,86 @@
+"""What a student wishes for, and how the ledger is told of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from portal.seats import rules, trees
+from portal.seats.answers import Reason
+from portal.seats.asks import Line, Part
+
+if TYPE_CHECKING:
+    from portal.catalog.board import Board
+    from portal.people.profile import Profile
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """One section; `credits` matter for ranges alone, None is the least of them."""
+
+    section: int
+    credits: Decimal | None = None
+
+
+@dataclass(frozen=True)
+class Wish:
+    """Options by rank, the first that can be had is taken; each is had whole or not at all.
+
+    With `wait` a place in line will do where no option has seats; `instead` is a held section
+    that is given up for what is had, and not before.
+    """
+
+    options: Sequence[Sequence[Wanted]]
+    wait: bool = False
+    instead: int | None = None
+
+
+def in_order(wishes: Sequence[Wish], offered: "Board") -> list[int]:
+    """The numbers of the wishes, corequisites before what needs them, else as they came."""
+    gives = [_courses(wish, offered) for wish in wishes]
+    needs = [_needed(wish, offered) for wish in wishes]
+    left, order = list(range(len(wishes))), []
+    while left:
+        others = {each: set().union(*(gives[one] for one in left if one != each)) for each in left}
+        ready = (each for each in left if needs[each].isdisjoint(others[each]))
+        order.append(next(ready, left[0]))
+        left.remove(order[-1])
+    return order
+
+
+def line(wish: Wish, who: "Profile", offered: "Board") -> Line:
+    """The wish with all that the ledger must be told."""
+    options = (tuple(_part(wanted, who, offered) for wanted in each) for each in wish.options)
+    return Line(tuple(options), wish.wait, wish.instead)
+
+
+def hundredths(credits: Decimal) -> int:  # noqa: A002  the field's word
+    """Credits as the ledger counts them."""
+    return round(credits * 100)
+
+
+def _part(wanted: Wanted, who: "Profile", offered: "Board") -> Part:
+    card = offered.card(wanted.section)
+    if card is None:
+        return Part(wanted.section, credits=0, rules=(Reason("section_unknown"),))
+    beyond = rules.unoffered(who, card, offered)
+    return Part(
+        section=card.id,
+        credits=hundredths(card.credits_min if wanted.credits is None else wanted.credits),
+        corequisites=None if beyond else rules.corequisites(who, card, offered),
+        rules=(*rules.refusals(who, card), *beyond),
+        waived=rules.waived(who, card),
+    )
+
+
+def _courses(wish: Wish, offered: "Board") -> set[str]:
+    return {trees.key(card.course_code) for card in offered.some(_sections(wish))}
+
+
+def _needed(wish: Wish, offered: "Board") -> set[str]:
+    cards = offered.some(_sections(wish))
+    return {trees.key(code) for card in cards for code in trees.codes(card.corequisites)}
+
+
+def _sections(wish: Wish) -> list[int]:
+    return [wanted.section for option in wish.options for wanted in option]

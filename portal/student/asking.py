@@ -1,0 +1,63 @@
+"""What every form that asks has in common: which section it is about, and what if all is silent."""
+
+import logging
+from typing import Any
+
+from flask import abort, request
+from flask.typing import ResponseReturnValue
+
+from portal.cache import AWAY
+from portal.catalog.board import Card, NoSuchTerm, board
+from portal.errors import LATER, Words, answer, away
+from portal.seats import rules
+from portal.seats.errors import KeyReused, LedgerBehind, LedgerSilent, LedgerUnavailable
+from portal.student import bp, forms, wish
+from portal.student.pages import mine_of
+from portal.student.scene import Scene
+from portal.words import _l
+
+log = logging.getLogger(__name__)
+
+REUSED = Words(
+    _l("This form was sent before with another choice"),
+    _l("Go back to the list and begin again. What was decided then stands."),
+)
+
+
+def seen(term_id: int, section_id: int) -> tuple[Scene, Card]:
+    """A section that the student may see, holds or waits for; 404 otherwise."""
+    card, now = card_of(term_id, section_id), mine_of(term_id)
+    if not (rules.visible(now.profile, card) or now.state(card.id)):
+        abort(404)
+    return now, card
+
+
+def card_of(term_id: int, section_id: int) -> Card:
+    """A section that has been published; 404 otherwise."""
+    try:
+        card = board(term_id).card(section_id)
+    except NoSuchTerm:
+        abort(404)
+    if card is None or card.status == "NEW":
+        abort(404)
+    return card
+
+
+@bp.errorhandler(KeyReused)
+def _reused(_error: KeyReused) -> ResponseReturnValue:
+    return answer(400, REUSED)
+
+
+def _away(error: Exception) -> ResponseReturnValue:
+    """The same form once more where nobody knows what came of it."""
+    sent: dict[str, Any] = request.view_args or {}
+    decides = request.method == "POST" and "section_id" in sent
+    if not decides or not (isinstance(error, LedgerSilent) or wish.unsure()):
+        return away(error)
+    log.warning("No answer to a decision: %s", error)
+    act = request.path.rpartition("/")[2]
+    return forms.again(act, board(sent["term_id"]), card_of(**sent)), 503, LATER
+
+
+for lost in (LedgerUnavailable, LedgerBehind, *AWAY):
+    bp.register_error_handler(lost, _away)

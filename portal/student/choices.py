@@ -1,0 +1,129 @@
+"""The forms that ask for a seat: alone, with what it is linked to, or in exchange for another."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from htmx_flask import request
+
+from portal.catalog.board import Card
+from portal.seats import foresight, rules
+from portal.seats.answers import Answer, Reason
+from portal.seats.case import Step, name_of
+from portal.seats.wishes import hundredths
+from portal.student import refused, wish
+from portal.student.amounts import amounts
+from portal.student.forms import address, form, seats_of
+from portal.student.listing import classes
+from portal.student.partners import Group, choices, groups
+from portal.student.scene import Scene
+from portal.words import _
+
+
+def pick(now: Scene, card: Card, answers: Sequence[Answer] = ()) -> str:
+    """Asks for a seat; where another section of the course is held, for an exchange at once."""
+    held = now.board.some(now.held)
+    rival = next((each for each in held if each.course_id == card.course_id), None)
+    if rival and not answers and not now.state(card.id):
+        return swap(now, card, rival)
+    return _form("pick", now, card, answers)
+
+
+def swap(now: Scene, card: Card, old: Card, answers: Sequence[Answer] = ()) -> str:
+    """Asks for a seat in exchange for the one in `old`."""
+    return _form("swap", now, card, answers, old)
+
+
+def others(now: Scene, card: Card) -> str:
+    """The other sections of the course, each leading to the exchange of this one for it."""
+    siblings = [
+        each
+        for each in now.board.sections_of(card.course_id)
+        if each.id != card.id and rules.visible(now.profile, each)
+    ]
+    why = [_foreseen(now, each, card.id, []) for each in siblings]
+    held = card.id in now.held
+    known = [] if held else [refused.foreseen(card.id, [Reason("not_enrolled")])]
+    return form(
+        "swaps",
+        now,
+        card,
+        refused.in_words(now, known),
+        choices=choices(now, siblings, why) if held else [],
+    )
+
+
+def credit_range(card: Card) -> Answer:
+    """That the credits chosen are none that the section is offered for."""
+    facts = {"min": hundredths(card.credits_min), "max": hundredths(card.credits_max)}
+    return refused.foreseen(card.id, [Reason("credit_range", facts)])
+
+
+def _form(
+    act: str, now: Scene, card: Card, answers: Sequence[Answer], old: Card | None = None
+) -> str:
+    instead, seats = old.id if old else 0, seats_of(card)
+    together = groups(now, card, instead, wish.partners())
+    found = _foreseen(now, card, instead, together)
+    place = now.places.get(card.id)
+    known = [*foresight.shut(now.phase), *found, *([] if place else foresight.no_room(seats))]
+    codes = [reason.code for each in answers for reason in each.reasons]
+    why = answers or [refused.foreseen(card.id, known)]
+    told = refused.in_words(now, why, instead)
+    return form(
+        act,
+        now,
+        card,
+        told,
+        seats=seats,
+        together=together,
+        none_free=bool(together)
+        and not seats.claimable
+        and not any(each.free for each in together),
+        place=place,
+        shut=bool(known) or any(code.startswith("window_") for code in codes),
+        amounts=amounts(card),
+        chosen=request.form.get("credits", ""),
+        waits=wish.wait_wished() if answers else not (together and seats.claimable),
+        **(_exchange(now, old) if old else {"rivals": _rivals(now, card, told.urls)}),
+    )
+
+
+def _exchange(now: Scene, old: Card) -> dict[str, Any]:
+    """What is told of the section that is given up."""
+    return {
+        "old": old,
+        "old_name": name_of(old),
+        "old_title": now.title(old),
+        "old_meetings": classes(old),
+        "query": f"?instead={old.id}",
+    }
+
+
+def _rivals(now: Scene, card: Card, offered: set[str]) -> list[Step]:
+    """The exchanges that could be made for the section, but for one that is offered already."""
+    if now.phase.kind != "open" or now.state(card.id):
+        return []
+    steps = [
+        Step(
+            _("Swap %(old)s for %(new)s", old=name_of(each), new=name_of(card)),
+            f"{address(card, 'swap')}?instead={each.id}",
+        )
+        for each in now.board.some(now.held)
+    ]
+    return [step for step in steps if step.url not in offered]
+
+
+def _foreseen(now: Scene, card: Card, instead: int, together: Sequence[Group]) -> list[Reason]:
+    """Why it would be refused as things stand, but for what can be chosen along with it."""
+    place, standing = now.places.get(card.id), now.standing
+    if place and instead and place.instead != instead:  # a place in line becomes one for a swap
+        rest = tuple(each for each in standing.waiting if each is not place)
+        standing = replace(standing, waiting=rest)
+    found = foresight.foreseen(now.profile, card, now.board, standing, now.limit, instead=instead)
+    chosen = {each.card.course_id for group in together for each in group.choices}
+    return [
+        each
+        for each in found
+        if each.code != "corequisite" or not chosen.issuperset(each.facts["missing"])
+    ]

@@ -1,0 +1,39 @@
+"""What happened to me in a term, and why."""
+
+from flask import abort, render_template, request
+from flask.typing import ResponseReturnValue
+
+from portal.access import requires, visitor
+from portal.catalog.board import board
+from portal.record import receipts
+from portal.record.history import history as read
+from portal.record.told import by_day
+from portal.student import bp
+
+
+@bp.get("/history")
+@requires("student")
+def history(term_id: int) -> ResponseReturnValue:
+    """All that was asked for and what came of it, or the refusals alone, the newest first."""
+    offered, refused = board(term_id), request.args.get("only") == "refused"
+    before = _place(term_id, request.args.get("before", ""))
+    page = read(visitor().student_id or 0, term_id, before=before, refused=refused)
+    return render_template(
+        "student/history.html",
+        term=offered.term,
+        days=by_day(page.receipts),
+        refused=refused,
+        latest=before is None,
+        older=page.receipts[-1].code if page.more else "",
+    )
+
+
+def _place(term_id: int, code: str) -> tuple[int, int] | None:
+    """The term and event of a code from which a page goes back; 404 for one of elsewhere."""
+    if not code:
+        return None
+    try:
+        place = receipts.parse(code)
+    except ValueError:
+        abort(404)
+    return place if place[0] == term_id else abort(404)

@@ -1,0 +1,104 @@
+"""My plan: its page, its panel for other tabs, and the buttons that change it."""
+
+from decimal import Decimal
+
+from flask import abort, flash, redirect, render_template
+from flask.typing import ResponseReturnValue
+from htmx_flask import request
+
+from portal.access import requires, visitor
+from portal.live.tell import tell
+from portal.plans.changes import Change, change_of
+from portal.plans.plan import CannotPlan, Hindrance, Plan
+from portal.plans.store import StalePlan, change
+from portal.seats.wishes import hundredths
+from portal.student import bp, fragments, wish
+from portal.student.amounts import amounts
+from portal.student.asking import card_of
+from portal.student.pages import around, mine_of
+from portal.student.planning.panel import panel
+from portal.student.scene import Scene
+from portal.words import _, _l
+
+STALE = _l("Your plan was changed meanwhile, perhaps in another tab. This is what it is now.")
+HINDRANCES = {
+    Hindrance.LINES: _l("A plan has room for 20 lines. Take one out first."),
+    Hindrance.OPTIONS: _l("A line has room for 6 choices. Take one out first."),
+    Hindrance.SECTIONS: _l("A plan has room for 80 sections in all. Take one out first."),
+    Hindrance.TOGETHER: _l("At most 4 sections can be had together."),
+    Hindrance.PLANNED: _l("This is in your plan already."),
+    Hindrance.GONE: _l("This is not in your plan any more."),
+}
+TAKES_OUT = ("remove", "omit")
+
+
+@bp.get("/plan")
+@requires("student")
+def plan(term_id: int) -> ResponseReturnValue:
+    """My plan with all that can be changed in it, below the countdown."""
+    return render_template("student/plan.html", **around(mine_of(term_id)))
+
+
+@bp.get("/plan/panel")
+@requires("student")
+def plan_panel(term_id: int) -> ResponseReturnValue:
+    """The plan as it is now, for a page that shows an older one; `full` as on its own page."""
+    return panel(mine_of(term_id), full="full" in request.args), {"Cache-Control": "no-store"}
+
+
+@bp.post("/plan/change")
+@requires("student")
+def change_plan(term_id: int) -> ResponseReturnValue:
+    """The plan changed by one of its buttons; or as it is, where that could not be done."""
+    word = request.form.get("do", "")
+    now = mine_of(term_id)  # first: where it can't be read, nothing is changed, as is then said
+    try:
+        wanted = change_of(word, number("line"), lambda section: _credits(term_id, section))
+        make(term_id, wanted)
+    except (StalePlan, CannotPlan) as error:
+        return _hindered(now, hindrance(error))
+    if not request.htmx:
+        return redirect(f"/terms/{term_id}/plan", 303)
+    if word.startswith(TAKES_OUT):
+        said = fragments.toast(_("Taken out of your plan."), brief=True)
+        return panel(now, lost=True) + said
+    return panel(now)
+
+
+def make(term_id: int, wanted: Change) -> Plan:
+    """Change the plan as the form has seen it, and tell the student's other pages.
+
+    Raises StalePlan and CannotPlan.
+    """
+    student = visitor().student_id or 0
+    changed = change(term_id, student, number("version"), wanted)
+    tell(term_id, student, "plan", {"version": changed.version})
+    return changed
+
+
+def hindrance(error: StalePlan | CannotPlan) -> str:
+    """Why the plan could not be changed, in words."""
+    return str(STALE if isinstance(error, StalePlan) else HINDRANCES[error.hindrance])
+
+
+def number(field: str) -> int:
+    """A number that the form carries; 400 where it is none."""
+    text = request.form.get(field, "")
+    if not wish.NUMBER.fullmatch(text):
+        abort(400)
+    return int(text)
+
+
+def _hindered(now: Scene, why: str) -> ResponseReturnValue:
+    if request.htmx:
+        return panel(now, said=why), 422
+    flash(why, "few")
+    return redirect(f"/terms/{now.term.id}/plan", 303)
+
+
+def _credits(term_id: int, section: int) -> int:
+    """The credits (hundredths) chosen for a section; 400 where it is not offered for them."""
+    chosen = request.form.get(f"credits-{section}", "")
+    if chosen not in amounts(card_of(term_id, section)):
+        abort(400)
+    return hundredths(Decimal(chosen))

@@ -1,0 +1,139 @@
+"""A plan as a student sees it: names and times, and what is foreseen, in words."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from portal.backend import backend
+from portal.catalog.board import Card, MeetingView
+from portal.plans.lasttime import LastTime, last_time
+from portal.plans.outlook import Reasons, outlook
+from portal.plans.plan import Line, Option, Part, Plan
+from portal.seats.answers import Reason, Seats
+from portal.seats.case import points
+from portal.seats.reasons import Told, told
+from portal.student import fragments
+from portal.student.amounts import amounts
+from portal.student.listing import classes, unknown
+from portal.student.scene import Scene
+
+# What stands in the way of every section alike, so that it is told once.
+COMMON = {"hold"}
+
+
+@dataclass(frozen=True)
+class SeenPart:
+    """A section as a part of an option; `card` is None where it is no longer offered."""
+
+    section: int
+    name: str
+    card: Card | None
+    meetings: tuple[MeetingView, ...]
+    amounts: list[str]  # credits to choose from
+    chosen: str
+    counts: Markup
+    last: LastTime | None
+
+
+@dataclass(frozen=True)
+class SeenOption:
+    """Sections to be had together, and what stands in their way."""
+
+    parts: list[SeenPart]
+    problems: list[Told]
+
+    @property
+    def name(self) -> str:
+        return " + ".join(part.name for part in self.parts)
+
+
+@dataclass(frozen=True)
+class SeenLine:
+    """A line with its options by rank; `key` stays with it wherever it is moved."""
+
+    options: list[SeenOption]
+    wait: bool
+    key: int
+
+    @property
+    def name(self) -> str:
+        return self.options[0].name
+
+
+@dataclass(frozen=True)
+class SeenPlan:
+    """All lines, and what stands in the way of them all."""
+
+    lines: list[SeenLine]
+    common: list[Told]
+
+
+def seen(scene: Scene, plan: Plan, *, full: bool) -> SeenPlan:
+    """The plan in words; `full` with counts, and how full each course was last time."""
+    reasons = outlook(scene.profile, scene.board, scene.standing, scene.limit, plan)
+    seats = backend().ledger.seats_of(scene.term.id, plan.sections) if full else {}
+    last = last_time(scene.term.id) if full else {}
+
+    def option(parts: Option, found: Reasons) -> SeenOption:
+        return SeenOption([_part(scene, part, seats, last) for part in parts], own(scene, found))
+
+    def line(at: int, each: Line) -> SeenLine:
+        later = {section for line in plan.lines[at + 1 :] for section in line.sections}
+        first, *others = reasons[at]
+        found = [{key: _before(why, later) for key, why in first.items()}, *others]
+        return SeenLine([*map(option, each.options, found)], each.wait, each.sections[0])
+
+    everything = [each for line in reasons for found in line for each in found.values()]
+    shared = [each for found in everything for each in found if each.code in COMMON]
+    lines = [line(at, each) for at, each in enumerate(plan.lines)]
+    return SeenPlan(lines, once(told(shared, scene.case(None))))
+
+
+def own(scene: Scene, reasons: Reasons) -> list[Told]:
+    """What stands in the way of an option alone, in words."""
+    return once(
+        each
+        for section, found in reasons.items()
+        for each in told(_apart(found), scene.case(scene.board.card(section)))
+    )
+
+
+def once(words: Iterable[Told]) -> list[Told]:
+    """The same, each sentence once."""
+    return list({each.text: each for each in words}.values())
+
+
+def counts(seats: Seats) -> Markup:
+    """Live counts that may be on a page twice: scripts give one of them its id."""
+    name = f"seats-{seats.section}"
+    drawn = str(fragments.seats(seats)).replace(f' id="{name}"', "", 1)
+    return Markup(f'<div class="counts" data-counts="{name}">{drawn}</div>')  # noqa: S704 - is drawn
+
+
+def _before(reasons: list[Reason], later: set[int]) -> list[Reason]:
+    """Of two first choices that clash the later loses, so it is told there alone."""
+    return [
+        each
+        for each in reasons
+        if not (each.facts.get("planned") and each.facts.get("section") in later)
+    ]
+
+
+def _apart(reasons: list[Reason]) -> list[Reason]:
+    return [each for each in reasons if each.code not in COMMON]
+
+
+def _part(scene: Scene, part: Part, seats: dict[int, Seats], last: dict[int, LastTime]) -> SeenPart:
+    card = scene.board.card(part.section)
+    known = seats.get(part.section) or (unknown(card) if card else None)
+    return SeenPart(
+        section=part.section,
+        name=scene.case(None).named(part.section),
+        card=card,
+        meetings=classes(card) if card else (),
+        amounts=amounts(card) if card else [],
+        chosen="" if part.credits is None else points(part.credits),
+        counts=counts(known) if known and seats else Markup(),
+        last=last.get(card.course_id) if card else None,
+    )

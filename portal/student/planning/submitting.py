@@ -1,0 +1,124 @@
+"""Submit my plan: all of it in one step, as it was seen when the button was pressed."""
+
+import logging
+from decimal import Decimal
+
+from flask import abort, render_template
+from flask.typing import ResponseReturnValue
+from htmx_flask import request
+from markupsafe import Markup
+
+from portal.access import requires, visitor
+from portal.backend import backend
+from portal.cache import AWAY
+from portal.catalog.board import Board, NoSuchTerm, board
+from portal.errors import LATER, UNSURE
+from portal.live.tell import tell
+from portal.plans import pack
+from portal.plans.plan import Option, Plan, without
+from portal.plans.store import settle
+from portal.seats import desk
+from portal.seats.answers import Submission
+from portal.seats.case import Case
+from portal.seats.errors import LedgerBehind, LedgerSilent, LedgerUnavailable
+from portal.seats.wishes import Wanted, Wish
+from portal.student import bp, fragments, wish
+from portal.student.pages import mine_of
+from portal.student.planning.panel import panel
+from portal.student.planning.result import fulfilled, result
+
+log = logging.getLogger(__name__)
+
+
+@bp.post("/plan/submit")
+@requires("student")
+def submit_plan(term_id: int) -> ResponseReturnValue:
+    """Every line with what came of it; the plan comes with the form, so no query is needed."""
+    plan, offered = _sent(), _offered(term_id)
+    asker = wish.asker(term_id)
+    try:
+        decided = desk.submit(asker, [Wish(*each) for each in _wishes(plan)])
+    except (LedgerUnavailable, LedgerBehind, *AWAY) as error:
+        if not (isinstance(error, LedgerSilent) or wish.unsure()):
+            raise
+        log.warning("No answer to a plan: %s", error)
+        return _again(offered, plan), 503, LATER
+    return _decided(offered, plan, decided)
+
+
+def _sent() -> Plan:
+    """The plan that the form carries; 400 where it is none or has no lines."""
+    try:
+        plan = pack.read(request.form.get("plan", ""))
+    except ValueError:
+        abort(400)
+    return plan if plan.lines else abort(400)
+
+
+def _offered(term_id: int) -> Board:
+    try:
+        return board(term_id)
+    except NoSuchTerm:
+        abort(404)
+
+
+def _wishes(plan: Plan) -> list[tuple[list[list[Wanted]], bool]]:
+    return [([_wanted(option) for option in line.options], line.wait) for line in plan.lines]
+
+
+def _wanted(option: Option) -> list[Wanted]:
+    return [
+        Wanted(part.section, None if part.credits is None else Decimal(part.credits) / 100)
+        for part in option
+    ]
+
+
+def _again(offered: Board, plan: Plan) -> str:
+    return render_template(
+        "student/plan_again.html",
+        words=UNSURE,
+        packed=pack.write(plan),
+        key=wish.key(),
+        term=offered.term,
+    )
+
+
+def _decided(offered: Board, plan: Plan, decided: Submission) -> ResponseReturnValue:
+    """The lines with their results; around them, where htmx asks, all that has changed."""
+    term, gone = offered.term.id, fulfilled(plan, decided)
+    settled = _settle(term, gone)
+    said = result(plan, decided, Case(offered, None, backend().settings.zone))
+    page = render_template(
+        "student/plan_result.html", result=said, replayed=decided.replayed, term=offered.term
+    )
+    if request.htmx:
+        page += str(_changed(term, plan, settled, gone))
+    return page, 200 if said.changed else 422
+
+
+def _settle(term: int, sections: list[int]) -> Plan | None:
+    """What was had or is waited for leaves the plan, on the student's other pages too."""
+    student = visitor().student_id or 0
+    plan = settle(term, student, sections) if sections else None
+    if plan:
+        tell(term, student, "plan", {"version": plan.version})
+    return plan
+
+
+def _changed(term: int, plan: Plan, settled: Plan | None, gone: list[int]) -> Markup:
+    """Cells, counts and panels of all that the plan named; nothing if they can't be read now."""
+    try:
+        now = mine_of(term)
+        left = settled or without(now.plan or plan, gone)
+        counts = backend().ledger.seats_of(term, plan.sections)
+        parts = [
+            *(fragments.act(now, section) for section in plan.sections),
+            *(fragments.seats(each) for each in counts.values()),
+            fragments.mine(now),
+            fragments.bar(now),
+            panel(now, left),
+        ]
+    except (LedgerUnavailable, *AWAY) as error:
+        log.warning("A plan was decided, but its page was not read again: %s", error)
+        return Markup()
+    return Markup().join(map(fragments.out_of_band, parts))

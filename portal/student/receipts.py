@@ -1,0 +1,27 @@
+"""A receipt, for the student whose it is."""
+
+from flask import Blueprint, abort, redirect, render_template, url_for
+from flask.typing import ResponseReturnValue
+
+from portal.access import requires, visitor
+from portal.catalog.board import board
+from portal.record import receipts
+from portal.record.told import line
+
+bp = Blueprint("receipts", __name__, url_prefix="/receipts")
+
+
+@bp.get("/<code>")
+@requires("student")
+def show(code: str) -> ResponseReturnValue:
+    """One decision with its time, outcome, reasons and seats; what is another's is not there."""
+    try:
+        found = receipts.find(code)
+    except ValueError:
+        abort(404)
+    if found is None or found.student != visitor().student_id:
+        abort(404)
+    if code != found.code:
+        return redirect(url_for("receipts.show", code=found.code))
+    term = board(found.term).term
+    return render_template("student/receipt.html", line=line(found), term=term)

@@ -1,0 +1,100 @@
+"""What stands in the way, in words: of one section, or of each that is asked for together."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, repeat
+from urllib.parse import urlsplit
+
+from portal.record.receipts import code
+from portal.seats.answers import Answer, Outcome, Reason
+from portal.seats.case import Step
+from portal.seats.reasons import Told, told
+from portal.student.scene import Scene
+
+BECAUSE_OF_ANOTHER = {"together", "already_enrolled"}
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why a section can't be had; its name is blank where only one was asked for."""
+
+    name: str
+    reasons: list[Told]
+
+
+@dataclass(frozen=True)
+class Refused:
+    """All that stands in the way, and the receipts where the ledger has said so."""
+
+    refusals: list[Refusal]
+    receipts: list[str]
+
+    @property
+    def number(self) -> int:
+        """How many things stand in the way."""
+        return sum(len(each.reasons) for each in self.refusals)
+
+    @property
+    def urls(self) -> set[str]:
+        """Where the next steps lead."""
+        return {each.step.url for one in self.refusals for each in one.reasons if each.step}
+
+    def with_step(self, code: str, step: Step) -> "Refused":
+        """The same with one step for all reasons of that code, at the first of them."""
+        steps = chain([step], repeat(None))
+        refusals = [
+            replace(
+                one,
+                reasons=[
+                    replace(each, step=next(steps)) if each.code == code else each
+                    for each in one.reasons
+                ],
+            )
+            for one in self.refusals
+        ]
+        return replace(self, refusals=refusals)
+
+
+NOTHING = Refused([], [])
+
+
+def foreseen(section: int, reasons: Iterable[Reason]) -> Answer:
+    """What would be refused, as if it had been."""
+    return Answer(Outcome.REFUSED, at=0, section=section, reasons=tuple(reasons))
+
+
+def in_words(now: Scene, answers: Sequence[Answer], instead: int = 0) -> Refused:
+    """The refusals among the answers; no next step comes twice, or leads back to their form."""
+    offered: set[str] = set()
+    own = [each for each in answers if {one.code for one in each.reasons} - BECAUSE_OF_ANOTHER]
+    refusals = [
+        _told(now, each, offered, instead, alone=len(answers) == 1)
+        for each in own or answers
+        if each.reasons
+    ]
+    return Refused(refusals, receipts(now.term.id, answers))
+
+
+def receipts(term: int, answers: Iterable[Answer]) -> list[str]:
+    """The receipts' codes of decisions."""
+    return [code(term, each.seq) for each in answers if each.seq]
+
+
+def _told(now: Scene, refused: Answer, offered: set[str], instead: int, *, alone: bool) -> Refusal:
+    case = replace(now.case(now.board.card(refused.section)), instead=instead)
+    own = {case.url(refused.section, "pick")}
+    if instead:
+        own.add(case.url(refused.section, f"swap?instead={instead}"))
+    reasons = [_without(each, own, offered) for each in told(refused.reasons, case)]
+    return Refusal("" if alone else case.named(refused.section), reasons)
+
+
+def _without(reason: Told, own: set[str], offered: set[str]) -> Told:
+    """The reason without a step that stands there already, or leads to the form it is told in."""
+    if reason.step is None:
+        return reason
+    url = reason.step.url
+    if url in offered or own & {url, urlsplit(url).path}:
+        return replace(reason, step=None)
+    offered.add(url)
+    return reason

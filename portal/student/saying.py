@@ -1,0 +1,140 @@
+"""What came of a decision, in words: true also where an old answer is given once more."""
+
+from collections.abc import Sequence
+
+from portal.catalog.board import board
+from portal.errors import Words
+from portal.seats import desk, trees
+from portal.seats.answers import Answer, Outcome
+from portal.seats.case import credits_in_words, name_of
+from portal.student.scene import Scene
+from portal.words import _, _n
+
+
+def words(decided: Sequence[Answer], now: Scene, also: Sequence[int]) -> Words:
+    """What came of it as things stand now; `also` are sections given up with the first."""
+    first, name = decided[0], now.case(None).named
+    if first.outcome == Outcome.LEFT:
+        return _left(now, first.section, name(first.section))
+    if first.outcome == Outcome.DROPPED:
+        return _dropped(now, [first.section, *also])
+    sections = [each.section for each in decided]
+    held = [section for section in sections if section in now.held]
+    waiting = [section for section in sections if section in now.places]
+    if waiting:
+        return _waiting(now, held, waiting)
+    if not held:
+        title = _(
+            "You had %(name)s before, and have given it up since.", name=_names(now, sections)
+        )
+        return Words(title, _("Pick it again from the list."))
+    if all(each.outcome == Outcome.REFUSED for each in decided):
+        title = _("You already have this: %(name)s is yours.", name=_names(now, held))
+        return Words(title, _("Nothing was changed."))
+    return _selected(now, decided, held)
+
+
+def plainly(decided: Sequence[Answer], term: int, also: Sequence[int]) -> str:
+    """What was decided, in a sentence, from the answers alone."""
+    offered, first = board(term), decided[0]
+    if first.replayed:
+        return _("It went through when you first sent it.")
+    named = {card.id: name_of(card) for card in offered.some(each.section for each in decided)}
+    if first.outcome == Outcome.DROPPED:
+        gone = [name_of(card) for card in offered.some([first.section, *also])]
+        return _canceled(gone)
+    name = trees.all_of(list(named.values()))
+    if first.outcome == Outcome.LEFT:
+        return _("You have left the waitlist of %(name)s.", name=name)
+    if first.outcome == Outcome.REFUSED and len(decided) == 1:
+        held = any(each.code == "already_enrolled" for each in first.reasons)
+        if held:
+            return _("You already have %(name)s.", name=name)
+        return _("You already wait for %(name)s.", name=name)
+    lines = {each.section for each in decided if each.outcome == Outcome.WAITLISTED}
+    return _got(
+        [name for section, name in named.items() if section not in lines],
+        [name for section, name in named.items() if section in lines],
+    )
+
+
+def _selected(now: Scene, decided: Sequence[Answer], held: list[int]) -> Words:
+    amount = credits_in_words(sum(now.held[section].credits for section in held))
+    gone = [each.given_up for each in decided if each.given_up not in {0, *now.held}]
+    if not gone:
+        return Words(_got(_named(now, held), []), f"{amount}.")
+    old = _names(now, gone[:1])
+    title = _n(
+        "Swapped: %(name)s is yours.",
+        "Swapped: %(name)s are yours.",
+        len(held),
+        name=_names(now, held),
+    )
+    return Words(title, _("%(credits)s. %(old)s is given up.", credits=amount, old=old))
+
+
+def _waiting(now: Scene, held: list[int], waiting: list[int]) -> Words:
+    place = now.places[waiting[0]]
+    name = _names(now, waiting)
+    spot = _("Place %(place)s of %(size)s.", place=place.position, size=place.size)
+    if place.instead in now.held:
+        old = _names(now, [place.instead])
+        then = _("You keep %(old)s until a seat in %(name)s is yours.", old=old, name=name)
+    else:
+        then = _("A seat comes to you by itself.")
+    return Words(_got(_named(now, held), _named(now, waiting)), f"{spot} {then}")
+
+
+def _got(held: list[str], waiting: list[str]) -> str:
+    if held and waiting:
+        return _n(
+            "%(held)s is yours, and you wait for %(waiting)s.",
+            "%(held)s are yours, and you wait for %(waiting)s.",
+            len(held),
+            held=trees.all_of(held),
+            waiting=trees.all_of(waiting),
+        )
+    if waiting:
+        return _("You are on the waitlist of %(name)s.", name=trees.all_of(waiting))
+    return _n(
+        "Selected: %(name)s is yours.",
+        "Selected: %(name)s are yours.",
+        len(held),
+        name=trees.all_of(held),
+    )
+
+
+def _dropped(now: Scene, sections: Sequence[int]) -> Words:
+    back = [section for section in sections if now.state(section)]
+    if back:
+        name = _names(now, back)
+        title = _("You had given %(name)s up before, and have it again now.", name=name)
+        return Words(title, _("Nothing was changed."))
+    left = desk.drops_left(now.profile.student, now.term.id, now.phase.now)
+    more = (
+        _n("You can cancel %(num)s more today.", "You can cancel %(num)s more today.", left)
+        if left
+        else _("You can cancel no more today.")
+    )
+    return Words(_canceled(_named(now, sections)), more)
+
+
+def _canceled(names: list[str]) -> str:
+    return _n(
+        "%(name)s is canceled.", "%(name)s are canceled.", len(names), name=trees.all_of(names)
+    )
+
+
+def _left(now: Scene, section: int, name: str) -> Words:
+    if now.state(section):
+        title = _("You had given %(name)s up before, and have it again now.", name=name)
+        return Words(title, _("Nothing was changed."))
+    return Words(_("You have left the waitlist of %(name)s.", name=name), "")
+
+
+def _names(now: Scene, sections: Sequence[int]) -> str:
+    return trees.all_of(_named(now, sections))
+
+
+def _named(now: Scene, sections: Sequence[int]) -> list[str]:
+    return [now.case(None).named(section) for section in sections]

@@ -1,0 +1,73 @@
+"""My schedule, and the page that gives and takes back its secret address."""
+
+from datetime import datetime
+
+from flask import flash, render_template, url_for
+from flask.typing import ResponseReturnValue
+from htmx_flask import request
+
+from portal.access import requires, visitor
+from portal.backend import backend
+from portal.catalog.board import Board, board
+from portal.catalog.cards import Card
+from portal.layout import go
+from portal.schedule import feeds, mine, words
+from portal.seats.case import amount, credits_in_words, name_of
+from portal.student import bp
+from portal.student.scene import titled
+from portal.words import _
+
+
+@bp.get("/schedule")
+@requires("student")
+def schedule(term_id: int) -> ResponseReturnValue:
+    """The week, the list, exams and days off; the part that changes alone where htmx asks."""
+    offered = board(term_id)
+    found = mine.schedule(offered, visitor().student_id or 0)
+    if request.htmx.target == "schedule":
+        if request.args.get("mark") == found.mark:
+            return "", 204
+        return render_template("student/schedule_found.html", schedule=found, **_around(offered))
+    return render_template("student/schedule.html", schedule=found, **_around(offered))
+
+
+@bp.get("/schedule/feed")
+@requires("student")
+def schedule_feed(term_id: int) -> ResponseReturnValue:
+    """The secret address of the student's calendar, and how to get or end one."""
+    feed = feeds.current(visitor().student_id or 0)
+    address = url_for("calendar.feed", secret=feeds.secret(feed), _external=True) if feed else ""
+    return render_template(
+        "student/schedule_feed.html", term=board(term_id).term, feed=feed, address=address
+    )
+
+
+@bp.post("/schedule/feed")
+@requires("student")
+def change_feed(term_id: int) -> ResponseReturnValue:
+    """Make an address or end it; what is asked of one that has been replaced changes nothing."""
+    student, was = visitor().student_id or 0, request.form.get("feed", 0, type=int)
+    if request.form.get("act") == "end":
+        feeds.end(student, was)
+        flash(_("Your calendar address is turned off."), "message")
+    else:
+        feeds.renew(student, was)
+        flash(_("Your new calendar address is ready."), "message")
+    return go(url_for("student.schedule_feed", term_id=term_id))
+
+
+def _around(offered: Board) -> dict[str, object]:
+    """What the templates need beside the schedule itself."""
+
+    def title(card: Card) -> str:
+        return titled(offered, card)
+
+    return {
+        "term": offered.term,
+        "title": title,
+        "named": name_of,
+        "points": amount,
+        "amount": credits_in_words,
+        "words": words,
+        "today": datetime.now(backend().settings.zone),
+    }

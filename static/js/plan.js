@@ -1,0 +1,49 @@
+// My plan follows what is changed in other tabs, and rows say whether they are planned.
+
+const plan = () => document.getElementById("plan");
+
+async function refresh() {
+  const answer = plan() && await fetch(plan().dataset.source).catch(() => null);
+  if (!answer?.ok || answer.redirected) return;
+  dispatchEvent(new CustomEvent("fs:fragments", { detail: await answer.text() }));
+}
+
+function mark() {
+  if (!plan()) return;
+  const planned = new Set(plan().dataset.sections.split(" "));
+  for (const link of document.querySelectorAll(".row-plan")) {
+    link.toggleAttribute("data-planned", planned.has(link.dataset.section));
+  }
+}
+
+// Where counts are shown twice, the first of them is live and the others follow it.
+function echo() {
+  for (const place of document.querySelectorAll("[data-counts]")) {
+    const id = place.dataset.counts;
+    const own = place.firstElementChild;
+    own.removeAttribute("id");
+    const shown = document.getElementById(id);
+    if (shown) {
+      const copy = shown.cloneNode(true);
+      copy.removeAttribute("id");
+      if (!copy.isEqualNode(own)) own.replaceWith(copy);
+    } else {
+      own.id = id;
+    }
+  }
+}
+
+// Whoever waits for the opening with a key under the finger keeps the button when it wakes.
+new MutationObserver(() => {
+  if (document.activeElement?.matches(".plan-asleep")) plan().querySelector(".plan-submit").focus();
+}).observe(document.body, { subtree: true, attributeFilter: ["data-phase"] });
+
+addEventListener("fs:plan", (event) => {
+  if (event.detail.version !== Number(plan()?.dataset.seq)) refresh();
+});
+document.addEventListener("visibilitychange", () => { if (!document.hidden) refresh(); });
+addEventListener("pageshow", (event) => { if (event.persisted) refresh(); });
+for (const change of ["htmx:afterSettle", "htmx:oobAfterSwap"]) {
+  addEventListener(change, () => { mark(); echo(); });
+}
+echo();

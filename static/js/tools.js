@@ -1,0 +1,27 @@
+// Buttons for what scripts alone can do: to copy a field, and to print.
+
+const COPIED = 2000; // ms for which the button says so
+
+for (const button of document.querySelectorAll("[data-print]")) {
+  button.hidden = false;
+  button.addEventListener("click", () => print());
+}
+
+for (const button of document.querySelectorAll("[data-copy]")) {
+  const label = button.textContent;
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    const field = document.getElementById(button.dataset.copy);
+    field.select();
+    copy(field.value).then(() => {
+      button.textContent = button.dataset.copied;
+      setTimeout(() => { button.textContent = label; }, COPIED);
+    }, () => {}); // it stays selected, to be copied by hand
+  });
+}
+
+// Browsers give the clipboard to safe addresses alone; the older way works on the others.
+function copy(text) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  return document.execCommand("copy") ? Promise.resolve() : Promise.reject(new Error("no clipboard"));
+}

@@ -1,0 +1,45 @@
+"""A live page hears in its own language, whoever else shows the same section."""
+
+from portal.catalog.models import Section, Term
+from portal.languages import NAMES
+from tests.cast import Cast
+from tests.live.conftest import Claim, Open
+from tests.live.tabs import Tab
+
+OPEN = {"en": "</b> of 2 open", "es": "</b> de 2 libres"}
+
+
+def only(tab: Tab, language: str) -> bool:
+    """Whether counts have come in that language, and in no other."""
+    heard = "".join(tab.frames)
+    return {code for code in NAMES if OPEN[code] in heard} == {language}
+
+
+def test_each_page_is_sent_counts_in_its_own_language(
+    cast: Cast, term: Term, section: Section, open_tab: Open, claim: Claim
+) -> None:
+    spanish = {"Accept-Language": "es"}
+    tabs = {
+        "en": open_tab(cast.ada.account_id),
+        "es": open_tab(cast.ben.account_id, **spanish),
+    }
+    for tab in tabs.values():
+        tab.ask(term.id, [section.id])
+        tab.shows(section.id, 2)
+    claim(cast.cleo.id, section.id)
+    for language, tab in tabs.items():
+        tab.shows(section.id, 1)
+        assert only(tab, language), tab.frames
+
+
+def test_news_of_ones_own_comes_in_ones_own_language(
+    cast: Cast, term: Term, section: Section, open_tab: Open, claim: Claim
+) -> None:
+    tabs = {"en": open_tab(cast.ada.account_id)}
+    tabs["es"] = open_tab(cast.ada.account_id, **{"Accept-Language": "es"})
+    claim(cast.ada.id, section.id)
+    for tab in tabs.values():
+        tab.ask(term.id, [section.id], held=[section.id])
+    tabs["en"].hear(lambda tab: "My selections" in "".join(tab.frames))
+    tabs["es"].hear(lambda tab: "Mi selección" in "".join(tab.frames))
+    assert "My selections" not in "".join(tabs["es"].frames)

@@ -1,0 +1,29 @@
+"""A section with one seat that several students want, and a mail server that takes the news."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from portal.notices.relay import Relay, a_breaker
+from portal.notices.smtp import Server, Smtp
+from tests.cast import Cast
+from tests.notices.postman import Postman, a_postman
+from tests.notices.stories import Story, a_story
+
+
+@pytest.fixture
+def story(cast: Cast) -> Story:
+    return a_story(cast)
+
+
+@pytest.fixture
+def postman() -> Iterator[Postman]:
+    with a_postman() as postman:
+        yield postman
+
+
+@pytest.fixture
+def relay(postman: Postman) -> Relay:
+    """To the postman; so quick that no test waits."""
+    server = Server("127.0.0.1", postman.port)
+    return Relay(lambda: Smtp(server, patience=2), a_breaker(rest=0.3), pauses=(0.02, 0.04, 0.08))

@@ -1,0 +1,83 @@
+"""FAIRSEAT_SMTP: which mail server, and how we come to an understanding with it."""
+
+from typing import Any
+
+import pytest
+from aiosmtpd.smtp import AuthResult, LoginPassword
+
+from portal.notices.letter import Letter
+from portal.notices.post import Deferred, Unreachable
+from portal.notices.smtp import Server, Smtp
+from tests.cast import Cast
+from tests.notices.postman import Postman
+from tests.notices.stories import Story, a_letter
+
+pytestmark = pytest.mark.filterwarnings("ignore:Requiring AUTH while not requiring TLS")
+
+ADDRESSES = {
+    "smtp://mail.u.example": Server("mail.u.example", 25),
+    "smtp://mail.u.example:587?starttls=1": Server("mail.u.example", 587, starttls=True),
+    "smtps://me:p%40ss@mail.u.example": Server("mail.u.example", 465, "me", "p@ss", tls=True),
+}
+
+
+@pytest.fixture
+def mail(story: Story, cast: Cast) -> Letter:
+    story.hand_over(cast.ada, cast.ben)
+    return a_letter()
+
+
+def authenticate(_: Any, __: Any, ___: Any, ____: str, given: LoginPassword) -> AuthResult:
+    return AuthResult(success=given == LoginPassword(b"us", b"secret"), handled=False)
+
+
+def ask_for_a_password(postman: Postman) -> None:
+    postman.close()
+    postman.open(authenticator=authenticate, auth_required=True, auth_require_tls=False)
+
+
+@pytest.mark.parametrize("url", ADDRESSES)
+def test_an_address_names_host_port_login_and_encryption(url: str) -> None:
+    assert Server.of(url) == ADDRESSES[url]
+
+
+@pytest.mark.parametrize("url", ["mail.u.example", "http://mail.u.example", "smtp://", "smtp:25"])
+def test_what_is_no_address_is_told_without_its_password(url: str) -> None:
+    with pytest.raises(ValueError, match="FAIRSEAT_SMTP is no address"):
+        Server.of(url)
+
+
+def test_it_logs_in(postman: Postman, mail: Letter) -> None:
+    ask_for_a_password(postman)
+    talk = Smtp(Server("127.0.0.1", postman.port, "us", "secret"))
+    talk.send(mail)
+    talk.close()
+    assert len(postman.mails) == 1
+
+
+def test_a_login_that_is_refused_is_no_fault_of_the_mail(postman: Postman, mail: Letter) -> None:
+    ask_for_a_password(postman)
+    with pytest.raises(Unreachable, match="535"):
+        Smtp(Server("127.0.0.1", postman.port, "us", "guess")).send(mail)
+    with pytest.raises(Unreachable, match="530"):
+        Smtp(Server("127.0.0.1", postman.port)).send(mail)
+
+
+def test_where_encryption_is_wished_nothing_goes_in_the_clear(
+    postman: Postman, mail: Letter
+) -> None:
+    with pytest.raises(Unreachable, match="STARTTLS"):
+        Smtp(Server("127.0.0.1", postman.port, "us", "secret", starttls=True)).send(mail)
+    assert (postman.asked, postman.mails) == (0, [])
+
+
+def test_a_connection_that_broke_is_begun_anew(postman: Postman, mail: Letter) -> None:
+    talk = Smtp(Server("127.0.0.1", postman.port))
+    talk.send(mail)
+    postman.close()
+    postman.open()
+    with pytest.raises(Deferred):  # the first to notice
+        talk.send(mail)
+    talk.send(mail)
+    talk.close()
+    assert len(postman.mails) == 2

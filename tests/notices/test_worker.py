@@ -1,0 +1,145 @@
+"""The worker of notices, the clock that calls it, and kill -9 of everyone."""
+
+import os
+import signal
+import time
+from collections import Counter
+
+import pytest
+from rq import Queue
+from sqlalchemy import func, select, text, update
+
+from jobs.notify import notify
+from portal.backend import backend
+from portal.db import transaction
+from portal.notices.models import Notice, Outgoing
+from portal.record.drain import drain
+from portal.record.journal import last_seq
+from portal.record.models import Event
+from portal.record.promote import promote
+from portal.record.sweep import Sweeper
+from portal.record.wake import wake
+from tests import cast as builders
+from tests.cast import Cast
+from tests.notices.postman import Postman
+from tests.notices.stories import Story, give_addresses, outbox
+from tests.record.processes import caught_up, ready, recorded, running, start, wait_for
+from tests.record.rush import Rush, a_rush, claims, spec
+from tests.record.test_kill import busy
+
+
+def called() -> int:
+    """How many jobs wait for the worker of notices."""
+    return queue().count
+
+
+def queue() -> Queue:
+    return Queue("notify", connection=backend().redis)
+
+
+def sweep(sweeper: Sweeper) -> None:
+    sweeper.look()
+    sweeper.call()
+
+
+def a_full_section(waiting: int) -> Rush:
+    """With so many who wait for a seat, and can be reached by mail."""
+    rush = a_rush(sections=1, students=waiting, capacity=0, waitlist=waiting)
+    claims(rush, [(student, rush.sections[0]) for student in rush.students])
+    give_addresses()
+    drain(rush.term, seconds=0)
+    return rush
+
+
+def all_promoted(rush: Rush) -> None:
+    """A seat for everyone who waits."""
+    size = len(rush.students)
+    roomy = spec(rush.sections[0], capacity=size, waitlist=size, version=2)
+    backend().ledger.put_section(rush.term, roomy)
+    promote(rush.term, "tests")
+
+
+def count(what: type[Notice | Outgoing]) -> int:
+    with transaction() as session:
+        return session.scalar(select(func.count()).select_from(what)) or 0
+
+
+def test_the_recorder_calls_it(story: Story, cast: Cast) -> None:
+    story.hand_over(cast.ada, cast.ben)
+    assert called() == 1
+
+
+def test_the_clock_calls_it_where_the_call_was_lost(story: Story, cast: Cast) -> None:
+    story.hand_over(cast.ada, cast.ben)
+    queue().empty()
+    sweep(Sweeper())
+    assert called() == 1
+
+
+def test_the_clock_calls_it_again_when_a_mail_is_due_again(story: Story, cast: Cast) -> None:
+    story.hand_over(cast.ada, cast.ben)
+    sweeper = Sweeper()
+    queue().empty()
+    with transaction() as session:
+        session.execute(update(Outgoing).values(due_at=func.now() + text("interval '1 hour'")))
+    sweep(sweeper)
+    assert called() == 0
+    with transaction() as session:
+        session.execute(update(Outgoing).values(due_at=func.now()))
+    sweep(sweeper)
+    assert called() == 1
+
+
+def test_the_clock_calls_it_when_a_reminder_is_due(cast: Cast) -> None:
+    assert cast
+    term = builders.a_term()
+    builders.a_coming_window(term, 15.02)  # a second more than the reminder comes ahead
+    drain(term.id, seconds=0)
+    sweeper = Sweeper()
+    sweep(sweeper)
+    assert called() == 0
+    wait_for(lambda: sweep(sweeper) or called(), 5)
+    notify(term.id)
+    assert count(Notice) == 4
+    queue().empty()
+    sweep(Sweeper())
+    assert called() == 0
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_recorder_that_is_killed_leaves_one_notice_for_each_event() -> None:
+    rush = a_full_section(waiting=1500)
+    all_promoted(rush)
+    with running(("worker", "record"), ("clock",)) as processes:
+        ready("record")
+        wake(rush.term, ["record"])
+        while recorded(rush.term) < last_seq(backend().redis, rush.term) and len(processes) < 5:
+            wait_for(lambda: busy(backend()) or caught_up(rush.term))
+            time.sleep(0.05)
+            for pid in busy(backend()):
+                os.kill(pid, signal.SIGKILL)
+            processes.append(start("worker", "record"))
+        wait_for(lambda: caught_up(rush.term), 30)
+    with transaction() as session:
+        causes = session.execute(select(Notice.seq, Notice.account_id)).all()
+        events = session.scalars(select(Event.seq).where(Event.name == "promoted")).all()
+    assert Counter(seq for seq, _ in causes) == Counter(events)
+    assert len({account for _, account in causes}) == count(Outgoing) == 1500
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_sender_that_is_killed_loses_no_mail(
+    postman: Postman, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAIRSEAT_SMTP", f"smtp://127.0.0.1:{postman.port}")
+    rush = a_full_section(waiting=200)
+    all_promoted(rush)
+    drain(rush.term, seconds=0)
+    with running(("clock",)):
+        for sent in (50, 100):
+            with running(("worker", "notify")):  # which kills it at the end
+                wait_for(lambda sent=sent: len(postman.mails) >= sent, 30)
+        with running(("worker", "notify")):
+            wait_for(lambda: all(mail.sent_at for mail in outbox()), 30)
+    assert len(set(postman.recipients)) == len(set(postman.ids)) == 200
+    assert len(postman.mails) <= 202  # at most the one in hand, at each kill

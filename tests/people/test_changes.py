@@ -1,0 +1,220 @@
+"""What a process knows of a student stays until it changes, and no longer."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import timedelta
+from time import monotonic
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from sqlalchemy import Connection, create_engine, text
+from sqlalchemy.exc import OperationalError
+
+from portal.backend import Backend
+from portal.db import transaction, with_driver
+from portal.people import changes, profile
+from portal.people.models import CompletedCourse
+from portal.people.profile import Profile
+from portal.seats import desk
+from portal.seats.desk import Asked
+from tests import cast as builders
+from tests.cast import Cast
+from tests.people.conftest import Statements
+from tests.record.processes import wait_for
+
+HOLD = text("INSERT INTO holds (student_id, kind, reason, office) VALUES (:who, 'x', 'y', 'z')")
+
+
+@pytest.fixture
+def others(backend: Backend) -> Iterator[Callable[[], Connection]]:
+    """Connections of other processes, each in a transaction of its own."""
+    engine = create_engine(with_driver(backend.settings.database_url))
+    opened: list[Connection] = []
+
+    def connection() -> Connection:
+        opened.append(engine.connect())
+        return opened[-1]
+
+    yield connection
+    for each in opened:
+        each.close()
+    engine.dispose()
+
+
+def known(*students: Any) -> list[Profile]:
+    return [profile.profile(student.id) for student in students]
+
+
+def holds(*students: Any) -> list[int]:
+    return [len(each.holds) for each in known(*students)]
+
+
+def claim(student: Any, section: Any) -> Any:
+    asked = Asked(student.id, section.term_id, section.id, uuid4().hex, "test")
+    return desk.claim(asked, credits=None, wait=False)
+
+
+def test_a_claim_of_a_known_student_asks_nothing_of_postgresql_about_rules(
+    cast: Cast, statements: Statements
+) -> None:
+    term = builders.a_term()
+    builders.an_open_window(term)
+    section = builders.a_section(builders.a_course(), term, capacity=9)
+    known(cast.ada)
+    with statements() as sent:
+        assert claim(cast.ada, section).registration
+    tables = ("students", "holds", "completed_courses", "overrides", "accounts")
+    assert not [each for each in sent if any(f"FROM {table}" in each for table in tables)]
+
+
+def test_a_thousand_questions_cost_one_look_every_two_seconds(
+    cast: Cast, statements: Statements
+) -> None:
+    known(cast.ada, cast.ben)
+    began = monotonic()
+    with statements() as sent:
+        for _ in range(1000):
+            known(cast.ada, cast.ben)
+    assert len(sent) <= 1 + (monotonic() - began) / changes.FRESH
+
+
+def test_a_hold_that_another_process_places_is_seen_within_seconds(
+    cast: Cast, others: Callable[[], Connection]
+) -> None:
+    assert holds(cast.ada, cast.ben) == [0, 0]
+    elsewhere = others()
+    elsewhere.execute(HOLD, {"who": cast.ada.id})
+    elsewhere.commit()
+    wait_for(lambda: holds(cast.ada, cast.ben) == [1, 0], 5)
+
+
+def test_holds_of_transactions_that_commit_out_of_order_are_all_seen(
+    cast: Cast, others: Callable[[], Connection]
+) -> None:
+    seen = changes.news(None)
+    assert holds(cast.ada, cast.ben, cast.cleo) == [0, 0, 0]
+    first, second, third = others(), others(), others()
+    for connection, student in ((first, cast.ada), (second, cast.ben), (third, cast.cleo)):
+        connection.execute(HOLD, {"who": student.id})
+    second.commit()
+    seen = changes.news(seen)
+    assert holds(cast.ada, cast.ben, cast.cleo) == [0, 1, 0]
+    third.commit()
+    seen = changes.news(seen)
+    assert holds(cast.ada, cast.ben, cast.cleo) == [0, 1, 1]
+    first.commit()
+    changes.news(seen)
+    assert holds(cast.ada, cast.ben, cast.cleo) == [1, 1, 1]
+
+
+def test_what_is_told_once_is_not_told_again(cast: Cast, statements: Statements) -> None:
+    seen = changes.news(None)
+    with transaction() as session:
+        session.execute(HOLD, {"who": cast.ada.id})
+    seen = changes.news(seen)
+    known(cast.ada)
+    changes.news(seen)
+    with statements() as sent:
+        known(cast.ada)
+    assert not [each for each in sent if "FROM students" in each]
+
+
+CHANGES = {
+    "a name": "UPDATE accounts SET name = 'Eva' WHERE username = 'eve'",
+    "a class year": "UPDATE students SET year = 'Senior' WHERE id = :eve",
+    "a limit": "UPDATE students SET credit_limit = 12 WHERE id = :eve",
+    "a minor": "INSERT INTO student_subjects SELECT :eve, id, 'minor' FROM subjects",
+    "no major": "DELETE FROM student_subjects",
+    "a subject's name": "UPDATE subjects SET name = 'Computing'",
+    "a department's name": "UPDATE departments SET name = 'Science'",
+    "a passed course": "INSERT INTO completed_courses VALUES (:eve, 'CSC-2', '', '', 4)",
+    "no passed course": "DELETE FROM completed_courses",
+    "another's course": "UPDATE completed_courses SET student_id = :ada",
+    "a lifted hold": "UPDATE holds SET lifted_at = now()",
+    "no hold": "DELETE FROM holds",
+    "an override": "INSERT INTO overrides (student_id, section_id, waives, reason)"
+    " SELECT :eve, id, '{prerequisite}', 'x' FROM sections",
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_changes_is_seen(cast: Cast, change: str) -> None:
+    department = builders.a_department()
+    eve = builders.a_student("eve", majors=("CSC",), department_id=department.id)
+    builders.a_section(builders.a_course(), builders.a_term())
+    with transaction() as session:
+        session.add(CompletedCourse(student_id=eve.id, course_code="CSC-1"))
+        session.execute(HOLD, {"who": eve.id})
+    seen = changes.news(None)
+    (before,) = known(eve)
+    with transaction() as session:
+        session.execute(text(CHANGES[change]), {"eve": eve.id, "ada": cast.ada.id})
+    changes.news(seen)
+    (after,) = known(eve)
+    assert after != before
+    assert after == profile.read(eve.id)
+
+
+def test_who_is_deleted_has_no_profile(cast: Cast) -> None:
+    seen = changes.news(None)
+    known(cast.ada)
+    with transaction() as session:
+        session.execute(text("UPDATE students SET deleted_at = now()"))
+    changes.news(seen)
+    with pytest.raises(LookupError):
+        known(cast.ada)
+
+
+def test_known_students_stay_known_while_the_database_is_away(
+    cast: Cast, without_database: Callable[[], None]
+) -> None:
+    before = known(cast.ada)
+    without_database()
+    assert known(cast.ada) == before
+    with pytest.raises(OperationalError):
+        known(cast.ben)
+
+
+@pytest.mark.parametrize("late", [timedelta(hours=13), timedelta(days=40)])
+def test_who_has_not_looked_for_long_forgets_everything(cast: Cast, late: timedelta) -> None:
+    seen = changes.news(None)
+    known(cast.ada)
+    with transaction() as session:
+        session.execute(HOLD, {"who": cast.ada.id})
+        session.execute(text("DELETE FROM people_changes"))
+    changes.news(replace(seen, at=seen.at - late))
+    assert holds(cast.ada) == [1]
+
+
+def test_in_a_database_that_was_set_back_everything_is_forgotten(cast: Cast) -> None:
+    seen = changes.news(None)
+    known(cast.ada)
+    with transaction() as session:
+        session.execute(HOLD, {"who": cast.ada.id})
+    later = seen.newest + 1_000_000
+    changes.news(replace(seen, snapshot=f"{later}:{later}:"))
+    assert holds(cast.ada) == [1]
+
+
+def test_old_changes_are_cleared_away(cast: Cast) -> None:
+    with transaction() as session:
+        session.execute(text("UPDATE people_changes SET at = now() - interval '2 days'"))
+        session.execute(HOLD, {"who": cast.ada.id})
+    changes.news(None)
+    with transaction() as session:
+        left = session.execute(text("SELECT kind, id FROM people_changes")).all()
+    assert left == [("student", cast.ada.id)]
+
+
+def test_all_students_can_be_read_ahead(
+    cast: Cast, statements: Statements, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(profile, "BATCH", 3)
+    changes.news(None)
+    profile.preload()
+    everyone = (cast.ada, cast.ben, cast.cleo, cast.dan)
+    with statements() as sent:
+        found = known(*everyone)
+    assert not [each for each in sent if "FROM students" in each]
+    assert found == [profile.read(student.id) for student in everyone]

@@ -1,0 +1,78 @@
+"""Real enrolment curves of a spring quarter, as the tallies that a term of ours would have."""
+
+import csv
+import gzip
+import os
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import pairwise
+from pathlib import Path
+
+from portal.config import ROOT
+from portal.record.freed import HOUR, Freed, Moves, Tally
+
+DATA = Path(os.environ.get("FAIRSEAT_DATA") or ROOT.parent / "shared" / "data")
+FOLDER = DATA / "ucsd-trace"
+NO_LIMIT = 9999
+
+Row = tuple[float, int, int, int]  # moment (s since 1970), enrolled, waiting, capacity
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One section over time; `dropped` are the moments and numbers of seats given up."""
+
+    rows: list[Row]
+    dropped: list[tuple[float, int]]
+
+    def waiting(self, at: float) -> int:
+        """Students on the list at a moment."""
+        seen = bisect_right(self.rows, (at, NO_LIMIT, NO_LIMIT, NO_LIMIT))
+        return self.rows[seen - 1][2] if seen else 0
+
+    def freed(self, after: float, until: float) -> int:
+        """Seats given up between two moments."""
+        return sum(seats for at, seats in self.dropped if after < at <= until)
+
+    def tally(self, until: float) -> Tally:
+        """What a term of ours would have counted of it until a moment."""
+        hours: dict[int, Moves] = defaultdict(Moves)
+        held, dropped = 0, dict(self.dropped)
+        for at, enrolled, _, _ in self.rows:
+            if at > until:
+                break
+            net, held = enrolled - held, enrolled
+            moves = Moves(net, net * at, dropped.get(at, 0))
+            hours[int(at // HOUR)] = hours[int(at // HOUR)].plus(moves)
+        return Tally(dict(hours))
+
+
+def curves() -> list[Curve]:
+    """Every section that has had a limit all the time."""
+    found: dict[str, list[Row]] = defaultdict(list)
+    with gzip.open(FOLDER / "ucsd_sp22_sections.csv.gz", "rt") as file:
+        for row in csv.DictReader(file):
+            at = datetime.fromisoformat(row["time"]).replace(tzinfo=UTC).timestamp()
+            counts = int(row["enrolled"]), int(row["waitlisted"]), int(row["total"])
+            found[row["section"]].append((at, *counts))
+    limited = (rows for rows in found.values() if all(0 < row[3] < NO_LIMIT for row in rows))
+    return [Curve(rows, list(_drops(rows))) for rows in limited]
+
+
+def seen(curves: list[Curve], at: float) -> Freed:
+    """All of them as a term, each section numbered by its place in the list."""
+    tallies = {number: curve.tally(at) for number, curve in enumerate(curves)}
+    term = Tally()
+    for tally in tallies.values():
+        term = term.plus(tally.hours)
+    return Freed(1, term, tallies)
+
+
+def _drops(rows: list[Row]) -> Iterator[tuple[float, int]]:
+    """Seats given up; where the capacity changed as well, nobody knows (see SOURCE.md there)."""
+    for (_, before, _, capacity), (at, after, _, now) in pairwise(rows):
+        if capacity == now and after < before:
+            yield at, before - after

@@ -1,0 +1,109 @@
+"""A story in which everything happens that a page can show, and the address of every page."""
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+from flask import Flask
+from sqlalchemy import select
+from werkzeug.routing import Rule
+
+from portal.admin.changes import DEEDS
+from portal.backend import backend
+from portal.catalog.models import Term
+from portal.db import transaction
+from portal.notices.models import Notice
+from portal.record.drain import drain
+from portal.record.journal import last_seq
+from portal.record.promote import promote
+from portal.record.receipts import code
+from tests import cast as builders
+from tests.cast import Cast, Meets
+from tests.web.plans import place
+from tests.web.visitors import browser_of
+from tests.web.visits import address, press
+
+NO_PAGES = ("static", "assets.", "api.", "calendar.", "health.", "live.")
+RULES = {"prerequisites": {"any": [{"course": "MAT-1"}, {"course": "MAT-2"}]}, "note": "Ñ"}
+
+Values = dict[str, list[Any]]
+
+
+def pages(app: Flask, values: Values) -> Iterator[str]:
+    """Every page, with everything of the story that may stand in its address."""
+    for rule in app.url_map.iter_rules():
+        if "GET" in (rule.methods or ()) and not rule.endpoint.startswith(NO_PAGES):
+            yield from _filled(rule, values)
+
+
+def a_story(app: Flask, cast: Cast) -> Values:
+    """Seats, places, swaps, refusals, plans and promotions; and what addresses may name of them."""
+    term = builders.a_term("Fall 2030")
+    windows = [builders.an_open_window(term)]
+    sections = _sections(term, cast)
+    _happen(app, sections)
+    promote(term.id, "tests")
+    drain(term.id)
+    others = [builders.a_term(name) for name in ("Fall 2031", "Fall 2032", "Fall 2033")]
+    course = builders.a_course("MAT-1")
+    for other in others:
+        builders.a_section(course, other)
+    windows += [builders.a_coming_window(others[0]), builders.an_ended_window(others[1])]
+    last = last_seq(backend().redis, term.id)
+    return {
+        "term_id": [each.id for each in (term, *others)],
+        "section_id": [each.id for each in sections.values()],
+        "window_id": [each.id for each in windows],
+        "code": [*(code(term.id, seq) for seq in range(1, last + 1)), "nonsense"],
+        "notice": _notices(),
+        "action": list(DEEDS),
+    }
+
+
+def _sections(term: Term, cast: Cast) -> dict[str, Any]:
+    morning = (
+        Meets("MR", kind="LEC", room="Hall 1"),
+        Meets("W", "14:00", "15:50", kind="LAB", dates=("2030-09-02", "2030-10-18")),
+        Meets("F", "08:00", "09:50", clashes=False, kind="TES"),
+    )
+    made: dict[str, dict[str, Any]] = {
+        "held": {"meetings": morning, "teacher": cast.iris},
+        "full": {"capacity": 1},
+        "freed": {"capacity": 1, "teacher": cast.iris},
+        "clash": {"meetings": morning[:1], **RULES},
+        "canceled": {"status": "CANCELED"},
+        "closed": {"status": "CONFIRMED"},
+        "none": {"capacity": 0, "waitlist": 0},
+        "range": {"credits_min": 1, "credits_max": 3, "corequisites": {"course": "CSC-1"}},
+    }
+    return {
+        name: builders.a_section(builders.a_course(f"CSC-{number}"), term, **settings)
+        for number, (name, settings) in enumerate(made.items(), 1)
+    }
+
+
+def _happen(app: Flask, sections: dict[str, Any]) -> None:
+    ada, ben = browser_of(app, "ada"), browser_of(app, "ben")
+    for name in ("full", "freed"):
+        press(ben, sections[name], "pick")
+    for name in ("held", "full", "freed", "clash", "none"):
+        press(ada, sections[name], "pick", wait="1")
+        ada.post(address(sections[name], "pick"))
+    for name in ("range", "clash", "full"):
+        place(ada, sections[name])
+    press(ben, sections["freed"], "drop")
+
+
+def _notices() -> list[int]:
+    with transaction() as session:
+        return list(session.scalars(select(Notice.id)))
+
+
+def _filled(rule: Rule, values: Values) -> Iterator[str]:
+    names = sorted(rule.arguments)
+    for chosen in product(*(values[name] for name in names)):
+        given = dict(zip(names, chosen, strict=True))
+        here = given.get("term_id", values["term_id"][0]) == values["term_id"][0]
+        built = rule.build(given) if here or "section_id" not in given else None
+        if built:
+            yield built[1]

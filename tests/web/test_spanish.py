@@ -1,0 +1,62 @@
+"""Every page of everyone in Spanish, with nothing English left over."""
+
+import re
+from html import unescape
+
+import pytest
+from babel.messages.pofile import read_po
+from flask import Flask
+
+from portal.config import ROOT
+from tests.cast import Cast
+from tests.web.everything import Values, a_story, pages
+from tests.web.visitors import browser_of
+
+CATALOGUE = ROOT / "portal" / "translations" / "es" / "LC_MESSAGES" / "messages.po"
+GAPS = re.compile(r"%\(\w+\)s|\{\w+\}|<[^>]+>")
+LONG = 12  # what is shorter may be a part of a name
+SPANISH = {"Accept-Language": "es"}
+
+
+@pytest.fixture(scope="module")
+def english() -> set[str]:
+    """What is said in English, in as many pieces as it is filled in, where Spanish says another."""
+    with CATALOGUE.open("rb") as file:
+        known = read_po(file, locale="es")
+    said = [(message.id, message.string) for message in known if message.id]
+    pairs = [
+        (each, str(told)) for ids, told in said for each in ([ids] if isinstance(ids, str) else ids)
+    ]
+    pieces = {piece.strip() for text, told in pairs if text != told for piece in GAPS.split(text)}
+    spanish = " ".join(told for _, told in pairs)
+    return {piece for piece in pieces if len(piece) > LONG and piece not in spanish}
+
+
+@pytest.fixture
+def story(app: Flask, cast: Cast) -> Values:
+    return a_story(app, cast)
+
+
+@pytest.mark.parametrize("username", ["ada", "iris", "max"])
+def test_no_page_has_english_left_over(
+    app: Flask, story: Values, english: set[str], username: str
+) -> None:
+    client, seen, left = browser_of(app, username), 0, dict[str, str]()
+    for address in pages(app, story):
+        answer = client.get(address, headers=SPANISH)
+        if answer.mimetype == "text/html" and not answer.location:
+            text = unescape(answer.text)
+            left |= {piece: address for piece in english if piece in text}
+            seen += answer.status_code == 200
+    assert left == {}
+    assert seen > 3
+
+
+def test_a_visitor_reads_spanish_too(app: Flask, english: set[str]) -> None:
+    text = unescape(app.test_client().get("/login", headers=SPANISH).text)
+    assert [piece for piece in english if piece in text] == []
+
+
+def test_english_is_found_where_it_is_left_over(app: Flask, english: set[str]) -> None:
+    text = unescape(app.test_client().get("/login").text)
+    assert any(piece in text for piece in english)

@@ -1,0 +1,53 @@
+"""What the countdown says, on the server and in the browser."""
+
+import re
+
+import pytest
+from babel import Locale
+
+from portal.languages import NAMES, speaking
+from portal.seats.answers import WindowView
+from portal.windows import countdown
+from portal.windows.phases import MINUTE, phase
+
+HOUR, DAY = 60 * MINUTE, 24 * 60 * MINUTE
+
+
+@pytest.mark.parametrize(
+    ("left", "english", "spanish", "brief"),
+    [
+        (1, "Begins in 1 minute", "Empieza en 1 minuto", "1 min"),
+        (5 * MINUTE, "Begins in 5 minutes", "Empieza en 5 minutos", "5 min"),
+        (90 * MINUTE, "Begins in 90 minutes", "Empieza en 90 minutos", "90 min"),
+        (3 * HOUR, "Begins in 3 hours", "Empieza en 3 horas", "3 h"),
+        (2 * DAY, "Begins in 2 days", "Empieza en 2 días", "2 d"),
+    ],
+)
+def test_an_answer_is_told_in_the_readers_language(
+    left: int, english: str, spanish: str, brief: str
+) -> None:
+    answer = phase([WindowView(1, "Selection", left, left + HOUR, "scheduled", {})], 0)
+    told = {}
+    for language in ("en", "es"):
+        with speaking(language):
+            told[language] = (answer.sentence, answer.brief)
+    assert told == {"en": (english, brief), "es": (spanish, brief)}
+
+
+def test_answers_without_a_number_are_told_in_the_readers_language() -> None:
+    ended = WindowView(1, "Selection", 0, 1, "scheduled", {})
+    with speaking("es"):
+        assert phase([], 0).sentence == "Sin fecha"
+        assert phase([ended], 2).sentence == "Ha terminado"
+
+
+@pytest.mark.parametrize("language", NAMES)
+@pytest.mark.parametrize("amount", [1, 2, 5, 11, 21])
+def test_the_browser_says_what_the_server_says(language: str, amount: int) -> None:
+    with speaking(language):
+        words = countdown.words()
+        for kind in ("before", "open"):
+            for unit in countdown.UNITS:
+                form = words["answers"][kind][unit][Locale(language).plural_form(amount)]
+                said = re.sub(r"%\((\w+)\)s", str(amount), form)
+                assert said == countdown.sentence(kind, unit, amount, amount)

@@ -19,6 +19,8 @@ from portal.catalog.terms import live_terms
 from portal.config import ROOT
 from portal.db import transaction
 from portal.people.models import Account, Student, Teacher
+from portal.plans import plan, store
+from portal.plans.plan import Part
 from portal.seats import desk
 from portal.seats.answers import Outcome
 from portal.seats.desk import Asked
@@ -53,14 +55,20 @@ class Photographer:
         self.sessions: dict[str, StorageState] = {}
 
     def run(self) -> None:
-        """The lobby first; then the window opens and half the university rushes in."""
+        """The lobby and a plan first; then the window opens and half the university rushes in."""
         here = f"/terms/{self.term.id}"
+        self._plan()
         self._shoot("lobby", ADA, here)
+        self._shoot("plan", ADA, f"{here}/plan")
         self._open()
         self._rush()
         self._shoot("picker", ADA, here)
         self._shoot("dialog", ADA, here, ask=True)
         self._shoot("mine", ADA, f"{here}/mine")
+        for page in ("schedule", "history"):
+            self._shoot(page, ADA, f"{here}/{page}")
+        self._shoot("swap", ADA, f"{here}/sections/{self._held()}/swaps")
+        self._shoot("inbox", ADA, "/inbox")
         self._shoot("roster", "instructor01", f"/teaching/sections/{self._taught().id}")
         self._shoot("admin", "admin", "/admin")
 
@@ -96,6 +104,14 @@ class Photographer:
         yield person.page
         context.close()
 
+    def _plan(self) -> None:
+        """Three wishes of Ada's, the first with a fallback."""
+        first, second, *others = [(Part(card.id),) for card in Random(2).sample(self.cards, 4)]
+        made = plan.fall_back(plan.add(plan.Plan(), first), 0, second)
+        for option in others:
+            made = plan.add(made, option)
+        store.change(self.term.id, self._ada(), 0, lambda _: made)
+
     def _open(self) -> None:
         [window] = self.ledger.windows(self.term.id)
         opens = self.ledger.now() + 1000
@@ -108,7 +124,7 @@ class Photographer:
         chance = Random(1)
         with transaction() as session:
             students = list(session.scalars(select(Student.id)))
-            ada = session.scalars(select(Student.id).join(Account).filter_by(username=ADA)).one()
+        ada = self._ada()
         students.remove(ada)
         popular = [self._taught(), *chance.sample(self.cards, 25)]
         for _ in range(RUSH):
@@ -128,6 +144,17 @@ class Photographer:
     def _claim(self, student: int, card: Card) -> Outcome:
         asked = Asked(student, self.term.id, card.id, None, "screenshots")
         return desk.claim(asked, credits=None, wait=True).outcome
+
+    def _ada(self) -> int:
+        with transaction() as session:
+            return session.scalars(select(Student.id).join(Account).filter_by(username=ADA)).one()
+
+    def _held(self) -> int:
+        """One of Ada's sections, whose course has others."""
+        held = [each.section for each in self.ledger.standing(self.term.id, self._ada()).enrolled]
+        offered = board(self.term.id)
+        courses = {each.id: each.course_id for each in offered.some(held)}
+        return max(held, key=lambda section: len(offered.sections_of(courses[section])))
 
     def _taught(self) -> Card:
         """A section of instructor01."""

@@ -34,19 +34,22 @@ def speaking(language: str) -> Iterator[None]:
         yield
 
 
-def new_session() -> None:
-    """Empty the session, but for the language that was chosen in this browser."""
-    language = session.get(KEPT_AS)
+def new_session(own: str = "") -> None:
+    """Empty the session, but for its language: an account's `own`, else this browser's."""
+    language = own or session.get(KEPT_AS)
     session.clear()
     if language:
         session[KEPT_AS] = language
 
 
 def _chosen() -> str:
-    """The account's own, else what was chosen before the login, else what the browser asks for."""
+    """What was chosen in this browser, else by the account, else what the browser asks for.
+
+    A session knows of a choice at once, the account's may be told from two seconds ago.
+    """
     if not has_request_context():
         return str(ENGLISH)
-    for own in (_of_account(), session.get(KEPT_AS)):
+    for own in (session.get(KEPT_AS), _of_account()):
         if own in NAMES:
             return str(own)
     return _of_browser()

@@ -55,7 +55,7 @@ def log_in() -> ResponseReturnValue:
     if visitor is None:
         page = render_template("login.html", onward=onward, failed=True, username=name_tried())
         return page, 422
-    new_session()
+    new_session(visitor.language)
     session.permanent = True
     login_user(visitor)
     return redirect(onward)

@@ -15,7 +15,9 @@ LOST = """() => {
     const page = document.documentElement;
     const words = (it) => it.textContent.trim().slice(0, 40);
     const named = (it) => `${it.tagName} ${it.id || it.className} “${words(it)}”`;
-    const shown = (it) => it.checkVisibility() && !it.closest(".visually-hidden, svg, thead");
+    // What is in a field can be scrolled there.
+    const apart = ".visually-hidden, svg, thead, input";
+    const shown = (it) => it.checkVisibility() && !it.closest(apart);
     const hides = (overflow) => ["hidden", "clip"].includes(overflow);
     const cuts = (it) => {
         const { overflowX, overflowY } = getComputedStyle(it);

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from flask import Blueprint, redirect, render_template, url_for
+from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from portal.access import signed_in, visitor
@@ -44,7 +44,7 @@ def _student() -> ResponseReturnValue:
         return _enter(terms[0])
     offers = _offers(terms)
     now_open = [offer for offer in offers if offer.phase.kind == "open"]
-    if len(now_open) == 1:
+    if len(now_open) == 1 and "all" not in request.args:
         return _enter(now_open[0].term)
     return render_template("terms.html", offers=offers)
 

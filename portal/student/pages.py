@@ -25,6 +25,7 @@ from portal.student.planning.panel import panel
 from portal.student.scene import Scene, scene
 
 TERMS_FRESH_SECONDS = 10
+MOST_TERMS = 4  # that are named on the page of one of them
 
 
 @bp.get("")
@@ -83,7 +84,8 @@ def around(now: Scene) -> dict[str, object]:
     return {
         "scene": now,
         "term": now.term,
-        "terms": offered_terms(),
+        "terms": _near(now.term.id),
+        "other_terms": len(offered_terms()) > MOST_TERMS,
         "banner": fragments.banner(now),
         "mine": fragments.mine(now) + fragments.bar(now),
         "plan": partial(panel, now),
@@ -91,6 +93,14 @@ def around(now: Scene) -> dict[str, object]:
         "notices": get_flashed_messages(with_categories=True),
         **WORDS,
     }
+
+
+def _near(term_id: int) -> list[Term]:
+    """The terms before and after one, a few in all."""
+    terms = offered_terms()
+    place = next((at for at, term in enumerate(terms) if term.id == term_id), 0)
+    first = max(0, min(place - MOST_TERMS // 2, len(terms) - MOST_TERMS))
+    return terms[first : first + MOST_TERMS]
 
 
 @cached(TTLCache(maxsize=1, ttl=TERMS_FRESH_SECONDS), lock=Lock())

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from datetime import date
 from typing import Any
 
 import pytest
@@ -240,3 +241,18 @@ def test_of_several_terms_one_can_be_chosen(ada: FlaskClient, term: Any) -> None
     pages.offered_terms.cache_clear()  # type: ignore[attr-defined]
     page = ada.get(f"/terms/{term.id}").text
     assert f'href="/terms/{other.id}"' in page
+
+
+def test_of_many_terms_the_nearest_are_named_and_all_a_press_away(
+    ada: FlaskClient, term: Any
+) -> None:
+    builders.an_open_window(term)
+    years = [*range(2026, 2030), *range(2031, 2036)]
+    others = [builders.a_term(f"Term {year}", starts_on=date(year, 1, 7)) for year in years]
+    pages.offered_terms.cache_clear()  # type: ignore[attr-defined]
+    page = ada.get(f"/terms/{term.id}").text
+    named = [each for each in others if f'href="/terms/{each.id}"' in page]
+    assert [each.starts_on.year for each in named] == [2029, 2031, 2032]
+    assert 'href="/?all"' in page
+    everything = ada.get("/?all").text
+    assert all(f'href="/terms/{each.id}"' in everything for each in [term, *others])

@@ -21,6 +21,7 @@ from portal.db import transaction
 from portal.people.models import Account, Student, Teacher
 from portal.plans import plan, store
 from portal.plans.plan import Part
+from portal.record import receipts
 from portal.seats import desk
 from portal.seats.answers import Outcome
 from portal.seats.desk import Asked
@@ -58,6 +59,7 @@ class Photographer:
         """The lobby and a plan first; then the window opens and half the university rushes in."""
         here = f"/terms/{self.term.id}"
         self._plan()
+        self._shoot("login", "", "/login")
         self._shoot("lobby", ADA, here)
         self._shoot("plan", ADA, f"{here}/plan")
         self._open()
@@ -67,8 +69,12 @@ class Photographer:
         self._shoot("mine", ADA, f"{here}/mine")
         for page in ("schedule", "history"):
             self._shoot(page, ADA, f"{here}/{page}")
+        self._shoot("feed", ADA, f"{here}/schedule/feed")
         self._shoot("swap", ADA, f"{here}/sections/{self._held()}/swaps")
+        self._shoot("receipt", ADA, f"/receipts/{self._receipt()}")
         self._shoot("inbox", ADA, "/inbox")
+        self._shoot("settings", ADA, "/inbox/settings")
+        self._shoot("search", "admin", f"/admin/receipts?q={self._receipt()}")
         self._shoot("roster", "instructor01", f"/teaching/sections/{self._taught().id}")
         self._shoot("admin", "admin", "/admin")
 
@@ -98,7 +104,7 @@ class Photographer:
             base_url=self.portal.address, storage_state=session, reduced_motion="reduce", **options
         )
         person = Person(context.new_page())
-        if session is None:
+        if who and session is None:
             person.log_in(who, self.password)
             self.sessions[who] = context.storage_state()
         yield person.page
@@ -148,6 +154,10 @@ class Photographer:
     def _ada(self) -> int:
         with transaction() as session:
             return session.scalars(select(Student.id).join(Account).filter_by(username=ADA)).one()
+
+    def _receipt(self) -> str:
+        [seat, *_] = self.ledger.standing(self.term.id, self._ada()).enrolled
+        return receipts.code(self.term.id, seat.registration)
 
     def _held(self) -> int:
         """One of Ada's sections, whose course has others."""

@@ -23,18 +23,6 @@ ADDRESS = re.compile(r'value="http://localhost(/calendar/\d+-[\w-]{43}\.ics)"')
 
 
 @pytest.fixture
-def term(cast: Cast) -> Any:  # noqa: ARG001
-    found = builders.a_term()
-    builders.an_open_window(found)
-    return found
-
-
-@pytest.fixture
-def ada(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
-    return browser_of(app, "ada")
-
-
-@pytest.fixture
 def anyone(app: Flask) -> FlaskClient:
     """A program that has never logged in."""
     return app.test_client()

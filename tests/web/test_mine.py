@@ -5,7 +5,6 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import update
@@ -26,18 +25,6 @@ from tests import cast as builders
 from tests.cast import Cast, Meets
 from tests.web.visitors import browser_of
 from tests.web.visits import press, words
-
-
-@pytest.fixture
-def term(cast: Cast) -> Any:  # noqa: ARG001
-    found = builders.a_term()
-    builders.an_open_window(found)
-    return found
-
-
-@pytest.fixture
-def ada(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
-    return browser_of(app, "ada")
 
 
 def test_it_says_what_to_expect_where_there_is_nothing(ada: FlaskClient, term: Any) -> None:

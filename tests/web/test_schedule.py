@@ -25,18 +25,6 @@ from tests.web.visits import HTMX, press, words
 EXAM_DAY = ("2030-12-18", "2030-12-18")
 
 
-@pytest.fixture
-def term(cast: Cast) -> Any:  # noqa: ARG001
-    found = builders.a_term()
-    builders.an_open_window(found)
-    return found
-
-
-@pytest.fixture
-def ada(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
-    return browser_of(app, "ada")
-
-
 def page(client: FlaskClient, term: Any) -> str:
     return str(client.get(f"/terms/{term.id}/schedule").text)
 

@@ -6,8 +6,15 @@ from contextlib import contextmanager
 from portal import db
 from portal.backend import backend
 from portal.outage import postgresql
+from portal.people import changes
 
 NOWHERE = "postgresql://nobody@127.0.0.1:1/nothing"
+
+
+def settled() -> None:
+    """See what has changed of people, so that no later look forgets what a test then reads."""
+    changes._seen.clear()  # noqa: SLF001 - no request would wait for the next look
+    changes.look()
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from portal.plans.plan import Plan, add, fall_back
 from portal.plans.store import change, plan_of
 from tests import cast as builders
 from tests.cast import Cast, Meets
-from tests.plans.outages import away
+from tests.plans.outages import away, settled
 from tests.plans.plans import line
 from tests.test_health import stalled
 from tests.web.plans import hidden_in, panel, planned
@@ -256,6 +256,7 @@ def test_while_postgresql_is_away_the_list_goes_on_and_the_plan_is_as_last_known
 ) -> None:
     assert plan.lines
     ben = browser_of(app, "ben")
+    settled()
     for each in (ada, ben):
         assert each.get(f"/terms/{term.id}").status_code == 200
     with away():

@@ -20,7 +20,7 @@ from portal.record.models import Event
 from portal.record.receipts import code
 from tests import cast as builders
 from tests.cast import Cast, Meets
-from tests.plans.outages import away
+from tests.plans.outages import away, settled
 from tests.plans.plans import line
 from tests.test_health import stalled
 from tests.web.plans import own_fields, planned, result, submission
@@ -211,6 +211,7 @@ def test_what_is_seen_is_what_is_submitted(ada: FlaskClient, term: Any, cast: Ca
 def test_it_works_while_postgresql_is_away(ada: FlaskClient, term: Any, cast: Cast) -> None:
     section = a_class(term, "CSC-1100")
     plan(term, cast.ada, line(section.id))
+    settled()
     form = submission(ada.get(f"/terms/{term.id}/plan").text)
     with away():
         answer = ada.post(f"/terms/{term.id}/plan/submit", data=form)

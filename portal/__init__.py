@@ -42,6 +42,7 @@ def create_app(settings: Settings | None = None) -> Flask:
 def _config(settings: Settings) -> dict[str, object]:
     return {
         "SETTINGS": settings,
+        "GATE": settings.gate,
         "SECRET_KEY": settings.secret_key,
         "SESSION_COOKIE_NAME": "fairseat",
         "SESSION_COOKIE_HTTPONLY": True,

@@ -23,6 +23,10 @@ class Settings:
     smtp: str = ""  # smtp://user:password@host:port, smtps://…, or …?starttls=1; "" = a folder
     mail_from: str = "registrar@fairseat.example"
     reminders: tuple[int, ...] = (24 * 60, 15)  # minutes before a window opens
+    gate: bool = True  # passes, waiting room and captcha; without it every claim is let through
+    room: tuple[int, int] | None = (6000, 3000)  # let in a minute, in at once; None = no room
+    captcha: str = "altcha"  # or "off", or the address of an ALTCHA server
+    captcha_cost: int = 20_000  # hashes that a browser works through for a proof, at most
 
     @classmethod
     def read(cls) -> "Settings":
@@ -40,6 +44,10 @@ class Settings:
             smtp=env.get("FAIRSEAT_SMTP", ""),
             mail_from=env.get("FAIRSEAT_MAIL_FROM") or cls.mail_from,
             reminders=_minutes(env.get("FAIRSEAT_REMINDERS", "1440,15")),
+            gate=env.get("FAIRSEAT_GATE", "1") != "0",
+            room=_limits(env.get("FAIRSEAT_ROOM") or "6000/3000"),
+            captcha=env.get("FAIRSEAT_CAPTCHA") or cls.captcha,
+            captcha_cost=int(env.get("FAIRSEAT_CAPTCHA_COST") or cls.captcha_cost),
         )
 
 
@@ -53,6 +61,14 @@ def _address() -> str:
 def _minutes(text: str) -> tuple[int, ...]:
     """The numbers in a list such as `1440,15`; none in a blank one."""
     return tuple(int(each) for each in text.split(",") if each.strip())
+
+
+def _limits(text: str) -> tuple[int, int] | None:
+    """The limits in a text such as `6000/3000`; None for `off`."""
+    if text == "off":
+        return None
+    per_minute, at_once = (int(each) for each in text.split("/"))
+    return per_minute, at_once
 
 
 def var_folder() -> Path:

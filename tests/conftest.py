@@ -68,9 +68,9 @@ def cast(backend: Backend) -> Cast:  # noqa: ARG001
 
 @pytest.fixture(scope="session")
 def application(connected: Backend) -> Flask:
-    """The web application on the throwaway servers, without CSRF tokens."""
+    """The web application on the throwaway servers, without CSRF tokens and without the gate."""
     app = create_app(connected.settings)
-    app.config.update(TESTING=True, WTF_CSRF_ENABLED=False)
+    app.config.update(TESTING=True, WTF_CSRF_ENABLED=False, GATE=False)
     return app
 
 

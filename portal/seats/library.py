@@ -75,17 +75,19 @@ class Question:
 class Library:
     """Loads the functions at boot, or at the first call if the ledger was away then."""
 
-    def __init__(self, redis: Redis) -> None:
+    def __init__(self, redis: Redis, name: str = "fairseat", code: str = CODE) -> None:
         self.redis = redis
+        self.name = name
+        self.code = code
         self.loaded = False
         with suppress(LedgerUnavailable), reached():
             self.load()
 
     def load(self) -> None:
         """Load the code unless this very code is there; many processes may do so at once."""
-        libraries = self.redis.function_list(library="fairseat", withcode=True)
-        if not any(CODE.encode() in library for library in libraries):
-            self.redis.function_load(CODE, replace=True)
+        libraries = self.redis.function_list(library=self.name, withcode=True)
+        if not any(self.code.encode() in library for library in libraries):
+            self.redis.function_load(self.code, replace=True)
         self.loaded = True
 
     def ask(self, op: str, term: int, payload: dict[str, Any], *, again: bool = False) -> Any:
@@ -93,7 +95,7 @@ class Library:
 
         Raises LedgerSilent where it may have been made without an answer.
         """
-        question = Question((f"fairseat_{op}", 1, prefix(term), encoded(payload)))
+        question = Question((f"{self.name}_{op}", 1, prefix(term), encoded(payload)))
         try:
             return json.loads(self._reach(lambda: question.put(self.redis), again=again))
         except LedgerUnavailable as error:
@@ -103,7 +105,7 @@ class Library:
 
     def read(self, op: str, term: int, payload: dict[str, Any]) -> Any:
         """The reply of a function that changes nothing."""
-        arguments = (f"fairseat_{op}", 1, prefix(term), encoded(payload))
+        arguments = (f"{self.name}_{op}", 1, prefix(term), encoded(payload))
         return json.loads(self._reach(lambda: self.redis.fcall_ro(*arguments), again=True))
 
     def ask_all(self, op: str, term: int, payloads: Sequence[dict[str, Any]]) -> list[Any]:
@@ -112,7 +114,7 @@ class Library:
         def send() -> list[Any]:
             with self.redis.pipeline(transaction=False) as pipe:
                 for payload in payloads:
-                    pipe.fcall(f"fairseat_{op}", 1, prefix(term), encoded(payload))
+                    pipe.fcall(f"{self.name}_{op}", 1, prefix(term), encoded(payload))
                 return pipe.execute()
 
         return [json.loads(reply) for reply in self._reach(send, again=True)]

@@ -1,0 +1,48 @@
+"""What the waiting room says: a student's place, and how the room stands."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Kind = Literal["none", "early", "waiting", "called", "gone"]
+
+
+@dataclass(frozen=True)
+class Room:
+    """How the waiting room of a window stands at `at` (ms)."""
+
+    at: int
+    phase: str  # unknown, before, open or ended
+    per_minute: int
+    at_once: int
+    off: bool
+    line: int  # all who ever came
+    called: int  # number of the last one called
+    waiting: int
+    inside: int
+    pace: tuple[tuple[int, int], ...]  # from when on (ms), how many were called in ten seconds
+    right: int  # waits within the range that was shown, and those that were not
+    wrong: int
+
+
+@dataclass(frozen=True)
+class Place:
+    """A student's place: `early` until the order is drawn, then `waiting`, `called` or `gone`."""
+
+    kind: Kind
+    room: Room
+    request: str = ""
+    since: int = 0  # when it was taken (ms)
+    number: int = 0  # in the line, from 1
+    ahead: int = 0  # how many are called before
+    ends: int = 0  # until when to come in, or to stay (ms)
+
+
+def room_of(state: dict[str, Any]) -> Room:
+    """How a room stands, as its functions say it."""
+    facts = {name: state[name] for name in Room.__dataclass_fields__ if name != "pace"}
+    return Room(**facts, pace=tuple(sorted((at, count) for at, count in state["pace"] or ())))
+
+
+def place_of(reply: dict[str, Any]) -> Place:
+    """A place, as the room's functions say it."""
+    return Place(**{"kind": "none", **dict(reply["place"] or {})}, room=room_of(reply["state"]))

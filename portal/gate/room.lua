@@ -1,0 +1,275 @@
+#!lua name=room
+
+-- The waiting room of each selection window: who came before it opened is in an order that a seed
+-- gives, who came later stands behind, and so many are called in as its limits allow. It stands
+-- beside the ledger's windows, so that both open by the same clock.
+--
+-- KEYS[1] is the term's prefix, "{t:7}". ARGV[1] is a JSON object with the window, and so is the
+-- reply. Times are ms by the server's clock. A request, 32 hex digits, is one student's place.
+-- Under "{t:7}:room:<window>":
+--
+--   (itself)  hash: seed, called, late, per_minute, at_once, off, allowance, allowed_at, right, wrong
+--   :line     zset: request by score, for good: below 1 came early, from 1 on late
+--   :who      hash: request -> student:at             :mine  hash: student -> request
+--   :seen     zset: request by last sign of life      :in    zset: student by end of the visit
+--   :away     zset: request by end of its last chance :back  zset: request by score, came back
+--   :pace     hash: ten seconds -> called in them     :said  hash: request -> at:least:most
+
+local PATIENCE = 120000 -- ms without a sign of life until a place is skipped
+local CHANCE = 600000   -- ms in which who was skipped may come back, to the front
+local TAKE = 60000      -- ms to come in once called
+local BURST = 10000     -- ms of new ones that may come at once
+local SLOT, SLOTS = 10000, 7
+local MOST = 2000       -- places looked at in one step
+
+local Room = {}
+Room.__index = Room
+
+local function number(value) return tonumber(value) or 0 end
+
+function Room.begin(keys, args)
+  local ask, time = cjson.decode(args[1]), redis.call("TIME")
+  local room = setmetatable({ ask = ask }, Room)
+  room.at = time[1] * 1000 + math.floor(time[2] / 1000)
+  room.term, room.base = keys[1], keys[1] .. ":room:" .. ask.window
+  room.phase = room:phase_of(redis.call("HGET", keys[1] .. ":windows", ask.window))
+  return room
+end
+
+function Room:key(kind) return self.base .. ":" .. kind end
+
+function Room:field(name) return redis.call("HGET", self.base, name) end
+
+function Room:phase_of(json)
+  if not json then return "unknown" end
+  local window = cjson.decode(json)
+  if window.state ~= "scheduled" or self.at >= window.closes then return "ended" end
+  return self.at >= window.opens and "open" or "before"
+end
+
+function Room:limits()
+  local ask = self.ask
+  local per_minute = tonumber(self:field("per_minute")) or ask.per_minute
+  return per_minute, tonumber(self:field("at_once")) or ask.at_once, self:field("off") == "1"
+end
+
+-- Places ----------------------------------------------------------------------------------------
+
+function Room:place(student)
+  local id = redis.call("HGET", self:key("mine"), student)
+  if not id then return {} end
+  local place = { request = id, since = tonumber(redis.call("HGET", self:key("who"), id):match(":(%d+)")) }
+  if self.phase == "before" then
+    place.kind = "early"
+    return place
+  end
+  place.number = redis.call("ZRANK", self:key("line"), id) + 1
+  local back, ends = redis.call("ZRANK", self:key("back"), id), self:inside(student)
+  if ends then
+    place.kind, place.ends = "called", ends
+  elseif back then
+    place.kind, place.ahead = "waiting", back
+  elseif place.number > number(self:field("called")) then
+    local before = redis.call("ZCARD", self:key("back"))
+    place.kind, place.ahead = "waiting", place.number - number(self:field("called")) - 1 + before
+  else
+    place.kind = "gone"
+  end
+  return place
+end
+
+-- When the visit of who has been called ends; nil for others.
+function Room:inside(student)
+  local ends = tonumber(redis.call("ZSCORE", self:key("in"), student))
+  return ends and ends > self.at and ends or nil
+end
+
+-- A sign of life; who was skipped, or called and did not come, stands at the front again.
+function Room:touch(student)
+  local id = redis.call("HGET", self:key("mine"), student)
+  if not id then return end
+  redis.call("ZADD", self:key("seen"), self.at, id)
+  if self:inside(student) then return end
+  local chance = tonumber(redis.call("ZSCORE", self:key("away"), id))
+  if not chance then return end
+  redis.call("ZREM", self:key("away"), id)
+  if chance > self.at then
+    redis.call("ZADD", self:key("back"), redis.call("ZSCORE", self:key("line"), id), id)
+  end
+end
+
+-- A new place; the fraction, in [0, 1), orders those who come early.
+function Room:join()
+  local ask, score = self.ask, self.ask.fraction
+  if self.phase == "open" then score = redis.call("HINCRBY", self.base, "late", 1) end
+  redis.call("ZADD", self:key("line"), score, ask.request)
+  redis.call("HSET", self:key("who"), ask.request, ask.student .. ":" .. self.at)
+  redis.call("HSET", self:key("mine"), ask.student, ask.request)
+  redis.call("ZADD", self:key("seen"), self.at, ask.request)
+end
+
+-- Calling in --------------------------------------------------------------------------------------
+
+function Room:allowance()
+  local per_minute, at_once, off = self:limits()
+  if off then return MOST end
+  local most = math.max(1, per_minute * BURST / 60000)
+  if per_minute == 0 then most = 0 end
+  local gained = (self.at - number(self:field("allowed_at"))) * per_minute / 60000
+  self.allowed = math.min(most, number(self:field("allowance")) + gained)
+  redis.call("ZREMRANGEBYSCORE", self:key("in"), "-inf", self.at)
+  return math.floor(math.min(self.allowed, at_once - redis.call("ZCARD", self:key("in"))))
+end
+
+-- The next one to be called, nil where nobody waits; skips who has left or shows no sign of life.
+function Room:next()
+  while self.looked < MOST do
+    self.looked = self.looked + 1
+    local id = redis.call("ZPOPMIN", self:key("back"))[1]
+    if not id then
+      id = redis.call("ZRANGE", self:key("line"), self.called, self.called)[1]
+      if not id then return nil end
+      self.called = self.called + 1
+    end
+    local student = redis.call("HGET", self:key("who"), id):match("^%d+")
+    if redis.call("HGET", self:key("mine"), student) == id then
+      redis.call("ZADD", self:key("away"), self.at + CHANCE, id)
+      if number(redis.call("ZSCORE", self:key("seen"), id)) + PATIENCE > self.at then return id, student end
+    end
+  end
+end
+
+-- Whether the wait was within the range that was shown.
+function Room:compare(id)
+  local at, least, most = (redis.call("HGET", self:key("said"), id) or ""):match("(%d+):(%d+):(%d+)")
+  if not at then return end
+  local waited = self.at - at
+  local right = waited >= tonumber(least) and waited <= tonumber(most)
+  redis.call("HINCRBY", self.base, right and "right" or "wrong", 1)
+end
+
+function Room:note_pace(count)
+  local pace, slot = self:key("pace"), math.floor(self.at / SLOT)
+  redis.call("HINCRBY", pace, slot, count)
+  for _, each in ipairs(redis.call("HKEYS", pace)) do
+    if tonumber(each) <= slot - SLOTS then redis.call("HDEL", pace, each) end
+  end
+end
+
+function Room:step()
+  if self.phase ~= "open" then return end
+  self.called, self.looked = number(self:field("called")), 0
+  local before, allowed, called = self.called, self:allowance(), {}
+  while #called < allowed do
+    local id, student = self:next()
+    if not id then break end
+    called[#called + 1] = tonumber(student)
+    redis.call("ZADD", self:key("in"), self.at + TAKE, student)
+    self:compare(id)
+  end
+  if self.allowed then
+    redis.call("HSET", self.base, "allowance", self.allowed - #called, "allowed_at", self.at)
+  end
+  if self.called == before and #called == 0 then return end
+  redis.call("HSET", self.base, "called", self.called)
+  if #called > 0 then self:note_pace(#called) end
+  local news = self:state()
+  news.window, news.students = self.ask.window, called
+  redis.call("PUBLISH", self.term .. ":room", cjson.encode(news))
+end
+
+-- Doors -------------------------------------------------------------------------------------------
+
+function Room:state()
+  local per_minute, at_once, off = self:limits()
+  local called, line = number(self:field("called")), redis.call("ZCARD", self:key("line"))
+  local pace, flat = {}, redis.call("HGETALL", self:key("pace"))
+  for i = 1, #flat, 2 do pace[#pace + 1] = { tonumber(flat[i]) * SLOT, tonumber(flat[i + 1]) } end
+  return {
+    at = self.at, phase = self.phase, per_minute = per_minute, at_once = at_once, off = off,
+    line = line, called = called, pace = pace,
+    waiting = line - called + redis.call("ZCARD", self:key("back")),
+    inside = redis.call("ZCOUNT", self:key("in"), "(" .. self.at, "+inf"),
+    right = number(self:field("right")), wrong = number(self:field("wrong")),
+  }
+end
+
+function Room:report(student)
+  local place = self:place(student)
+  if place.kind == "gone" then redis.call("HDEL", self:key("mine"), student) end
+  return { place = place, state = self:state() }
+end
+
+local function register(name, act, flags)
+  redis.register_function({
+    function_name = "room_" .. name,
+    callback = function(keys, args) return cjson.encode(act(Room.begin(keys, args))) end,
+    flags = flags or {},
+  })
+end
+
+local function enter(room)
+  local ask = room.ask
+  if room.phase ~= "before" and room.phase ~= "open" then return { error = room.phase } end
+  room:touch(ask.student)
+  local place = room:place(ask.student)
+  if not place.kind or place.kind == "gone" then room:join() end
+  room:step()
+  return room:report(ask.student)
+end
+
+local function look(room)
+  room:touch(room.ask.student)
+  room:step()
+  return room:report(room.ask.student)
+end
+
+local function touch(room)
+  for _, student in ipairs(room.ask.students) do room:touch(student) end
+  return {}
+end
+
+-- Come in, or go on staying, where one's turn is.
+local function stay(room)
+  local ask = room.ask
+  if room.phase ~= "open" or not room:inside(ask.student) then return {} end
+  redis.call("ZADD", room:key("in"), room.at + ask.stay, ask.student)
+  redis.call("ZREM", room:key("away"), redis.call("HGET", room:key("mine"), ask.student))
+  return { ends = room.at + ask.stay }
+end
+
+local function leave(room)
+  redis.call("HDEL", room:key("mine"), room.ask.student)
+  redis.call("ZREM", room:key("in"), room.ask.student)
+  room:step()
+  return {}
+end
+
+local function say(room)
+  local ask = room.ask
+  redis.call("HSETNX", room:key("said"), ask.request, room.at .. ":" .. ask.least .. ":" .. ask.most)
+  return {}
+end
+
+local function limit(room)
+  local ask = room.ask
+  redis.call("HSET", room.base, "per_minute", ask.per_minute, "at_once", ask.at_once, "off", ask.off and 1 or 0)
+  redis.call("HDEL", room.base, "allowed_at") -- new limits begin with their burst
+  room:step()
+  return room:state()
+end
+
+local function step(room)
+  room:step()
+  return room:state()
+end
+
+register("enter", enter)
+register("look", look)
+register("touch", touch)
+register("stay", stay)
+register("leave", leave)
+register("say", say)
+register("limit", limit)
+register("step", step)
+register("state", function(room) return room:state() end, { "no-writes" })

@@ -1,0 +1,134 @@
+"""The waiting room's Python face: each call is one step, by the ledger's clock (ms)."""
+
+import hashlib
+import secrets
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from redis import Redis
+
+from portal.backend import backend
+from portal.gate.passes import STAY
+from portal.gate.places import Place, Room, place_of, room_of
+from portal.seats.library import Library, prefix, reached
+
+CODE = Path(__file__).with_suffix(".lua").read_text(encoding="utf-8")
+BITS = 52  # of a digest, as many as a score holds
+
+
+class WindowShut(Exception):  # noqa: N818  a state of the world, not a mistake
+    """There is no such window, or it has ended."""
+
+
+def enter(term: int, window: int, student: int) -> Place:
+    """The student's place in the line, the one there was or a new one; raises WindowShut."""
+    request = secrets.token_hex(16)
+    fraction = repr(rank(seed(term, window), request))
+    return _placed("enter", term, window, student=student, request=request, fraction=fraction)
+
+
+def look(term: int, window: int, student: int) -> Place:
+    """The student's place, if any; a sign of life of whoever waits."""
+    return _placed("look", term, window, student=student)
+
+
+def touch(term: int, window: int, students: Sequence[int]) -> None:
+    """Signs of life of many who wait."""
+    _ask("touch", term, window, students=list(students))
+
+
+def stay(term: int, window: int, student: int) -> int | None:
+    """The moment until which one who was called may stay from now on; None for all others."""
+    ends: int | None = dict(_ask("stay", term, window, student=student, stay=STAY)).get("ends")
+    return ends
+
+
+def leave(term: int, window: int, student: int) -> None:
+    """Give a place or a visit up, for the next in line."""
+    _ask("leave", term, window, student=student)
+
+
+def step(term: int, window: int) -> Room:
+    """Call in those whose turn it is; whoever asks for a place does so as well."""
+    return room_of(_ask("step", term, window))
+
+
+def state(term: int, window: int) -> Room:
+    """How the room stands."""
+    payload = {"window": window, **_limits()}
+    return room_of(_library(backend().redis).read("state", term, payload))
+
+
+def set_limits(term: int, window: int, per_minute: int, at_once: int, *, off: bool) -> Room:
+    """Set the limits of a room while it runs; `off` lets everyone in, 0 a minute nobody."""
+    facts = {"per_minute": per_minute, "at_once": at_once, "off": off}
+    return room_of(_ask("limit", term, window, **facts))
+
+
+def say(term: int, window: int, request: str, least: int, most: int) -> None:
+    """Keep the first range (ms) that was shown to a waiter, to be compared with what comes true."""
+    _ask("say", term, window, request=request, least=least, most=most)
+
+
+# The order of those who came early
+
+
+def seed(term: int, window: int) -> str:
+    """What the order of the early ones follows from, made once: a secret until the window opens."""
+    return _seed(backend().redis, term, window)
+
+
+def commitment(term: int, window: int) -> str:
+    """The seed's SHA-256: published before, so that the seed can't be chosen afterwards."""
+    return hashlib.sha256(seed(term, window).encode()).hexdigest()
+
+
+def rank(secret: str, request: str) -> float:
+    """Where a seed puts a request among the early ones, in [0, 1)."""
+    digest = hashlib.sha256(f"{secret}:{request}".encode()).digest()
+    return (int.from_bytes(digest[:8]) >> (64 - BITS)) / (1 << BITS)
+
+
+def order(term: int, window: int) -> list[str]:
+    """The requests that came early, in the order in which they stand."""
+    line = f"{_base(term, window)}:line"
+    with reached():
+        found: Any = backend().redis.zrange(line, "-inf", "(1", byscore=True)
+    return [each.decode() for each in found]
+
+
+@lru_cache(maxsize=1000)
+def _seed(redis: Redis, term: int, window: int) -> str:
+    with reached():
+        redis.hsetnx(_base(term, window), "seed", secrets.token_hex(32))
+        kept: Any = redis.hget(_base(term, window), "seed")
+    return str(kept.decode())
+
+
+def _base(term: int, window: int) -> str:
+    return f"{prefix(term)}:room:{window}"
+
+
+def _placed(op: str, term: int, window: int, **payload: Any) -> Place:
+    reply = _ask(op, term, window, **payload)
+    if "error" in reply:
+        raise WindowShut(reply["error"])
+    return place_of(reply)
+
+
+def _ask(op: str, term: int, window: int, **payload: Any) -> Any:
+    facts = {"window": window, **_limits(), **payload}
+    return _library(backend().redis).ask(op, term, facts, again=True)
+
+
+def _limits() -> dict[str, int]:
+    """The limits of rooms for which an admin has set none; where rooms are off there are none."""
+    per_minute, at_once = backend().settings.room or (0, 0)
+    return {"per_minute": per_minute, "at_once": at_once}
+
+
+@lru_cache(maxsize=4)
+def _library(redis: Redis) -> Library:
+    return Library(redis, "room", CODE)

@@ -1,0 +1,32 @@
+"""Rooms for the tests, and students in them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from portal.backend import Backend
+from portal.gate import room
+from portal.gate.places import Place
+from tests import cast as builders
+from tests.cast import Cast
+
+
+@pytest.fixture
+def guarded(app: Flask) -> Any:
+    """The application with its gate, as it is outside of the tests."""
+    app.config["GATE"] = True
+    yield app
+    app.config["GATE"] = False
+
+
+@pytest.fixture
+def term(cast: Cast) -> Any:  # noqa: ARG001
+    return builders.a_term()
+
+
+@pytest.fixture
+def enter(backend: Backend, term: Any) -> Callable[..., Place]:  # noqa: ARG001
+    """Lets a student, any number, into the room of a window."""
+    return lambda window, student: room.enter(term.id, window.id, student)

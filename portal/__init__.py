@@ -21,18 +21,26 @@ def create_app(settings: Settings | None = None) -> Flask:
         layout,
     )
     from portal.blueprints import BLUEPRINTS
+    from portal.edge import hosts, ids
+    from portal.edge.patience import Patience
+    from portal.gate import guard, visits
     from portal.ops import correlation
     from portal.people import accounts
 
     settings = settings or Settings.read()
     app = Flask(__name__, root_path=str(ROOT))
     app.config.from_mapping(_config(settings))
+    ids.start(app)
+    hosts.start(app)
+    guard.start(app)  # before all that asks Redis or PostgreSQL
     extensions.start(app, backend.connect(settings).redis)
     accounts.start()
-    for part in (correlation, headers, assets, access, languages, layout, errors):
+    for part in (correlation, headers, assets, access, languages, layout, errors, visits):
         part.start(app)
+    guard.finish(app)
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)
+    app.wsgi_app = Patience(app.wsgi_app)  # type: ignore[method-assign]
     if settings.proxies:
         hops = settings.proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]
@@ -44,13 +52,15 @@ def _config(settings: Settings) -> dict[str, object]:
         "SETTINGS": settings,
         "GATE": settings.gate,
         "SECRET_KEY": settings.secret_key,
-        "SESSION_COOKIE_NAME": "fairseat",
+        "SESSION_COOKIE_NAME": "__Host-fairseat" if settings.secure_cookies else "fairseat",
         "SESSION_COOKIE_HTTPONLY": True,
         "SESSION_COOKIE_SAMESITE": "Lax",
         "SESSION_COOKIE_SECURE": settings.secure_cookies,
         "SESSION_REFRESH_EACH_REQUEST": False,
         "PERMANENT_SESSION_LIFETIME": timedelta(hours=12),
         "MAX_CONTENT_LENGTH": 256 * 1024,
+        "MAX_FORM_MEMORY_SIZE": 256 * 1024,
+        "MAX_FORM_PARTS": 1000,
         "WTF_CSRF_TIME_LIMIT": None,  # as long as the session: a lobby may be open for hours
         "SOCK_SERVER_OPTIONS": {"ping_interval": 20, "max_message_size": 4096},
     }

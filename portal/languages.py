@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from functools import cache
 
-from flask import Flask, Response, has_app_context, has_request_context, request, session
+from flask import Flask, Response, g, has_app_context, has_request_context, request, session
 from flask_babel import Babel, force_locale
 from flask_login import current_user
 from sqlalchemy.exc import SQLAlchemyError
@@ -65,6 +65,8 @@ def _of_browser() -> str:
 
 
 def _of_account() -> str:
+    if g.get("nobody"):
+        return ""
     try:
         return str(getattr(current_user, "language", ""))
     except SQLAlchemyError:

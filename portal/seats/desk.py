@@ -35,6 +35,7 @@ class Asker:
     term: int
     request: str | None
     correlation: str
+    window: int | None = None  # the one that a pass is for; None = any that is theirs
 
 
 @dataclass(frozen=True)
@@ -62,9 +63,14 @@ def submit(asker: Asker, wished: Sequence[Wish]) -> Submission:
     who, offered = profile(asker.student), board(asker.term)
     order = wishes.in_order(wished, offered)
     decided = backend().ledger.submit(
-        **vars(asker),
+        asker.term,
+        student=asker.student,
+        request=asker.request,
+        correlation=asker.correlation,
         limit=hundredths(limit(who, offered)),
-        windows=[window.id for window in windows_of(who, asker.term)],
+        windows=[
+            window.id for window in windows_of(who, asker.term) if asker.window in {None, window.id}
+        ],
         lines=[wishes.line(wished[number], who, offered) for number in order],
         actor=_actor(who),
     )

@@ -8,6 +8,7 @@ from flask.typing import ResponseReturnValue
 
 from portal.access import requires
 from portal.catalog.board import Card
+from portal.gate.guard import needs_pass
 from portal.seats import desk
 from portal.seats.answers import Answer, Outcome
 from portal.seats.desk import Wanted, Wish
@@ -30,6 +31,7 @@ def pick(term_id: int, section_id: int) -> ResponseReturnValue:
 
 @bp.post("/sections/<int:section_id>/pick")
 @requires("student")
+@needs_pass
 def claim(term_id: int, section_id: int) -> ResponseReturnValue:
     """A seat or a place in line, or all the reasons why not."""
     card = card_of(term_id, section_id)
@@ -46,6 +48,7 @@ def swap(term_id: int, section_id: int) -> ResponseReturnValue:
 
 @bp.post("/sections/<int:section_id>/swap")
 @requires("student")
+@needs_pass
 def exchange(term_id: int, section_id: int) -> ResponseReturnValue:
     """The other seat, or a place in line for it, or all the reasons why the old one is kept."""
     card = card_of(term_id, section_id)

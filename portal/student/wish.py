@@ -10,6 +10,7 @@ from flask import abort, g
 from htmx_flask import request
 
 from portal.access import visitor
+from portal.gate.guard import access
 from portal.ops.correlation import correlation
 from portal.people.login import safe_path
 from portal.seats.desk import Asked, Asker
@@ -43,7 +44,9 @@ def asker(term_id: int) -> Asker:
     """Who asks; 400 where the form's key is no key."""
     if not KEY.fullmatch(key()):
         abort(400)
-    return Asker(visitor().student_id or 0, term_id, key(), correlation())
+    passed = access()
+    window = passed.window if passed else None
+    return Asker(visitor().student_id or 0, term_id, key(), correlation(), window)
 
 
 def asked(term_id: int, section_id: int) -> Asked:

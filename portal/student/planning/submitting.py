@@ -13,6 +13,7 @@ from portal.backend import backend
 from portal.cache import AWAY
 from portal.catalog.board import Board, NoSuchTerm, board
 from portal.errors import LATER, UNSURE
+from portal.gate.guard import needs_pass
 from portal.live.tell import tell
 from portal.plans import pack
 from portal.plans.plan import Option, Plan, without
@@ -32,6 +33,7 @@ log = logging.getLogger(__name__)
 
 @bp.post("/plan/submit")
 @requires("student")
+@needs_pass
 def submit_plan(term_id: int) -> ResponseReturnValue:
     """Every line with what came of it; the plan comes with the form, so no query is needed."""
     plan, offered = _sent(), _offered(term_id)

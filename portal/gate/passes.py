@@ -9,7 +9,7 @@ from secrets import compare_digest
 from flask import current_app
 from itsdangerous import BadData, URLSafeSerializer
 
-STAY = 15 * 60 * 1000  # ms that a pass is good for, from when it is given or renewed
+STAY = 5 * 60 * 1000  # ms that a pass is good for, from when it is given or renewed
 SALT = "pass"
 
 

@@ -2,7 +2,6 @@
 
 import hashlib
 import secrets
-from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -12,10 +11,17 @@ from redis import Redis
 from portal.backend import backend
 from portal.gate.passes import STAY
 from portal.gate.places import Place, Room, place_of, room_of
+from portal.seats.errors import LedgerSilent, LedgerUnavailable
 from portal.seats.library import Library, prefix, reached
 
 CODE = Path(__file__).with_suffix(".lua").read_text(encoding="utf-8")
+TOGETHER = 1000  # signs of life in one step
+MOST = 1_000_000  # of either limit
 BITS = 52  # of a digest, as many as a score holds
+
+
+class SeedLost(Exception):  # noqa: N818
+    """The room has another seed than it had: it lost what it knew."""
 
 
 class WindowShut(Exception):  # noqa: N818  a state of the world, not a mistake
@@ -24,9 +30,11 @@ class WindowShut(Exception):  # noqa: N818  a state of the world, not a mistake
 
 def enter(term: int, window: int, student: int) -> Place:
     """The student's place in the line, the one there was or a new one; raises WindowShut."""
-    request = secrets.token_hex(16)
-    fraction = repr(rank(seed(term, window), request))
-    return _placed("enter", term, window, student=student, request=request, fraction=fraction)
+    try:
+        return _entered(term, window, student)
+    except SeedLost:
+        _seed.cache_clear()
+        return _entered(term, window, student)
 
 
 def look(term: int, window: int, student: int) -> Place:
@@ -34,9 +42,13 @@ def look(term: int, window: int, student: int) -> Place:
     return _placed("look", term, window, student=student)
 
 
-def touch(term: int, window: int, students: Sequence[int]) -> None:
-    """Signs of life of many who wait."""
-    _ask("touch", term, window, students=list(students))
+def touch(term: int, window: int, students: list[int]) -> list[int]:
+    """Signs of life of many who wait; gives those who are to look, as they wait no more."""
+    others: list[int] = []
+    for begin in range(0, len(students), TOGETHER):
+        some = students[begin : begin + TOGETHER]
+        others += _ask("touch", term, window, students=some)["others"] or ()
+    return others
 
 
 def stay(term: int, window: int, student: int) -> int | None:
@@ -55,6 +67,12 @@ def step(term: int, window: int) -> Room:
     return room_of(_ask("step", term, window))
 
 
+def attend(term: int) -> float | None:
+    """Call in those whose turn it is in every room of a term; gives the seconds to an opening."""
+    reply = _library(backend().redis).ask("attend", term, _limits(), again=True)
+    return reply["opens_in"] / 1000 if "opens_in" in reply else None
+
+
 def state(term: int, window: int) -> Room:
     """How the room stands."""
     payload = {"window": window, **_limits()}
@@ -62,7 +80,12 @@ def state(term: int, window: int) -> Room:
 
 
 def set_limits(term: int, window: int, per_minute: int, at_once: int, *, off: bool) -> Room:
-    """Set the limits of a room while it runs; `off` lets everyone in, 0 a minute nobody."""
+    """Set the limits of a room while it runs; `off` lets everyone in, 0 a minute nobody.
+
+    Raises ValueError for limits below zero or beyond MOST.
+    """
+    if not all(0 <= each <= MOST for each in (per_minute, at_once)):
+        raise ValueError(f"Limits are numbers from 0 to {MOST}.")
     facts = {"per_minute": per_minute, "at_once": at_once, "off": off}
     return room_of(_ask("limit", term, window, **facts))
 
@@ -111,16 +134,25 @@ def _base(term: int, window: int) -> str:
     return f"{prefix(term)}:room:{window}"
 
 
+def _entered(term: int, window: int, student: int) -> Place:
+    request, secret = secrets.token_hex(16), seed(term, window)
+    facts = {"request": request, "seed": secret, "fraction": repr(rank(secret, request))}
+    return _placed("enter", term, window, student=student, **facts)
+
+
 def _placed(op: str, term: int, window: int, **payload: Any) -> Place:
     reply = _ask(op, term, window, **payload)
     if "error" in reply:
-        raise WindowShut(reply["error"])
+        raise SeedLost if reply["error"] == "seed" else WindowShut(reply["error"])
     return place_of(reply)
 
 
 def _ask(op: str, term: int, window: int, **payload: Any) -> Any:
     facts = {"window": window, **_limits(), **payload}
-    return _library(backend().redis).ask(op, term, facts, again=True)
+    try:
+        return _library(backend().redis).ask(op, term, facts, again=True)
+    except LedgerSilent as error:  # asked again, it does the same: there is nothing to be unsure of
+        raise LedgerUnavailable(str(error)) from error
 
 
 def _limits() -> dict[str, int]:

@@ -1,8 +1,8 @@
 """A visit to the picker: who may claim now, who waits for it, and where a pass is given out."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import time
-from typing import Literal
+from typing import Literal, cast
 
 from flask import Flask, Response, current_app, g
 
@@ -44,9 +44,9 @@ def visit(term: int, phase: Phase, who: Visitor) -> Visit:
     """How a student stands as a page is drawn: nobody gets in line by looking."""
     if not current_app.config["GATE"] or phase.kind not in {"before", "open"} or not phase.window:
         return FREE
-    found = _held(term, phase, who)
-    if found and not _old(found):
-        return Visit("in", held=found)
+    found = _held(term, who)
+    if found:  # whichever window it is for: several may be open to one student
+        return Visit("in", held=_renewed(found, who))
     if not captcha.proven():
         return Visit("unproven")
     if _no_room():
@@ -62,6 +62,17 @@ def come(term: int, phase: Phase, who: Visitor) -> Visit:
     return _stands(term, phase, who, room.enter(term, phase.window.id, who.student_id or 0))
 
 
+def give(term: int, phase: Phase, who: Visitor, place: Place | None) -> Pass | None:
+    """A pass for as long as the room, if one has a `place` in it, lets one stay; else None."""
+    window = phase.window
+    if window is None:
+        return None
+    ends: int | None = phase.now + STAY
+    if place:
+        ends = room.stay(term, window.id, who.student_id or 0)
+    return Pass(who.id, term, window.id, min(window.closes, ends)) if ends else None
+
+
 def _stands(term: int, phase: Phase, who: Visitor, place: Place) -> Visit:
     if place.kind == "called":
         return _let_in(term, phase, who, place)
@@ -72,29 +83,27 @@ def _stands(term: int, phase: Phase, who: Visitor, place: Place) -> Visit:
 
 
 def _let_in(term: int, phase: Phase, who: Visitor, place: Place | None = None) -> Visit:
-    """A pass, for as long as the room lets one stay."""
-    window = phase.window
-    if window is None:
-        return FREE
-    ends = min(window.closes, phase.now + STAY)
-    if place:
-        stays = room.stay(term, window.id, who.student_id or 0)
-        if stays is None:
-            return Visit("out")
-        ends = min(window.closes, stays)
-    g.given = Pass(who.id, term, window.id, ends)
-    return Visit("in", place, g.given)
+    given = give(term, phase, who, place)
+    if given is None:
+        return Visit("out")
+    g.given = given
+    return Visit("in", place, given)
 
 
-def _held(term: int, phase: Phase, who: Visitor) -> Pass | None:
-    """The pass that was brought, if it is for this window."""
+def _held(term: int, who: Visitor) -> Pass | None:
+    """The pass that was brought, if it is one of this student and term."""
     found = guard.carried()
-    fits = found and (found.account, found.term) == (who.id, term)
-    return found if found and fits and phase.window and found.window == phase.window.id else None
+    return found if found and (found.account, found.term) == (who.id, term) else None
 
 
-def _old(found: Pass) -> bool:
-    return found.ends - time() * 1000 < STAY / 2
+def _renewed(found: Pass, who: Visitor) -> Pass:
+    """The pass, or a longer one where half its time is over and the room lets its bearer stay."""
+    if found.ends - time() * 1000 > STAY / 2 or _no_room():
+        return found
+    ends = room.stay(found.term, found.window, who.student_id or 0)
+    if ends and ends > found.ends:
+        g.given = replace(found, ends=ends)
+    return cast("Pass", g.get("given", found))
 
 
 def _no_room() -> bool:

@@ -66,7 +66,7 @@ def swaps(term_id: int, section_id: int) -> ResponseReturnValue:
 def _decided(card: Card, form: Form, instead: int | None = None) -> ResponseReturnValue:
     """Ask the ledger; `form` is what it was asked with, to show why it refuses."""
     try:
-        amount = wish.credits_wished()
+        amount = wish.credits_wished(card)
     except ValueError:
         return form(mine_of(card.term_id), [choices.credit_range(card)]), 422
     wanted = [Wanted(card.id, amount), *(Wanted(each) for each in wish.partners())]

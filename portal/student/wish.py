@@ -2,18 +2,21 @@
 
 import re
 from collections.abc import Iterable
-from decimal import Decimal, InvalidOperation
-from urllib.parse import urlsplit
+from decimal import Decimal
 from uuid import uuid4
 
 from flask import abort, g
 from htmx_flask import request
 
 from portal.access import visitor
+from portal.edge.urls import parts
+from portal.catalog.board import Card
+from portal.edge.urls import parts
 from portal.gate.guard import access
 from portal.ops.correlation import correlation
 from portal.people.login import safe_path
 from portal.seats.desk import Asked, Asker
+from portal.student.amounts import amounts
 
 KEY = re.compile(r"[\w-]{8,64}", re.ASCII)
 NUMBER = re.compile(r"\d{1,9}", re.ASCII)
@@ -55,18 +58,12 @@ def asked(term_id: int, section_id: int) -> Asked:
     return Asked(who.student, term_id, section_id, who.request, who.correlation)
 
 
-def credits_wished() -> Decimal | None:
-    """The credits chosen, None where the form offers no choice; raises ValueError."""
+def credits_wished(card: Card) -> Decimal | None:
+    """The credits chosen, None where the form offers no choice; raises ValueError for others."""
     text = request.form.get("credits", "").strip()
-    if not text:
-        return None
-    try:
-        amount = Decimal(text)
-    except InvalidOperation as error:
-        raise ValueError(text) from error
-    if not amount.is_finite() or not 0 <= amount < 1000:
+    if text and text not in amounts(card):
         raise ValueError(text)
-    return amount
+    return Decimal(text) if text else None
 
 
 def wait_wished() -> bool:
@@ -103,9 +100,9 @@ def sent() -> dict[str, str]:
 def back_to(term_id: int) -> str:
     """The page of this term that the student came from, with its search and filters."""
     here = f"/terms/{term_id}"
-    came = urlsplit(request.referrer or "")
+    came = parts(request.referrer)
     path = request.form.get("back") or f"{came.path}{'?' + came.query if came.query else ''}"
-    wanted = urlsplit(safe_path(path)).path
+    wanted = parts(safe_path(path)).path
     return path if wanted in {here + place for place in PLACES} else here
 
 

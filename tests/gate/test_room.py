@@ -1,6 +1,7 @@
 """The waiting room: the order, the two limits, and places that are abandoned."""
 
 import hashlib
+import json
 import time
 from collections.abc import Callable
 from threading import Thread
@@ -132,7 +133,7 @@ def test_who_stays_away_for_long_has_lost_the_place(
     sleeper = enter(window, 1).request
     asleep(backend, term, window, sleeper)
     limits(term, window)
-    backend.redis.zadd(f"{{t:{term.id}}}:room:{window.id}:away", {sleeper: 1})
+    backend.redis.zadd(key(term, window, "away"), {sleeper: 1})
     assert room.look(term.id, window.id, 1).kind == "gone"
     again = enter(window, 1)
     assert (again.kind, again.number) == ("called", 2)
@@ -198,6 +199,100 @@ def test_a_thousand_who_come_together_each_have_one_place(term: Any, enter: Ente
     assert numbers == list(range(1, 251))
 
 
+def test_who_leaves_the_line_and_comes_again_has_the_same_place(term: Any, enter: Enter) -> None:
+    early, late = builders.a_coming_window(term), builders.an_open_window(term)
+    limits(term, late, per_minute=0)
+    for window in (early, late):
+        taken = [enter(window, student).request for student in (1, 2)]
+        room.leave(term.id, window.id, 1)
+        assert room.look(term.id, window.id, 1).kind == "none"
+        assert enter(window, 1).request == taken[0]
+        assert room.state(term.id, window.id).line == 2
+
+
+def test_who_has_left_is_not_called(term: Any, enter: Enter) -> None:
+    window = builders.an_open_window(term)
+    limits(term, window, per_minute=0)
+    enter(window, 1)
+    enter(window, 2)
+    room.leave(term.id, window.id, 1)
+    limits(term, window, at_once=1)
+    assert room.look(term.id, window.id, 2).kind == "called"
+    assert enter(window, 1).number == 3
+
+
+def test_a_busy_visit_goes_on_but_not_for_ever_while_others_wait(
+    term: Any, enter: Enter, backend: Backend
+) -> None:
+    window = builders.an_open_window(term)
+    limits(term, window, at_once=1)
+    began = enter(window, 1).room.at
+    first = room.stay(term.id, window.id, 1) or 0
+    assert (room.stay(term.id, window.id, 1) or 0) >= first
+    enter(window, 2)
+    backend.redis.hset(key(term, window, "came"), "1", str(began - 14 * 60_000))
+    backend.redis.zadd(key(term, window, "in"), {"1": began + 2000})
+    ends = room.stay(term.id, window.id, 1) or 0
+    assert began + 60_000 <= ends <= began + 61_000
+
+
+def test_while_nobody_is_heard_nobody_is_skipped(term: Any, enter: Enter, backend: Backend) -> None:
+    window = builders.an_open_window(term)
+    limits(term, window, per_minute=0)
+    requests = [enter(window, student).request for student in range(5)]
+    for request in requests:
+        asleep(backend, term, window, request)
+    long_ago = room.state(term.id, window.id).at - 300_000
+    backend.redis.hset(key(term, window), "heard", str(long_ago))
+    limits(term, window)
+    assert room.step(term.id, window.id).called == 0
+    assert room.look(term.id, window.id, 4).kind == "called"
+    kinds = [room.look(term.id, window.id, student).kind for student in range(5)]
+    assert kinds == ["called"] * 5
+
+
+def test_a_clock_that_goes_back_makes_nobody_early(
+    term: Any, enter: Enter, backend: Backend
+) -> None:
+    window = builders.an_open_window(term)
+    enter(window, 1)
+    backend.redis.hset(f"{{t:{term.id}}}:windows", str(window.id), coming(window))
+    backend.redis.hset(key(term, window), "allowed_at", str(window.opens + 3_600_000))
+    enter(window, 2)
+    backend.redis.hset(f"{{t:{term.id}}}:windows", str(window.id), running(window))
+    place = room.look(term.id, window.id, 2)
+    assert (place.kind, place.number) == ("called", 2)
+
+
+def test_a_room_that_lost_its_seed_is_entered_by_its_new_one(
+    term: Any, enter: Enter, backend: Backend
+) -> None:
+    window = builders.a_coming_window(term)
+    enter(window, 1)
+    lost = room.seed(term.id, window.id)
+    backend.redis.delete(key(term, window))
+    assert enter(window, 2).kind == "early"
+    kept = backend.redis.hget(key(term, window), "seed")
+    assert kept == room.seed(term.id, window.id).encode()
+    assert kept != lost.encode()
+
+
+@pytest.mark.parametrize("wrong", [(-1, 5), (5, -1), (10**7, 5)])
+def test_limits_that_make_no_sense_are_refused(term: Any, wrong: tuple[int, int]) -> None:
+    window = builders.an_open_window(term)
+    with pytest.raises(ValueError, match="from 0 to"):
+        room.set_limits(term.id, window.id, *wrong, off=False)
+
+
+def test_setting_the_same_limits_again_lets_no_more_in(term: Any, enter: Enter) -> None:
+    window = builders.an_open_window(term)
+    for _ in range(10):
+        limits(term, window, per_minute=6)
+        for student in range(5):
+            enter(window, student)
+    assert room.state(term.id, window.id).inside <= 2
+
+
 def test_a_range_that_was_shown_is_compared_with_what_came_true(term: Any, enter: Enter) -> None:
     window = builders.an_open_window(term)
     limits(term, window, per_minute=0)
@@ -209,11 +304,31 @@ def test_a_range_that_was_shown_is_compared_with_what_came_true(term: Any, enter
     assert (state.right, state.wrong) == (1, 1)
 
 
+def key(term: Any, window: WindowView, kind: str = "") -> str:
+    """Where a room keeps something."""
+    return f"{{t:{term.id}}}:room:{window.id}{kind and ':' + kind}"
+
+
+def coming(window: WindowView) -> str:
+    """The window as the ledger would keep it if it opened in an hour."""
+    return as_kept(window, window.opens + 3_600_000)
+
+
+def running(window: WindowView) -> str:
+    """The window as the ledger keeps it."""
+    return as_kept(window, window.opens)
+
+
+def as_kept(window: WindowView, opens: int) -> str:
+    kept = {"name": window.name, "opens": opens, "closes": window.closes + 3_600_000}
+    return json.dumps({**kept, "state": "scheduled", "cohort": {}})
+
+
 def asleep(backend: Backend, term: Any, window: WindowView, request: str) -> None:
     """Let the last sign of life of a request be long ago."""
-    backend.redis.zadd(f"{{t:{term.id}}}:room:{window.id}:seen", {request: 1})
+    backend.redis.zadd(key(term, window, "seen"), {request: 1})
 
 
 def visit_over(backend: Backend, term: Any, window: WindowView, student: int) -> None:
     """Let a visit have ended."""
-    backend.redis.zadd(f"{{t:{term.id}}}:room:{window.id}:in", {str(student): 1})
+    backend.redis.zadd(key(term, window, "in"), {str(student): 1})

@@ -11,29 +11,24 @@ import json
 import os
 import statistics
 import sys
-import tempfile
-import time
-from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT)]
 
-from bench import load, portal_on_trial, report  # noqa: E402
-from portal import backend, create_app  # noqa: E402
+from bench import gate, load, portal_on_trial, report, stage, waiters, waits  # noqa: E402
+from bench.stage import cli, patiently, started, web  # noqa: E402
+from portal import create_app  # noqa: E402
 from portal.children import Child  # noqa: E402
 from portal.config import Settings  # noqa: E402
-from portal.embedded import Servers  # noqa: E402
-from portal.embedded.folder import Folder  # noqa: E402
-from portal.ops import schema  # noqa: E402
 from portal.record.audit import audit_term  # noqa: E402
 
 CONNECTIONS = 64
 CLAIMS_EACH = 3
 HELLO = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
-HELLO_PORT, PORTAL_PORT = 8791, 8792
+HELLO_PORT, PORTAL_PORT, OPEN_PORT = 8791, 8792, 8793
 
 
 def main() -> None:
@@ -50,6 +45,16 @@ def main() -> None:
         "hello_per_s": figure([run["hello"] for run in runs], "1/s", "answered hellos a second"),
         "claim_p99_ms": figure([run["p99"] for run in runs], "ms", "99 % are answered within"),
     }
+    of_gate = [gate.figures(run) for run in runs]
+    results |= {
+        name: figure([each[name] for each in of_gate], *told) for name, told in gate.FIGURES.items()
+    }
+    for other, times in (waits, 3), (waiters, 1):
+        runs = [other.figures(each) for each in range(times)]
+        results |= {
+            name: figure([each[name] for each in runs], *told)
+            for name, told in other.FIGURES.items()
+        }
     (ROOT / "bench/results.json").write_text(json.dumps(results, indent=2) + "\n")
     report.write(
         ROOT / "docs/benchmarks.md",
@@ -73,68 +78,54 @@ RATIO = (
 
 def measure(stack: ExitStack, repeats: int, students: int) -> list[dict[str, float]]:
     """One repeat a row: hellos, then a rush of claims that is recorded and audited."""
-    folder = Folder(Path(stack.enter_context(tempfile.TemporaryDirectory())) / "var")
-    folder.own()
-    servers = Servers(folder)
-    servers.start()
-    stack.callback(folder.release)
-    stack.callback(servers.stop)
-    os.environ.update(servers.urls(), SECRET_KEY="for the bench alone")
-    schema.upgrade(servers.database_url)
+    folder = stage.servers(stack)
     app = create_app(Settings.read())
     for name in ("record", "promote", "maintain"):
         started(stack, Child(name, cli("worker", name), folder.log(name)))
     started(stack, Child("clock", cli("clock"), folder.log("clock")))
     started(stack, web(folder, "hello", HELLO_PORT, "bench.baselines.hello:app"))
     started(stack, web(folder, "web", PORTAL_PORT, "wsgi:app"))
+    started(stack, web(folder, "open", OPEN_PORT, "wsgi:app", FAIRSEAT_GATE="0"))
     patiently(lambda: load.run(HELLO_PORT, [HELLO] * 4000, CONNECTIONS))
-    patiently(lambda: load.run(PORTAL_PORT, [HELLO] * 500, CONNECTIONS))
+    for port in (PORTAL_PORT, OPEN_PORT):
+        patiently(lambda port=port: load.run(port, [HELLO] * 500, CONNECTIONS))
     return [repeat(app, students) for _ in range(repeats)]
 
 
 def repeat(app: Any, students: int) -> dict[str, float]:
-    """Rates of hellos and of claims, one after the other; stops where the audit is not clean."""
+    """Rates of hellos, of claims with the gate and without, and of refusals, one after another."""
     hello = load.run(HELLO_PORT, [HELLO] * 12_000, CONNECTIONS)
     with portal_on_trial.a_rush(students) as term:
-        requests = portal_on_trial.claims(app, term, students, CLAIMS_EACH)
-        claims = load.run(PORTAL_PORT, requests, CONNECTIONS)
-        if set(claims.statuses) != {200}:
-            raise SystemExit(f"Not every claim was answered well: {dict(claims.statuses)}")
-        if not (found := audit_term(term))["clean"]:
-            raise SystemExit(f"The audit is not clean: {found}")
-        taken = sum(seats.taken for seats in backend.backend().ledger.seats(term).values())
-    print(f"hello {hello.rate:.0f}/s, claims {claims.rate:.0f}/s, {taken} seats taken, audit clean")
-    p99 = statistics.quantiles(claims.latencies, n=100)[98] * 1000
-    return {"hello": hello.rate, "claims": claims.rate, "p99": p99}
+        claims = rush(app, term, students, PORTAL_PORT)
+        refused = gate.refusals(app, term, students, PORTAL_PORT, CONNECTIONS)
+    with portal_on_trial.a_rush(students) as term:
+        without = rush(app, term, students, OPEN_PORT)
+    rates = f"claims {claims.rate:.0f}/s, without the gate {without.rate:.0f}/s"
+    print(f"hello {hello.rate:.0f}/s, {rates}")
+    return {
+        "hello": hello.rate,
+        "claims": claims.rate,
+        "p99": p99(claims),
+        "open": without.rate,
+        "open_p99": p99(without),
+        **refused,
+    }
 
 
-def cli(*arguments: str) -> list[str]:
-    """The command line of a `fairseat` command."""
-    return [sys.executable, "-m", "portal.cli", *arguments]
+def rush(app: Any, term: int, students: int, port: int) -> load.Report:
+    """Every claim of a rush, which is recorded and audited; stops where that is not clean."""
+    requests = portal_on_trial.claims(app, term, students, CLAIMS_EACH)
+    claims = load.run(port, requests, CONNECTIONS)
+    if set(claims.statuses) != {200}:
+        raise SystemExit(f"Not every claim was answered well: {dict(claims.statuses)}")
+    if not (found := audit_term(term))["clean"]:
+        raise SystemExit(f"The audit is not clean: {found}")
+    return claims
 
 
-def web(folder: Folder, name: str, port: int, app: str) -> Child:
-    """A web server with the portal's own gunicorn settings."""
-    command = [sys.executable, "-m", "gunicorn", "-c", "python:portal.server", app]
-    env = {"FAIRSEAT_BIND": f"127.0.0.1:{port}", "PYTHONPATH": str(ROOT)}
-    return Child(name, command, folder.log(name), env)
-
-
-def started(stack: ExitStack, child: Child) -> None:
-    """Start a child that the stack stops."""
-    child.start()
-    stack.callback(child.stop)
-
-
-def patiently(action: Callable[[], object], seconds: float = 30) -> None:
-    """Try until the server answers."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        with suppress(ConnectionError):
-            action()
-            return
-        time.sleep(0.2)
-    raise SystemExit("A server did not come up.")
+def p99(report: load.Report) -> float:
+    """Milliseconds within which 99 of 100 were answered."""
+    return statistics.quantiles(report.latencies, n=100)[98] * 1000
 
 
 def figure(values: list[float], unit: str, what: str) -> report.Figure:

@@ -31,10 +31,12 @@ TAIL = """
 gunicorn settings with the same number of workers, one after the other in each run, asked by the
 same generator (`bench/load.py`) over {connections} kept-alive connections. The portal's side is a
 rush: {students} students, logged in, each claim {each} of {sections} sections with {seats} seats.
-Each claim passes session, CSRF, rate limits and rules, is decided by the ledger, whose
+Each claim passes pass, ticket, session, CSRF, limits and rules, is decided by the ledger, whose
 append-only file is flushed to disk before it answers, is journaled and published, and is answered
 with rendered fragments; meanwhile the workers record and promote, and after each run `fairseat
-audit` must be clean.
+audit` must be clean. The same rush is then run against a web server whose gate is off, and claims
+without a pass are sent to the one whose gate is on: each of the students' few are refused in words,
+those of a script that goes on are refused in one line. No refusal asks Redis or PostgreSQL.
 """
 
 

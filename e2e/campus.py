@@ -9,7 +9,10 @@ from sqlalchemy import select, update
 from portal.backend import backend
 from portal.catalog.models import Course, Section, Term
 from portal.db import transaction
+from portal.gate import room
 from portal.notices.models import Notice
+from portal.people import keys
+from portal.people.keys import Wish
 from portal.people.models import Student
 from portal.plans import plan as plans
 from portal.plans import store
@@ -34,6 +37,7 @@ class Campus:
     before: int
     unscheduled: int
     ended: int
+    busy: int  # open, and others come first
     free: int  # Ada may pick it
     full: int  # nobody can get in
     queued: int  # has a waitlist that Ada could join
@@ -41,7 +45,9 @@ class Campus:
     held: int  # Ada has a seat
     waited: int  # Ada is on the waitlist
     canceled: int  # Cleo had a seat
+    wanted: int  # in the busy term
     window: int  # of the open term
+    coming: int  # window of the term before it opens
     receipt: str  # of Ada's seat
     refusal: str  # of what Cleo could not have
 
@@ -56,8 +62,11 @@ def campus(cast: Cast) -> Campus:
     offer = _offer(terms["open"], cast)
     coming = builders.a_section(_course(8), terms["before"], meetings=MORNING)
     past = builders.a_section(_course(9), terms["ended"])
+    wanted = builders.a_section(_course(10), terms["busy"], meetings=MORNING)
     window = builders.an_open_window(terms["open"], minutes=600)
-    builders.a_coming_window(terms["before"], minutes=600)
+    opening = builders.a_coming_window(terms["before"], minutes=600)
+    room.enter(terms["before"].id, opening.id, cast.ada.id)
+    _crowd(terms["busy"], cast.ada)
     _end(terms["ended"], cast.ada, past)
     for name in ("full", "queued", "waited"):
         seat(cast.ben, offer[name])
@@ -66,19 +75,23 @@ def campus(cast: Cast) -> Campus:
     refused = seat(cast.cleo, offer["full"])
     planned(cast.ada, terms["open"], [offer["free"], offer["queued"]], [offer["barred"]])
     planned(cast.ada, terms["before"], [coming])
+    planned(cast.ada, terms["busy"], [wanted])
     planned(cast.cleo, terms["open"], [offer["barred"]])
     cancel(offer["canceled"])
+    keys.make_for("cleo", Wish("A script of hers", ["read"], days=90))
     _until_told()
     return Campus(
         **{name: term.id for name, term in terms.items()},
         **{name: section.id for name, section in offer.items()},
+        wanted=wanted.id,
         window=window.id,
+        coming=opening.id,
         receipt=receipts.code(terms["open"].id, mine.seq or 0),
         refusal=receipts.code(terms["open"].id, refused.seq or 0),
     )
 
 
-PHASES = ("open", "before", "unscheduled", "ended")
+PHASES = ("open", "before", "unscheduled", "ended", "busy")
 
 
 def _offer(term: Term, cast: Cast) -> dict[str, Section]:
@@ -92,6 +105,14 @@ def _offer(term: Term, cast: Cast) -> dict[str, Section]:
         "waited": a_section(_course(6), term, capacity=1, teacher=cast.iris),
         "canceled": a_section(_course(7), term, meetings=MORNING),
     }
+
+
+def _crowd(term: Term, student: Student) -> None:
+    """A window whose room lets nobody in, with a line in which the student is the last."""
+    window = builders.an_open_window(term, minutes=600)
+    room.set_limits(term.id, window.id, 6000, 0, off=False)
+    for each in (*range(900_000, 900_020), student.id):
+        room.enter(term.id, window.id, each)
 
 
 def _course(number: int) -> Course:

@@ -1,6 +1,7 @@
 """One portal and one browser for all stories; each story has a term and windows of its own."""
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import count
 from typing import Any
 
@@ -45,27 +46,44 @@ def campus(cast: Cast) -> Campus:
 
 
 @pytest.fixture(scope="session")
-def sessions() -> dict[str, StorageState]:
-    """Who has logged in, so that each does so once."""
-    return {}
+def session_of(portal: Running, browser: Browser, cast: Cast) -> Callable[..., StorageState]:  # noqa: ARG001
+    """The session of someone who has logged in, and has `proven` to be no robot."""
+
+    @cache
+    def begin(username: str, *, proven: bool) -> StorageState:
+        with browser.new_context(base_url=portal.address) as context:
+            person = Person(context.new_page())
+            person.log_in(username)
+            if proven:
+                person.prove()
+            return context.storage_state()
+
+    for username in ("ada", "ben", "cleo"):
+        begin(username, proven=True)  # now, as later the countdown of a story runs
+    return begin
+
+
+@pytest.fixture(autouse=True)
+def rested(portal: Running) -> None:
+    """Nobody has used up in an earlier story how often one may decide."""
+    redis = portal.backend.redis
+    for meter in redis.scan_iter("limit:*"):
+        redis.delete(meter)
 
 
 @pytest.fixture
 def meet(
-    portal: Running, browser: Browser, sessions: dict[str, StorageState]
+    portal: Running, browser: Browser, session_of: Callable[..., StorageState]
 ) -> Iterator[Callable[..., Person]]:
     """Brings someone on screen, logged in; nobody's console may complain."""
     met: list[Person] = []
 
-    def meet_one(username: str = "", **options: Any) -> Person:
-        kept = {"base_url": portal.address, "storage_state": sessions.get(username)}
-        context = browser.new_context(**kept, **options)
+    def meet_one(username: str = "", *, proven: bool = True, **options: Any) -> Person:
+        kept = session_of(username, proven=proven) if username else None
+        context = browser.new_context(base_url=portal.address, storage_state=kept, **options)
         context.set_default_timeout(10_000)
         person = Person(context.new_page())
         met.append(person)
-        if username and username not in sessions:
-            person.log_in(username)
-            sessions[username] = context.storage_state()
         return person
 
     yield meet_one

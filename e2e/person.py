@@ -43,6 +43,11 @@ class Person:
         self.page.get_by_role("button", name="Log in").click()
         expect(self.page.get_by_role("button", name="Log out")).to_be_visible()
 
+    def prove(self) -> None:
+        """That no robot sits here, ahead of what the story is about."""
+        self.page.goto("/captcha")
+        expect(self.page.locator('.captcha [data-captcha-state="proven"]')).to_be_visible()
+
     def go(self, address: str) -> Response | None:
         """To an address of the portal."""
         return self.page.goto(address)

@@ -67,6 +67,7 @@ def running(folder: Path, *, demo: bool = False) -> Iterator[Running]:
         "HOST": "127.0.0.1",
         "PORT": str(port),
         "WEB_CONCURRENCY": "2",
+        "FAIRSEAT_CAPTCHA_COST": "2000",
         "DATABASE_URL": "",
         "REDIS_URL": "",
     }

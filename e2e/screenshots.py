@@ -1,7 +1,7 @@
 """Makes the pictures of the README: `python -m e2e.screenshots`, on the demo semester."""
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
@@ -18,19 +18,22 @@ from portal.catalog.board import Card, board
 from portal.catalog.terms import live_terms
 from portal.config import ROOT
 from portal.db import transaction
+from portal.gate import room
 from portal.people.models import Account, Student, Teacher
 from portal.plans import plan, store
 from portal.plans.plan import Part
 from portal.record import receipts
 from portal.seats import desk
-from portal.seats.answers import Outcome
+from portal.seats.answers import Outcome, WindowView
 from portal.seats.desk import Asked
 
 FOLDER = ROOT / "docs" / "screenshots"
 SCREENS = {"desktop": {"width": 1280, "height": 860}, "phone": {"width": 390, "height": 844}}
 SCHEMES = ("light", "dark")
 RUSH = 1200
-ADA = "student0001"
+ADA, BEN = "student0001", "student0002"
+# Students in line who are nobody in particular.
+EARLY, LATE = range(1_000_000, 1_000_300), range(2_000_000, 2_000_900)
 
 
 def main() -> None:
@@ -62,7 +65,10 @@ class Photographer:
         self._shoot("login", "", "/login")
         self._shoot("lobby", ADA, here)
         self._shoot("plan", ADA, f"{here}/plan")
+        self._come(EARLY)
         self._open()
+        self._line()
+        self._shoot("order", "", f"{here}/windows/{self._window().id}/order")
         self._rush()
         self._shoot("picker", ADA, here)
         self._shoot("dialog", ADA, here, ask=True)
@@ -118,8 +124,26 @@ class Photographer:
             made = plan.add(made, option)
         store.change(self.term.id, self._ada(), 0, lambda _: made)
 
-    def _open(self) -> None:
+    def _come(self, students: Iterable[int]) -> None:
+        """To the gate."""
+        for student in students:
+            room.enter(self.term.id, self._window().id, student)
+
+    def _line(self) -> None:
+        """Many come after the opening, and one of them sees how long it takes."""
+        term, window, here = self.term.id, self._window().id, f"/terms/{self.term.id}"
+        room.set_limits(term, window, 400, 3000, off=False)
+        self._come(LATE)
+        self._shoot("line", BEN, here)
+        self._shoot("room", BEN, f"{here}/room")
+        room.set_limits(term, window, 400, 3000, off=True)
+
+    def _window(self) -> WindowView:
         [window] = self.ledger.windows(self.term.id)
+        return window
+
+    def _open(self) -> None:
+        window = self._window()
         opens = self.ledger.now() + 1000
         self.ledger.move_window(self.term.id, window.id, opens, window.closes, "screenshots")
         while self.ledger.now() < opens + 1200:

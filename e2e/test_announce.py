@@ -105,7 +105,7 @@ def test_the_countdown_says_its_milestones_and_the_opening_alone(
     ada.page.clock.run_for(20_000)
     assert heard(ada) == ["1 minute until it opens"]
     ada.page.clock.run_for(45_000)
-    until_heard(ada, "Pick your sections")
+    until_heard(ada, "Drawing the order…")
 
 
 def test_a_lost_connection_is_told_politely(meet: Meet, term: Term, section: Section) -> None:

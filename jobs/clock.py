@@ -3,7 +3,7 @@
 import logging
 import signal
 from contextlib import closing, suppress
-from threading import Event
+from threading import Event, Thread
 
 from redis import Redis
 from redis.exceptions import LockError, RedisError
@@ -12,11 +12,15 @@ from redis.lock import Lock
 from jobs.trouble import AWAY, LINE, Trouble
 from portal.backend import connect
 from portal.config import Settings
+from portal.gate.attend import attend
+from portal.ops.dead import Watch
 from portal.record.sweep import Sweeper
 
 LEASE = "fairseat:clock"
 LEASE_SECONDS = 3.0  # a clock that died is replaced by another after them
 TICK = 1.0
+
+log = logging.getLogger(__name__)
 
 
 def run_clock() -> None:
@@ -25,19 +29,35 @@ def run_clock() -> None:
     stop = Event()
     for each in (signal.SIGTERM, signal.SIGINT):
         signal.signal(each, lambda *_: stop.set())
-    redis = connect(Settings.read()).redis
-    sweeper, trouble = Sweeper(), Trouble(usual=TICK)
+    settings = Settings.read()
+    redis = connect(settings).redis
+    sweeper, watch, trouble = Sweeper(), Watch(redis), Trouble(usual=TICK)
+    if settings.room:
+        Thread(target=attend_rooms, args=(sweeper, stop), daemon=True).start()
     with closing(Lease(redis)) as lease:
         while not stop.wait(trouble.pause):
             try:
-                tick(sweeper, lease)
+                tick(sweeper, lease, watch)
             except AWAY as error:
                 trouble.met(error)
             else:
                 trouble.over()
 
 
-def tick(sweeper: Sweeper, lease: "Lease") -> None:
+def attend_rooms(sweeper: Sweeper, stop: Event) -> None:
+    """Let the waiting rooms go on, whatever PostgreSQL does; every clock may, with no lease."""
+    pause = 0.0
+    while not stop.wait(pause):
+        try:
+            pause = attend(term.id for term in sweeper.terms)
+        except AWAY:  # which the sweep says as well
+            pause = TICK
+        except Exception:
+            log.exception("The waiting rooms could not be attended to.")
+            pause = TICK
+
+
+def tick(sweeper: Sweeper, lease: "Lease", watch: Watch) -> None:
     """One second's work: windows turn even while PostgreSQL is away."""
     try:
         sweeper.look()  # it may hang; so the lease is asked for afterwards
@@ -48,6 +68,7 @@ def tick(sweeper: Sweeper, lease: "Lease") -> None:
     if lease.held():
         sweeper.turn()
         sweeper.call()
+        watch.look()
 
 
 class Lease:

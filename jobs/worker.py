@@ -17,8 +17,21 @@ from portal import stores
 from portal.backend import connect
 from portal.config import Settings
 
+log = logging.getLogger(__name__)
+
 HEARTBEAT = 20  # seconds after which a worker that was killed begins to be forgotten
 TIDY = 30  # seconds between clean-ups of what killed workers left behind
+
+
+class Call(Job):
+    """A job that has not failed where a part is away: the clock calls again when that is back."""
+
+    def perform(self) -> Any:
+        """Do it, or give up."""
+        try:
+            return super().perform()
+        except AWAY as error:
+            log.warning("A job had to give up: %s", brief(error))
 
 
 class Worker(SimpleWorker):
@@ -36,18 +49,12 @@ class Worker(SimpleWorker):
         Worker.stopping = True
         super().request_stop(signum, frame)  # type: ignore[no-untyped-call]
 
-    def handle_exception(self, job: Job, *exc_info: Any) -> None:
-        """A part that is away is no mistake of the job: the clock calls again when it is back."""
-        if isinstance(exc_info[1], AWAY):
-            self.log.warning("A job had to give up: %s", brief(exc_info[1]))
-        else:
-            super().handle_exception(job, *exc_info)
-
 
 def run_worker(queue: str) -> None:
     """Do the jobs of one queue until told to stop, through outages of whatever it needs."""
     logging.basicConfig(format=LINE)
-    logging.getLogger("rq.worker").addFilter(Once())
+    for each in (logging.getLogger("rq.worker"), log):
+        each.addFilter(Once())
     settings = Settings.read()
     connect(settings)
     import_module(f"jobs.{queue}")  # now, so that the first job is as quick as the others
@@ -69,5 +76,6 @@ def _worker(queue: str, settings: Settings) -> Worker:
         connection=stores.blocking(settings.redis_url),
         worker_ttl=HEARTBEAT,
         maintenance_interval=TIDY,
+        job_class=Call,
         serializer=JSONSerializer,
     )

@@ -12,6 +12,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     """The web application, connected to its database and its ledger."""
     from portal import (
         access,
+        api,
         assets,
         backend,
         errors,
@@ -21,9 +22,9 @@ def create_app(settings: Settings | None = None) -> Flask:
         layout,
     )
     from portal.blueprints import BLUEPRINTS
-    from portal.edge import hosts, ids
+    from portal.edge import hosts, ids, watch
     from portal.edge.patience import Patience
-    from portal.gate import guard, visits
+    from portal.gate import guard, limits, visits
     from portal.ops import correlation
     from portal.people import accounts
 
@@ -33,13 +34,16 @@ def create_app(settings: Settings | None = None) -> Flask:
     ids.start(app)
     hosts.start(app)
     guard.start(app)  # before all that asks Redis or PostgreSQL
-    extensions.start(app, backend.connect(settings).redis)
+    backend.connect(settings)
+    extensions.start(app)
     accounts.start()
-    for part in (correlation, headers, assets, access, languages, layout, errors, visits):
+    for part in (correlation, headers, assets, access, languages, layout, errors, visits, watch):
         part.start(app)
     guard.finish(app)
+    limits.start(app)
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)
+    api.start(app)
     app.wsgi_app = Patience(app.wsgi_app)  # type: ignore[method-assign]
     if settings.proxies:
         hops = settings.proxies
@@ -62,5 +66,5 @@ def _config(settings: Settings) -> dict[str, object]:
         "MAX_FORM_MEMORY_SIZE": 256 * 1024,
         "MAX_FORM_PARTS": 1000,
         "WTF_CSRF_TIME_LIMIT": None,  # as long as the session: a lobby may be open for hours
-        "SOCK_SERVER_OPTIONS": {"ping_interval": 20, "max_message_size": 4096},
+        "SOCK_SERVER_OPTIONS": {"ping_interval": 45, "max_message_size": 4096},
     }

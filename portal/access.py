@@ -2,16 +2,20 @@
 
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlunsplit
 
-from flask import Flask, abort, current_app, redirect, request, url_for
+from flask import Flask, abort, current_app, g, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_login import current_user
 
+from portal.edge.urls import parts
+from portal.errors import Words, problem
 from portal.people.accounts import Visitor
+from portal.words import _, _l
 
 PUBLIC = "public"
 SIGNED_IN = "signed in"
+READS = {"GET", "HEAD", "OPTIONS"}
 # Addresses that admins share with students: what each role sees in place of the view.
 INSTEAD = {
     "student.term": ("admin", "admin.sections.index"),
@@ -67,7 +71,18 @@ def _guard() -> ResponseReturnValue | None:
         return _to_login()
     if not (SIGNED_IN in rule or rule & visitor().roles):
         return _instead(request.endpoint)
-    return None
+    return _beyond_scope()
+
+
+def _beyond_scope() -> ResponseReturnValue | None:
+    """What an access token that may not do this is told; sessions have no scopes."""
+    needed = "read" if request.method in READS else "register"
+    if needed in g.get("scopes", {needed}):
+        return None
+    advice = _("It needs the scope “%(scope)s”. Make another token that has it.", scope=needed)
+    challenge = f'Bearer error="insufficient_scope", scope="{needed}"'
+    told = Words(_l("This access token may not do that"), advice)
+    return problem(403, told, {"WWW-Authenticate": challenge}, scope=needed)
 
 
 def _instead(endpoint: str) -> ResponseReturnValue:
@@ -84,7 +99,7 @@ def _to_login() -> ResponseReturnValue:
     ):
         abort(401)
     if request.headers.get("HX-Request"):
-        page = urlsplit(request.headers.get("HX-Current-URL", ""))
+        page = parts(request.headers.get("HX-Current-URL"))
         here = urlunsplit(("", "", page.path, page.query, ""))
         return "", 204, {"HX-Redirect": _login(here)}
     return redirect(_login(request.full_path.rstrip("?") if request.method == "GET" else ""))

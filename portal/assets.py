@@ -5,6 +5,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from flask import Blueprint, Flask, Response, request, url_for
+from flask.sessions import SecureCookieSessionInterface, SessionMixin
 
 from portal.access import public
 from portal.config import ROOT
@@ -16,9 +17,21 @@ FOREVER = "public, max-age=31536000, immutable"
 bp = Blueprint("assets", __name__)
 
 
+class OfPagesAlone(SecureCookieSessionInterface):
+    """Sessions that leave no trace on what caches may give to everyone."""
+
+    digest_method = staticmethod(sha256)
+
+    def save_session(self, app: Flask, session: SessionMixin, response: Response) -> None:
+        """Send the session back with a page, if it has changed."""
+        if request.endpoint not in OURS:
+            super().save_session(app, session, response)
+
+
 def start(app: Flask) -> None:
     """Give templates `static_url` and `style_url`, and browsers leave to keep both for good."""
     app.register_blueprint(bp)
+    app.session_interface = OfPagesAlone()
     addresses = {"static_url": static_url, "style_url": style_url, "script_url": script_url}
     app.jinja_env.globals.update(addresses)
     app.after_request(_keep)

@@ -1,10 +1,11 @@
 """The blueprints of the portal, one per kind of visitor or purpose."""
 
-from portal import admin, api, instructor, live, student
+from portal import account, admin, instructor, live, student
+from portal.gate.captcha import views as captcha
 from portal.notices import inbox
 from portal.notices import settings as inbox_settings
 from portal.ops import health
-from portal.people import home, language, login
+from portal.people import home, language, login, oidc
 from portal.schedule import feed as calendar
 from portal.student import receipts
 
@@ -12,8 +13,11 @@ BLUEPRINTS = tuple(
     part.bp
     for part in (
         login,
+        oidc,
+        account,
         language,
         home,
+        captcha,
         student,
         receipts,
         instructor,
@@ -23,6 +27,5 @@ BLUEPRINTS = tuple(
         inbox_settings,
         live,
         health,
-        api,
     )
 )

@@ -20,7 +20,9 @@ class Commands(AppGroup):
         "account": "account",
         "override": "override",
         "audit": "audit",
+        "order": "order",
         "mail": "mail",
+        "jobs": "jobs",
     }
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  click's signature

@@ -3,9 +3,25 @@
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 ROOT = Path(__file__).resolve().parent.parent
+
+
+class SettingsError(ValueError):
+    """Settings with which nobody could be served."""
+
+
+@dataclass(frozen=True)
+class Oidc:
+    """An OpenID provider that people may log in through."""
+
+    issuer: str  # its address; what it offers is found below /.well-known/
+    client_id: str
+    client_secret: str = field(repr=False)
+    claim: str = "preferred_username"  # the claim that is our user name
+    name: str = "Single sign-on"  # on the button
 
 
 @dataclass(frozen=True)
@@ -20,19 +36,22 @@ class Settings:
     secure_cookies: bool = False
     proxies: int = 0  # reverse proxies in front whose X-Forwarded headers are believed
     url: str = "http://127.0.0.1:8000"  # where people find the portal, for links in mails
+    hosts: tuple[str, ...] = ()  # names that it answers to; none = this machine's, and addresses
     smtp: str = ""  # smtp://user:password@host:port, smtps://…, or …?starttls=1; "" = a folder
     mail_from: str = "registrar@fairseat.example"
     reminders: tuple[int, ...] = (24 * 60, 15)  # minutes before a window opens
     gate: bool = True  # passes, waiting room and captcha; without it every claim is let through
-    room: tuple[int, int] | None = (6000, 3000)  # let in a minute, in at once; None = no room
+    room: tuple[int, int] | None = (6000, 10_000)  # let in a minute, in at once; None = no room
     captcha: str = "altcha"  # or "off", or the address of an ALTCHA server
-    captcha_cost: int = 20_000  # hashes that a browser works through for a proof, at most
+    captcha_cost: int = 500_000  # hashes that a browser works through for a proof, at most
+    oidc: Oidc | None = None
+    passwords: bool = True  # whether people may log in by password
 
     @classmethod
     def read(cls) -> "Settings":
-        """The settings of this process; raises KeyError that names a missing one."""
+        """The settings of this process; raises KeyError naming a missing one, or SettingsError."""
         env = os.environ
-        return cls(
+        found = cls(
             database_url=env["DATABASE_URL"],
             redis_url=env["REDIS_URL"],
             secret_key=env["SECRET_KEY"],
@@ -41,21 +60,52 @@ class Settings:
             secure_cookies=env.get("FAIRSEAT_HTTPS", "") == "1",
             proxies=int(env.get("FAIRSEAT_PROXIES", "0")),
             url=(env.get("FAIRSEAT_URL") or _address()).rstrip("/"),
+            hosts=_hosts(f"{env.get('FAIRSEAT_HOSTS', '')},{env.get('FAIRSEAT_URL', '')}"),
             smtp=env.get("FAIRSEAT_SMTP", ""),
             mail_from=env.get("FAIRSEAT_MAIL_FROM") or cls.mail_from,
             reminders=_minutes(env.get("FAIRSEAT_REMINDERS", "1440,15")),
             gate=env.get("FAIRSEAT_GATE", "1") != "0",
-            room=_limits(env.get("FAIRSEAT_ROOM") or "6000/3000"),
+            room=_limits(env.get("FAIRSEAT_ROOM") or "6000/10000"),
             captcha=env.get("FAIRSEAT_CAPTCHA") or cls.captcha,
             captcha_cost=int(env.get("FAIRSEAT_CAPTCHA_COST") or cls.captcha_cost),
+            oidc=_oidc(),
+            passwords=env.get("FAIRSEAT_PASSWORDS", "1") != "0",
         )
+        if not (found.passwords or found.oidc):
+            raise SettingsError("FAIRSEAT_PASSWORDS=0 leaves no way to log in: set FAIRSEAT_OIDC.")
+        return found
 
 
 def _address() -> str:
     """Where `fairseat up` listens, as a browser on this machine finds it."""
     host = os.environ.get("HOST") or "127.0.0.1"
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
-    return f"http://{f'[{host}]' if ':' in host else host}:{os.environ.get('PORT') or 8000}"
+    return f"http://{_bracketed(host)}:{os.environ.get('PORT') or 8000}"
+
+
+def _oidc() -> Oidc | None:
+    """The provider at FAIRSEAT_OIDC, None where none is named; raises KeyError without its keys."""
+    env = os.environ
+    if not env.get("FAIRSEAT_OIDC"):
+        return None
+    return Oidc(
+        issuer=env["FAIRSEAT_OIDC"],
+        client_id=env["FAIRSEAT_OIDC_CLIENT_ID"],
+        client_secret=env["FAIRSEAT_OIDC_CLIENT_SECRET"],
+        claim=env.get("FAIRSEAT_OIDC_CLAIM") or Oidc.claim,
+        name=env.get("FAIRSEAT_OIDC_NAME") or Oidc.name,
+    )
+
+
+def _hosts(text: str) -> tuple[str, ...]:
+    """The hosts in a list such as `seats.example.edu,10.0.0.7`, or of one address."""
+    given = (each.strip() for each in text.split(","))
+    names = (urlsplit(each if "//" in each else f"//{each}") for each in given)
+    return tuple(_bracketed(name.hostname) for name in names if name.hostname)
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
 
 
 def _minutes(text: str) -> tuple[int, ...]:
@@ -64,7 +114,7 @@ def _minutes(text: str) -> tuple[int, ...]:
 
 
 def _limits(text: str) -> tuple[int, int] | None:
-    """The limits in a text such as `6000/3000`; None for `off`."""
+    """The limits in a text such as `6000/10000`; None for `off`."""
     if text == "off":
         return None
     per_minute, at_once = (int(each) for each in text.split("/"))

@@ -28,6 +28,7 @@ def connect(url: str, **options: Any) -> Engine:
     engine = create_engine(
         with_driver(url),
         pool_pre_ping=True,
+        hide_parameters=True,  # a statement that fails is logged, and they may be secrets
         pool_size=20,
         max_overflow=0,
         pool_timeout=3,

@@ -1,23 +1,24 @@
 """What a visitor reads when something goes wrong: pages, parts of pages, or problem details."""
 
 import logging
+from collections.abc import Iterator
 from dataclasses import dataclass
-from time import time
+from math import ceil
 from typing import Any
 
-from flask import Flask, jsonify, render_template, request
+from flask import Flask, Response, jsonify, render_template, request
 from flask.typing import ResponseReturnValue
 from flask_babel import LazyString
-from flask_limiter import RateLimitExceeded
 from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import HTTPException
 
 from portal import cache
 from portal.catalog.board import NoSuchTerm
-from portal.extensions import limiter
+from portal.gate import limits
+from portal.gate.limits import TooMany
 from portal.ops.correlation import correlation
 from portal.seats.errors import LedgerBehind, LedgerSilent, LedgerUnavailable
-from portal.words import _l
+from portal.words import _, _l, _n
 
 log = logging.getLogger(__name__)
 
@@ -30,6 +31,7 @@ class Words:
 
     title: LazyString | str
     advice: LazyString | str
+    onward: str = ""  # the page that says more
 
 
 WORDS = {
@@ -52,6 +54,10 @@ WORDS = {
     405: Words(
         _l("This page can't be used that way"), _l("Go back and use the buttons on the page.")
     ),
+    408: Words(
+        _l("This took too long to arrive"),
+        _l("Your connection may be slow. Send it again. Nothing was changed."),
+    ),
     413: Words(
         _l("That was too much at once"),
         _l("Send less text or a smaller file. Nothing was changed."),
@@ -72,6 +78,23 @@ WORDS = {
         _l("Your seats and places are safe and nothing was changed. Try again in a few seconds."),
     ),
 }
+# The same for programs, which have no pages to reload.
+FOR_CLIENTS = {
+    400: Words(_l("This request can't be read"), _l("Nothing was changed.")),
+    401: Words(
+        _l("Nobody is logged in"),
+        _l("Send an access token that is valid, or log in, and ask again."),
+    ),
+    403: Words(_l("This is not yours to do"), _l("Another account or another scope is needed.")),
+    404: Words(
+        _l("There is no such thing"),
+        _l("The address may be mistyped, or what it named is not offered, or not yours to see."),
+    ),
+    405: Words(
+        _l("This address is not asked that way"), _l("The Allow header names the ways to ask.")
+    ),
+    415: Words(_l("This is no JSON"), _l("Send JSON, with the content type application/json.")),
+}
 EXPIRED = Words(
     _l("This form has been open for too long"),
     _l("Go back, reload the page and send it again. Nothing was changed."),
@@ -87,7 +110,7 @@ def start(app: Flask) -> None:
     """Answer every kind of error in words."""
     app.register_error_handler(HTTPException, _http)
     app.register_error_handler(CSRFError, lambda _: answer(400, EXPIRED))
-    app.register_error_handler(RateLimitExceeded, _limited)
+    app.register_error_handler(TooMany, _limited)
     app.register_error_handler(NoSuchTerm, lambda _: answer(404, WORDS[404]))
     app.register_error_handler(LedgerUnavailable, away)
     app.register_error_handler(LedgerBehind, away)
@@ -96,28 +119,49 @@ def start(app: Flask) -> None:
     app.register_error_handler(Exception, _broken)
 
 
-def answer(status: int, words: Words, headers: dict[str, Any] | None = None) -> ResponseReturnValue:
-    """The error in the form that was asked for: JSON, a dialog or toast, or a page."""
-    title, advice = str(words.title), str(words.advice)
-    facts = {"status": status, "title": title, "advice": advice, "code": correlation()}
+def answer(
+    status: int, words: Words, headers: dict[str, Any] | None = None, *, again: bool = False
+) -> ResponseReturnValue:
+    """The error in the form that was asked for: JSON, a dialog or toast, or a page.
+
+    With the form that was sent, to be sent `again`. Who is refused all the time is told briefly.
+    """
+    if status < 500 and (wait := limits.refused()):
+        return _briefly(wait)
     sent = dict(headers or {})
     if request.path.startswith("/api/"):
-        problem = jsonify(
-            type="about:blank",
-            title=title,
-            status=status,
-            detail=advice,
-            instance=request.path,
-            correlation=correlation(),
-        )
-        problem.mimetype = "application/problem+json"
-        return problem, status, sent
+        return problem(status, words, sent)
+    title, advice = str(words.title), str(words.advice)
+    facts: dict[str, Any] = {"status": status, "title": title, "advice": advice}
+    facts |= {"code": correlation(), "again": again and list(_sent()), "onward": words.onward}
     if request.headers.get("HX-Target") == "dialog":
         return render_template("errors/dialog.html", **facts), status, sent
     if request.headers.get("HX-Request"):
         sent |= {"HX-Retarget": "#toasts", "HX-Reswap": "beforeend"}
         return render_template("errors/toast.html", **facts), status, sent
     return render_template("errors/page.html", **facts), status, sent
+
+
+def problem(
+    status: int, words: Words, headers: dict[str, Any] | None = None, **more: Any
+) -> ResponseReturnValue:
+    """The error as problem details (RFC 9457), with what `more` there is to tell of it."""
+    if words in WORDS.values():
+        words = FOR_CLIENTS.get(status, words)
+    facts = {
+        "type": "about:blank",
+        "title": str(words.title),
+        "status": status,
+        "detail": str(words.advice),
+        "instance": request.path,
+        "correlation": correlation(),
+        "success": False,  # this and the message: for clients that read every answer alike
+        "message": str(words.advice),
+    }
+    told = jsonify(facts | more)
+    told.mimetype = "application/problem+json"
+    challenge = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
+    return told, status, challenge | (headers or {})
 
 
 def away(error: Exception) -> ResponseReturnValue:
@@ -134,10 +178,34 @@ def _http(error: HTTPException) -> ResponseReturnValue:
     return answer(status, WORDS.get(status, WORDS[400 if status < 500 else 500]), kept)
 
 
-def _limited(_error: RateLimitExceeded) -> ResponseReturnValue:
-    limit = limiter.current_limit
-    wait = max(1, round(limit.reset_at - time())) if limit else 60
-    return answer(429, WORDS[429], {"Retry-After": str(wait)})
+def _limited(error: TooMany) -> ResponseReturnValue:
+    words, later = _slower(error.seconds)
+    return answer(429, words, later, again=limits.decides())
+
+
+def _slower(seconds: int) -> tuple[Words, dict[str, str]]:
+    minutes = ceil(seconds / 60)
+    wait = (
+        _n("Wait a second, then try again.", "Wait %(num)s seconds, then try again.", seconds)
+        if seconds < 100
+        else _n("Wait a minute, then try again.", "Wait %(num)s minutes, then try again.", minutes)
+    )
+    advice = _("Nothing was changed, and nothing that you have is lost. %(wait)s", wait=wait)
+    return Words(WORDS[429].title, advice), {"Retry-After": str(seconds)}
+
+
+def _briefly(seconds: int) -> ResponseReturnValue:
+    """A refusal that costs next to nothing."""
+    words, later = _slower(seconds)
+    if request.path.startswith("/api/"):
+        return problem(429, words, later)
+    later["HX-Reswap"] = "none"
+    return Response(f"{words.title}. {words.advice}\n", 429, later, mimetype="text/plain")
+
+
+def _sent() -> Iterator[tuple[str, str]]:
+    """What a form has sent, but for its token: the page gives it another one."""
+    return ((name, text) for name, text in request.form.items(multi=True) if name != "csrf_token")
 
 
 def _broken(error: Exception) -> ResponseReturnValue:

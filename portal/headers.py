@@ -2,12 +2,39 @@
 
 from flask import Flask, Response, current_app, request
 
+from portal.edge.hosts import ours
+
+# What no page asks of a device, by the names that browsers know.
+UNUSED = (
+    "accelerometer",
+    "autoplay",
+    "browsing-topics",
+    "camera",
+    "display-capture",
+    "encrypted-media",
+    "fullscreen",
+    "geolocation",
+    "gyroscope",
+    "hid",
+    "idle-detection",
+    "magnetometer",
+    "microphone",
+    "midi",
+    "payment",
+    "picture-in-picture",
+    "publickey-credentials-create",
+    "publickey-credentials-get",
+    "screen-wake-lock",
+    "serial",
+    "usb",
+    "xr-spatial-tracking",
+)
 STEADY = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
-    "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+    "Permissions-Policy": ", ".join(f"{feature}=()" for feature in UNUSED),
     "X-Frame-Options": "DENY",
 }
 
@@ -20,24 +47,32 @@ def start(app: Flask) -> None:
 def _seal(response: Response) -> Response:
     response.headers.update(STEADY)
     response.headers["Content-Security-Policy"] = _policy()
-    if request.is_secure and current_app.config["SESSION_COOKIE_SECURE"]:
+    if _encrypted():
         response.headers["Strict-Transport-Security"] = "max-age=31536000; includeSubDomains"
+    if request.path.startswith("/api/") and response.is_json:
+        response.headers.setdefault("Content-Disposition", 'attachment; filename="api.json"')
     if "Cache-Control" not in response.headers:
-        # One address may answer with a page or with a part of it, and both are someone's own.
-        response.headers["Cache-Control"] = "no-store" if _is_part() else "private, no-cache"
+        # Pages are someone's own, and computers in a library are everyone's.
+        response.headers["Cache-Control"] = "no-store"
         response.vary.update(("Cookie", "HX-Request"))
     return response
 
 
-def _is_part() -> bool:
-    return "HX-Request" in request.headers
+def _encrypted() -> bool:
+    return request.is_secure and bool(current_app.config["SESSION_COOKIE_SECURE"])
 
 
 def _policy() -> str:
-    # Not every browser takes a socket of the same origin for 'self'.
-    socket = f"{'wss' if request.is_secure else 'ws'}://{request.host}" if request.host else ""
-    return (
+    policy = (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; "
-        f"connect-src 'self' {socket}; manifest-src 'self'; form-action 'self'; base-uri 'none'; "
-        "frame-ancestors 'none'; object-src 'none'"
+        f"connect-src 'self'{_socket()}; manifest-src 'self'; form-action 'self'; base-uri 'none'; "
+        "worker-src 'self'; frame-ancestors 'none'; object-src 'none'"
     )
+    return f"{policy}; upgrade-insecure-requests" if _encrypted() else policy
+
+
+def _socket() -> str:
+    """The address of our socket: not every browser takes one of the same origin for 'self'."""
+    if not ours(request.host, current_app.config["SETTINGS"]):
+        return ""
+    return f" {'wss' if request.is_secure else 'ws'}://{request.host}"

@@ -1,5 +1,6 @@
 """Gunicorn's settings: one process a core, each with gevent for its requests and sockets."""
 
+import logging
 import os
 import resource
 from pathlib import Path
@@ -14,6 +15,7 @@ from psycopg2.extensions import STATUS_SETUP, set_wait_callback
 # a visitor does not: what is given up here, PostgreSQL ends by its statement_timeout.
 PATIENCE = 5.0
 AGAIN = 1.0  # for a new connection, while it has not spoken since it was silent for too long
+LINE = "%(asctime)s %(message)s"
 
 wsgi_app = "wsgi:app"
 chdir = str(Path(__file__).resolve().parent.parent)
@@ -28,7 +30,12 @@ worker_tmp_dir = "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108
 keepalive = 15
 timeout = 30
 graceful_timeout = 5
-forwarded_allow_ips = "127.0.0.1,::1"
+# Whom to believe what about a visitor is settled by FAIRSEAT_PROXIES alone.
+forwarded_allow_ips = ""
+forwarder_headers = ""
+limit_request_line = 4094
+limit_request_fields = 64
+limit_request_field_size = 8190
 control_socket_disable = True
 errorlog = "-"
 accesslog = None
@@ -44,9 +51,12 @@ def post_fork(server: Any, worker: Any) -> None:  # noqa: ARG001  gunicorn's sig
 def post_worker_init(worker: Any) -> None:
     """Read what is offered before the first visitor comes, and see open pages off at the end."""
     from portal.catalog import board  # noqa: PLC0415  only after gevent has patched
+    from portal.edge import patience  # noqa: PLC0415
     from portal.live import leaving  # noqa: PLC0415
     from portal.people import profile  # noqa: PLC0415
 
+    logging.basicConfig(format=LINE)
+    worker.log.error_log.addFilter(patience.hush)
     leaving.watch(worker, worker.wsgi)
     board.preload()
     profile.preload()

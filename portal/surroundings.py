@@ -8,13 +8,13 @@ import click
 
 from portal import backend
 from portal.backend import Backend
-from portal.config import Settings, var_folder
+from portal.config import Settings, SettingsError, var_folder
 from portal.embedded import Servers, StartError
 from portal.embedded.folder import Folder, FolderError
 from portal.embedded.postgres import NotRunnableError
 from portal.ops import schema
 
-TROUBLES = (FolderError, NotRunnableError, StartError)
+TROUBLES = (FolderError, NotRunnableError, SettingsError, StartError)
 
 
 @contextmanager

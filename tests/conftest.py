@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from hypothesis import settings as hypothesis
 from sqlalchemy import text
 
 from portal import backend as connections
@@ -20,6 +21,9 @@ from portal.ops import schema
 from portal.outage import postgresql
 from tests.cast import Cast, assemble
 
+hypothesis.register_profile("at any pace", deadline=None)
+hypothesis.load_profile("at any pace")
+
 
 @pytest.fixture(scope="session")
 def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
@@ -29,7 +33,7 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
     servers = Servers(folder, durable=False)
     servers.start()
     # For the tests' own child processes, and so that no test finds the real ones.
-    os.environ.update(servers.urls(), SECRET_KEY="for tests alone")
+    os.environ.update(servers.urls(), SECRET_KEY="for tests alone", FAIRSEAT_CAPTCHA_COST="4000")
     yield servers
     servers.stop()
     folder.release()

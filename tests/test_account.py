@@ -145,7 +145,7 @@ def test_what_was_done_is_kept() -> None:
         ([" zoe", "--name", "Zoe"], None, "no space at its ends"),
         (["", "--name", "Zoe"], None, "needs a username"),
         (["zoe", "--name", "Z" * 161], None, "A name has 160"),
-        (["zoe", "--name", "Zoe", "--password-stdin"], "short\n", "8 characters at least"),
+        (["zoe", "--name", "Zoe", "--password-stdin"], "short\n", "12 characters at least"),
         (["zoe", "--name", "Zoe", "--teaches", "Nobody"], None, "No teacher without an account"),
     ],
 )

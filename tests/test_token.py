@@ -5,21 +5,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from click.testing import CliRunner, Result
-from sqlalchemy import select
 
 from portal.cli import main
-from portal.db import transaction
-from portal.people.models import AccessKey
 from tests.cast import Cast
+from tests.people.tokens import a_token, kept
 
 
 def token(*arguments: str) -> Result:
     return CliRunner().invoke(main, ["token", *arguments])
-
-
-def kept() -> list[AccessKey]:
-    with transaction() as session:
-        return list(session.scalars(select(AccessKey)))
 
 
 def test_it_keeps_the_digest_of_what_it_prints(cast: Cast) -> None:
@@ -54,3 +47,25 @@ def test_it_names_an_unknown_user() -> None:
 @pytest.mark.usefixtures("cast")
 def test_it_refuses_days_that_are_none() -> None:
     assert token("ada", "--days", "0").exit_code == 2
+
+
+@pytest.mark.usefixtures("cast")
+def test_it_may_do_everything_or_what_is_named() -> None:
+    token("ada")
+    token("ada", "--scope", "read")
+    everything, reading = (key.scopes for key in kept())
+    assert (everything, reading) == (["read", "register"], ["read"])
+
+
+@pytest.mark.usefixtures("cast")
+def test_it_refuses_a_scope_that_is_none() -> None:
+    assert token("ada", "--scope", "everything").exit_code == 2
+    assert kept() == []
+
+
+def test_it_refuses_one_too_many(cast: Cast) -> None:
+    for _ in range(20):
+        a_token(cast.ada.account_id)
+    answer = token("ada")
+    assert answer.exit_code == 1
+    assert "revoke one first" in answer.output

@@ -2,8 +2,8 @@
 
 from flask import Blueprint
 
-from portal.admin import changes, receipts, sections, terms, windows
+from portal.admin import changes, receipts, rooms, sections, terms, windows
 
 bp = Blueprint("admin", __name__, url_prefix="/admin")
-for part in (terms, windows, changes, sections, receipts):
+for part in (terms, windows, rooms, changes, sections, receipts):
     bp.register_blueprint(part.bp)

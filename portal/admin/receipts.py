@@ -30,7 +30,7 @@ class Whose:
 @requires("admin")
 def index() -> ResponseReturnValue:
     """The receipt of a code, or those of a student number, the newest first."""
-    wanted = request.args.get("q", "").strip()
+    wanted = request.args.get("q", "").replace("\0", "").strip()
     found = _found(wanted)
     if found:
         return redirect(url_for("admin.receipts.show", code=found.code))

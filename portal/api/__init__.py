@@ -1,22 +1,41 @@
-"""The JSON API; a bearer token or a session, and errors as problem details."""
+"""The JSON API: a bearer token or a session, errors as problem details, an OpenAPI document."""
 
-from flask import Blueprint, jsonify
-from flask.typing import ResponseReturnValue
+from flask import Flask
 
-from portal.access import signed_in, visitor
+from portal.api import (
+    available,
+    captcha,
+    docs,
+    drop,
+    leave,
+    me,
+    register,
+    registrations,
+    rooms,
+    semesters,
+    windows,
+)
+from portal.api.docs.document import Document
+from portal.api.entry import bp
 
-bp = Blueprint("api", __name__, url_prefix="/api/v1")
+__all__ = [
+    "available",
+    "captcha",
+    "docs",
+    "drop",
+    "leave",
+    "me",
+    "register",
+    "registrations",
+    "rooms",
+    "semesters",
+    "start",
+    "windows",
+]
 
 
-@bp.get("/me")
-@signed_in
-def me() -> ResponseReturnValue:
-    """Who is asking, and as what."""
-    who = visitor()
-    return jsonify(
-        id=who.id,
-        name=who.name,
-        roles=sorted(who.roles),
-        student_id=who.student_id,
-        teacher_id=who.teacher_id,
-    )
+def start(app: Flask) -> None:
+    """Put the API's addresses into the app, and its document beside them."""
+    document = Document(app)
+    document.register_blueprint(bp)
+    docs.start(app, document)

@@ -38,6 +38,11 @@ class Board:
         """The section of that id, if the term has it."""
         return self._by_id.get(section_id)
 
+    def published(self, section_id: int) -> Card | None:
+        """The section of that id unless it is a draft, which no student is to hear of."""
+        card = self.card(section_id)
+        return None if card and card.status == "NEW" else card
+
     def some(self, section_ids: Iterable[int]) -> list[Card]:
         """The sections of those ids, in the order given; unknown ones are left out."""
         return [card for section in section_ids if (card := self._by_id.get(section))]

@@ -3,7 +3,7 @@
 import click
 
 from portal.notices import outbox
-from portal.record.sweep import live_terms
+from portal.notices.codes import NO_TERM
 from portal.record.wake import wake
 from portal.surroundings import connected
 
@@ -16,7 +16,7 @@ def command(*, retry: bool) -> None:
         letters = outbox.dead()
         revived = outbox.revive([each.id for each in letters]) if retry else 0
         if revived:
-            wake(live_terms()[0].id, ["notify"])
+            wake(NO_TERM, ["notify"])
     for each in letters:
         click.echo(f"{each.id}  {each.dead_at:%Y-%m-%d %H:%M}  {each.kind} for {each.to}")
         click.echo(f"    after {each.tries} tries: {each.error}")

@@ -12,11 +12,19 @@ from portal.surroundings import connected
 @click.option(
     "--days", type=click.IntRange(min=1), help="How long it is valid; for ever if not given."
 )
-def command(user: str, name: str, days: int | None) -> None:
+@click.option(
+    "--scope",
+    "scopes",
+    type=click.Choice(keys.SCOPES),
+    multiple=True,
+    default=keys.SCOPES,
+    help="What it may do; everything if not given. May be given several times.",
+)
+def command(user: str, name: str, days: int | None, scopes: tuple[str, ...]) -> None:
     """Make a personal access token for USER and print it, this once."""
     with connected():
         try:
-            secret = keys.make(user, name, days)
-        except keys.UnknownUserError as unknown:
-            raise click.ClickException(str(unknown)) from unknown
+            secret = keys.make_for(user, keys.Wish(name, sorted(set(scopes)), days))
+        except (keys.UnknownUserError, keys.TooManyError) as refused:
+            raise click.ClickException(str(refused)) from refused
     click.echo(secret)

@@ -1,5 +1,6 @@
 """Refuses a claim without a pass, before Redis or PostgreSQL hears of it."""
 
+from dataclasses import replace
 from time import time
 from typing import Any, cast
 
@@ -15,7 +16,8 @@ from portal.words import _l
 
 HEADER = "Fairseat-Pass"
 COOKIE = "pass"
-SIGN = {"Fairseat-Gate": "pass"}  # so that scripts can tell this refusal from others
+STANDS = "Fairseat-Gate"  # the header that tells scripts how one stands at the gate
+SIGN = {STANDS: "pass"}  # so that they can tell this refusal from others
 
 REFUSED = Words(
     _l("It is not your turn yet"),
@@ -83,4 +85,5 @@ def _check_owner() -> ResponseReturnValue | None:
 def refused() -> ResponseReturnValue:
     """That it is not one's turn, in whatever form was asked for; asks nobody who that one is."""
     g.nobody = True
-    return answer(403, REFUSED, SIGN)
+    term = (request.view_args or {}).get("term_id")
+    return answer(403, replace(REFUSED, onward=f"/terms/{term}/room" if term else ""), SIGN)

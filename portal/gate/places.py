@@ -11,6 +11,7 @@ class Room:
     """How the waiting room of a window stands at `at` (ms)."""
 
     at: int
+    opens: int  # when its window does (ms)
     phase: str  # unknown, before, open or ended
     per_minute: int
     at_once: int
@@ -19,7 +20,7 @@ class Room:
     called: int  # number of the last one called
     waiting: int
     inside: int
-    pace: tuple[tuple[int, int], ...]  # from when on (ms), how many were called in ten seconds
+    pace: tuple[tuple[int, int], ...]  # from when on (ms), how far the line came in half a minute
     right: int  # waits within the range that was shown, and those that were not
     wrong: int
 

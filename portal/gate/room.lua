@@ -14,7 +14,7 @@
 --   :who      hash: request -> student:at             :mine  hash: student -> request
 --   :seen     zset: request by last sign of life      :in    zset: student by end of the visit
 --   :away     zset: request by end of its last chance :back  zset: request by score, came back
---   :pace     hash: ten seconds -> called in them     :said  hash: request -> at:least:most
+--   :pace     hash: half a minute -> places called in it    :said  hash: request -> at:least:most
 --   :came     hash: student -> when the visit began   :left  hash: student -> request
 
 local PATIENCE = 240000 -- ms without a sign of life until a place is skipped
@@ -22,7 +22,7 @@ local DEAF = 30000      -- ms without any sign of life at all: it is we who hear
 local CHANCE = 1800000  -- ms in which who was skipped may come back, to the front
 local TAKE = 60000      -- ms to come in once called
 local BURST = 10000     -- ms of new ones that may come at once
-local SLOT, SLOTS = 10000, 7
+local SLOT, SLOTS = 30000, 20
 local LONGEST = 900000  -- ms of a visit while others wait, however busy it is
 local MOST = 500        -- places looked at in one step: others are to be answered meanwhile
 local KEEP = 86400000   -- ms from the end of a window until its room is tidied up
@@ -213,7 +213,7 @@ function Room:step()
   end
   if self.called == before and #called == 0 then return end
   redis.call("HSET", self.base, "called", self.called)
-  if #called > 0 then self:note_pace(#called) end
+  self:note_pace(self.called - before)
   self:tell(called)
 end
 

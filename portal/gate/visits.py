@@ -63,11 +63,11 @@ def come(term: int, phase: Phase, who: Visitor) -> Visit:
 
 
 def give(term: int, phase: Phase, who: Visitor, place: Place | None) -> Pass | None:
-    """A pass for as long as the room, if one has a `place` in it, lets one stay; else None."""
+    """A pass while the room lets its `place` stay, else None; while the window is open without."""
     window = phase.window
     if window is None:
         return None
-    ends: int | None = phase.now + STAY
+    ends: int | None = window.closes
     if place:
         ends = room.stay(term, window.id, who.student_id or 0)
     return Pass(who.id, term, window.id, min(window.closes, ends)) if ends else None

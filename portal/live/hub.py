@@ -2,7 +2,9 @@
 
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
+from functools import partial
 from threading import Event, Lock, Thread
 from typing import Any
 
@@ -12,7 +14,8 @@ from portal.live import topics
 from portal.live.counts import Counts
 from portal.live.news import MISSED, SPREAD_MS, News, Signal
 from portal.live.page import REFUSED, Batch, Page
-from portal.live.subscription import Subscription
+from portal.live.rooms import Rooms
+from portal.live.subscription import Hear, Subscription
 from portal.live.topics import Topic, Topics
 from portal.seats.answers import Seats
 from portal.seats.errors import LedgerUnavailable
@@ -21,6 +24,7 @@ log = logging.getLogger(__name__)
 
 Alike = tuple[int, frozenset[int], str]  # term, sections and language that pages have in common
 
+MOST_PAGES = 20  # of one account, in one process; another one still has all that pages ask for
 COALESCE_SECONDS = 0.1
 # Counts that change all the time for very many pages must leave time for claims.
 PAGES_A_SECOND = 2000
@@ -38,10 +42,13 @@ class Hub:
     ) -> None:
         self.counts = Counts(read, render)
         self.pages: set[Page] = set()
+        self._of_account: Counter[int] = Counter()
         self.leaving = False
         self._topics = Topics()
         self._lock = Lock()
         self._waiting = Event()
+        self._ended = Event()
+        self._rooms = Rooms(self._topics, self._lock)
         self._news = News()
         self._counts_due = 0.0
         self._started = False
@@ -50,8 +57,9 @@ class Hub:
             begun=self._catch_up,
             hear={
                 "live": self._hear,
-                "recorded": self._hear_recorded,
-                "told": self._hear_told,
+                "recorded": self._gather(News.hear_recorded),
+                "told": self._gather(News.hear_told),
+                "room": self._gather(News.hear_room),
                 "ended": self._hear_ended,
             },
         )
@@ -62,26 +70,41 @@ class Hub:
             if self._started:
                 return
             self._started = True
-        for work in (self._subscription.run, self._tell_forever):
-            Thread(target=work, daemon=True, name=f"hub-{work.__name__}").start()
+        touch = partial(self._rooms.touch_forever, self._ended)
+        for name, work in (
+            ("hears", self._subscription.run),
+            ("tells", self._tell_forever),
+            ("touches", touch),
+        ):
+            Thread(target=work, daemon=True, name=f"hub-{name}").start()
 
     def stop(self) -> None:
         """End the hub's own threads."""
         self._subscription.ended = True
+        self._ended.set()
         self._waiting.set()
 
     # Pages
+
+    def crowded(self, account: int) -> bool:
+        """Whether the account has as many pages open here as one person may."""
+        return self._of_account[account] >= MOST_PAGES
 
     def join(self, page: Page) -> None:
         """Take in a page."""
         self.start()
         with self._lock:
             self.pages.add(page)
+            self._of_account[page.visitor.id] += 1
 
     def part(self, page: Page) -> None:
         """Forget a page."""
         with self._lock:
             self.pages.discard(page)
+            account = page.visitor.id
+            self._of_account[account] -= 1
+            if not self._of_account[account]:
+                del self._of_account[account]
             self._topics.listen(page, set())
 
     def close_all(self, code: int) -> None:
@@ -121,15 +144,15 @@ class Hub:
                     self._topics.listen(page, page.topics | {queue})
         self._waiting.set()
 
-    def _hear_recorded(self, term: int, note: dict[str, Any]) -> None:
-        with self._lock:
-            self._news.hear_recorded(term, note)
-        self._waiting.set()
+    def _gather(self, take: Callable[[News, int, Any], None]) -> Hear:
+        """What takes in notes of one kind, to be told when a moment has passed."""
 
-    def _hear_told(self, term: int, note: dict[str, Any]) -> None:
-        with self._lock:
-            self._news.hear_told(term, note)
-        self._waiting.set()
+        def hear(term: int, note: Any) -> None:
+            with self._lock:
+                take(self._news, term, note)
+            self._waiting.set()
+
+        return hear
 
     def _hear_ended(self, account: int, _: Any) -> None:
         """Pages whose session goes on come back at once; the others can't."""
@@ -139,13 +162,14 @@ class Hub:
 
     def _catch_up(self) -> None:
         """Nobody knows what was missed, so everything that differs is told."""
-        for term in self.counts.terms:
-            try:
+        try:
+            for term in self.counts.terms:
                 changed = self.counts.reload(term)
-            except LedgerUnavailable as error:
-                raise OSError(str(error)) from error
-            with self._lock:
-                self._news.counts[term] |= changed
+                with self._lock:
+                    self._news.counts[term] |= changed
+            self._rooms.touch()
+        except LedgerUnavailable as error:
+            raise OSError(str(error)) from error
         with self._lock:
             for topic in {topic for page in self.pages for topic in page.topics}:
                 for name in MISSED.get(topic[0], ()):
@@ -173,6 +197,9 @@ class Hub:
                 self._waiting.set()
             self._tell_counts(news)
             self._tell_students(news)
+            if early := self._rooms.tell(news.rooms):
+                self._news.rooms = early
+                self._waiting.set()
             for topic, signals in news.signals.items():
                 for page in self._topics.of(topic):
                     for signal in signals.values():

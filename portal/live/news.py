@@ -1,9 +1,12 @@
 """What has been heard and not been told yet, gathered by topic."""
 
+import json
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any
 
+from portal.gate.places import Room, room_of
 from portal.live import topics
 from portal.live.topics import Topic
 
@@ -14,16 +17,17 @@ LATER_MS = (2100, 3500)
 SOON_MS = (200, 500)
 # Later than pages may go by windows that they read before; not all at the same instant.
 SPREAD_MS = (1100, 2600)
-# Pages open and close by their own countdown, so a turn only reminds those that overslept.
+# Pages open and close by their own countdown, so this only reminds those that overslept.
 WINDOW_NEWS = {
     "window_set": ("window", SPREAD_MS),
-    "window_opened": ("turn", AT_ONCE),
-    "window_closed": ("turn", AT_ONCE),
+    "window_opened": ("turned", AT_ONCE),
+    "window_closed": ("turned", AT_ONCE),
 }
 # What a student is told apart from seats. A notice may go to thousands at the same moment.
 TOLD = {"plan": SOON_MS, "notice": SPREAD_MS}
 # What pages ask about, by topic, after nobody knows what they have missed.
 MISSED = {"student": ("own", *TOLD), "windows": ("window",), "roster": ("roster",)}
+CALLED_MS = 1000  # over which those called at once come in, where there are very many
 STATES = {
     "enrolled": "selected",
     "waitlisted": "waiting",
@@ -42,6 +46,16 @@ class Signal:
     detail: dict[str, Any] = field(default_factory=dict)
     between: tuple[int, int] = AT_ONCE
 
+    @cached_property
+    def text(self) -> str:
+        """It as it is sent, the same to all."""
+        return json.dumps(asdict(self))
+
+
+def turn(window: int, spread: int = 0) -> Signal:
+    """That one's turn may have come, to be looked at within so many ms."""
+    return Signal("turn", {"window": window}, (0, spread))
+
 
 @dataclass
 class News:
@@ -51,9 +65,7 @@ class News:
     queues: set[Topic] = field(default_factory=set)
     moments: dict[Topic, list[dict[str, Any]]] = field(default_factory=lambda: defaultdict(list))
     signals: dict[Topic, dict[str, Signal]] = field(default_factory=lambda: defaultdict(dict))
-
-    def __bool__(self) -> bool:
-        return bool(self.counts or self.queues or self.moments or self.signals)
+    rooms: dict[Topic, Room] = field(default_factory=dict)  # as each stood last
 
     def hear(self, term: int, event: dict[str, Any]) -> None:
         """Take in an event of the ledger."""
@@ -81,6 +93,14 @@ class News:
         if name == "notice":
             # Perhaps of a section that was canceled: a panel that shows it may have to say so.
             self.say(topic, Signal("own", {}, LATER_MS))
+
+    def hear_room(self, term: int, note: dict[str, Any]) -> None:
+        """Take in how a waiting room stands, and who has just been called."""
+        window, called = note["window"], note["students"] or ()
+        self.rooms[topics.room(term, window)] = room_of(note)
+        signal = turn(window, min(CALLED_MS, len(called)))
+        for student in called:
+            self.say(topics.student(term, student), signal)
 
     def say(self, topic: Topic, signal: Signal) -> None:
         """Give pages a signal; of several alike only the last is given."""

@@ -1,8 +1,7 @@
 """One open page: what it listens to, and what is still to be sent to it."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -72,7 +71,7 @@ class Page:
     def signal(self, signal: "Signal") -> None:
         """Tell the page's scripts something."""
         with self._lock:
-            self._signals[signal.name, signal.detail.get("section")] = json.dumps(asdict(signal))
+            self._signals[signal.name, signal.detail.get("section")] = signal.text
         self._wake()
 
     def own(

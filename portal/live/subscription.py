@@ -14,7 +14,7 @@ from redis.client import PubSub
 log = logging.getLogger(__name__)
 
 # Of terms, and of accounts.
-CHANNELS = ("{t:*}:live", "{t:*}:recorded", "{t:*}:told", "{a:*}:ended")
+CHANNELS = ("{t:*}:live", "{t:*}:recorded", "{t:*}:told", "{t:*}:room", "{a:*}:ended")
 CHANNEL = re.compile(r"\{[ta]:(\d+)\}:(\w+)")
 PING_SECONDS = 5.0
 LOST_SECONDS = 12.0

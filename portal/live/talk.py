@@ -1,17 +1,20 @@
 """The talk with one page over its socket, from first to last word."""
 
 import logging
-from time import monotonic
+from math import inf
+from time import monotonic, time
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from portal.live import own, topics
+from portal.gate import room
+from portal.live import own, rooms, topics
 from portal.live.hub import Hub
 from portal.live.news import Signal
 from portal.live.page import REFUSED, RESTART, Page, Parcel
 from portal.live.sight import seen
 from portal.live.teachers import may_see_roster
+from portal.live.topics import Topic
 from portal.live.wishes import Allowance, Wish, parse
 from portal.people import accounts
 from portal.seats.errors import LedgerUnavailable
@@ -29,12 +32,15 @@ SIGN_OF_LIFE = "<!-- -->"
 class Talk:
     """One greenlet or thread reads, draws and sends for a page; nobody else sends to it."""
 
-    def __init__(self, socket: "Server", hub: Hub, visitor: accounts.Visitor) -> None:
+    def __init__(
+        self, socket: "Server", hub: Hub, visitor: accounts.Visitor, ends: float = inf
+    ) -> None:
         self.socket = socket
         self.hub = hub
         self.page = Page(visitor, socket.event.set, str(reader()))
         self.allowance = Allowance()
         self.checked = monotonic()
+        self.ends = ends  # of the session, in seconds since 1970
 
     def run(self) -> None:
         """Talk until either side has had enough."""
@@ -86,9 +92,21 @@ class Talk:
                 wanted.add(topics.roster(wish.term, wish.roster))
             elif wish.roster:
                 page.signal(Signal("refused", {"roster": wish.roster}))
+            known = page.topics
+            if wish.room and (page.visitor.student_id or "admin" in page.visitor.roles):
+                wanted.add(topics.room(wish.term, wish.room))
             self.hub.listen(page, sections, wanted)
+            self._meet(wish, known)
         except (LedgerUnavailable, SQLAlchemyError):
             page.closing = RESTART  # the browser asks again
+
+    def _meet(self, wish: Wish, known: set[Topic]) -> None:
+        """Let a student's page that begins to wait know how its room stands."""
+        student, window = self.page.visitor.student_id, wish.room
+        if student and window and topics.room(wish.term, window) not in known:
+            met = rooms.met(window, room.look(wish.term, window, student))
+            if met:
+                self.page.signal(met)
 
     def _send(self, parcel: Parcel) -> None:
         html = parcel.html
@@ -119,7 +137,8 @@ class Talk:
             return True
         self.checked = monotonic()
         found: Any = accounts.find(self.page.visitor.id)
-        return found is not None and found.epoch == self.page.visitor.epoch
+        same = found is not None and found.epoch == self.page.visitor.epoch
+        return same and time() < self.ends
 
     def _cut(self) -> None:
         self.socket.connected = False

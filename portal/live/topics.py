@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from portal.live.page import Page
 
-# kind, term, and the section or student that it is about (0: the whole term)
+# kind, term, and the section, student or window that it is about (0: the whole term)
 Topic = tuple[str, int, int]
 
 
@@ -25,6 +25,11 @@ def roster(term: int, section: int) -> Topic:
     return ("roster", term, section)
 
 
+def room(term: int, window: int) -> Topic:
+    """How the waiting room of a window moves, for those who wait in it."""
+    return ("room", term, window)
+
+
 def windows(term: int) -> Topic:
     """The windows of a term."""
     return ("windows", term, 0)
@@ -39,6 +44,10 @@ class Topics:
     def of(self, topic: Topic) -> Iterable["Page"]:
         """The pages that listen to the topic."""
         return self._listeners.get(topic, ())
+
+    def alike(self, kind: str) -> dict[Topic, set["Page"]]:
+        """The pages that listen to each topic of a kind."""
+        return {topic: pages for topic, pages in self._listeners.items() if topic[0] == kind}
 
     def listen(self, page: "Page", wanted: set[Topic]) -> None:
         """Let the page listen to what is wanted and to nothing else."""

@@ -6,14 +6,16 @@ from flask import Blueprint, Response, abort, current_app, jsonify, request
 from flask.typing import ResponseReturnValue
 
 from portal import stores
-from portal.access import public, signed_in, visitor
+from portal.access import public, requires, signed_in, visitor
 from portal.backend import backend
-from portal.extensions import limiter, sock
-from portal.live import own, wire
+from portal.extensions import sock
+from portal.gate import room, waits
+from portal.live import own, rooms, wire
 from portal.live.hub import Hub
 from portal.live.sight import seen
 from portal.live.talk import Talk
 from portal.live.wishes import listed, number
+from portal.people import sessions
 from portal.seats.answers import Seats
 from portal.words import reader
 
@@ -49,6 +51,8 @@ def _before_handshake() -> None:
         return
     if not wire.same_origin(request):
         abort(403)
+    if hub().crowded(visitor().id):
+        abort(429)
     wire.prepare(request.environ)
 
 
@@ -56,7 +60,7 @@ def _before_handshake() -> None:
 @signed_in
 def socket(connection: "Server") -> None:
     """Counts of the sections that a page shows, and the student's own events, as they happen."""
-    Talk(connection, hub(), visitor()).run()
+    Talk(connection, hub(), visitor(), sessions.ends()).run()
 
 
 @bp.get("/live/fragments")
@@ -79,9 +83,22 @@ def fragments() -> ResponseReturnValue:
     return Response(html, headers={"Cache-Control": "no-store"})
 
 
+@bp.get("/live/room")
+@requires("student")
+def waiting() -> ResponseReturnValue:
+    """What the socket would say to a page that waits, and after how many seconds to ask again."""
+    try:
+        term, window = (number(int(request.args[name])) for name in ("term", "room"))
+    except (KeyError, ValueError):
+        abort(400)
+    place = room.look(term, window, visitor().student_id or 0)
+    answer = jsonify(signal=rooms.met(window, place), poll=round(waits.interval(place), 1))
+    answer.headers["Cache-Control"] = "no-store"
+    return answer
+
+
 @bp.get("/clock")
 @public
-@limiter.exempt
 def clock() -> ResponseReturnValue:
     """The ledger's time in ms, by which windows open and close."""
     answer = jsonify(now=backend().ledger.now())

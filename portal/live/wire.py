@@ -2,9 +2,10 @@
 
 from threading import Lock
 from typing import Any
-from urllib.parse import urlsplit
 
 from flask import Request
+
+from portal.edge.urls import parts
 
 SEND_SECONDS = 10.0
 SOCKET_KEYS = ("gunicorn.socket", "werkzeug.socket")
@@ -44,4 +45,4 @@ def prepare(environ: dict[str, Any]) -> None:
 
 def same_origin(request: Request) -> bool:
     """Whether a page of ours asks: browsers send cookies with the sockets of any page."""
-    return urlsplit(request.headers.get("Origin", "")).netloc == request.host
+    return parts(request.headers.get("Origin")).netloc == request.host

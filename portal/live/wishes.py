@@ -18,6 +18,7 @@ class Wish:
     held: tuple[int, ...] = ()
     mark: str = ""  # of the student's panel as the page shows it
     roster: int | None = None
+    room: int | None = None  # the window in whose waiting room it waits
 
 
 def parse(message: str | bytes) -> Wish | None:
@@ -27,13 +28,14 @@ def parse(message: str | bytes) -> Wish | None:
         return None
     if not isinstance(wish, dict):
         raise ValueError("A wish is an object.")  # noqa: TRY004 - one error for all nonsense
-    roster = wish.get("roster")
+    roster, room = wish.get("roster"), wish.get("room")
     return Wish(
         term=number(wish.get("term")),
         sections=_numbers(wish.get("sections", [])),
         held=_numbers(wish.get("held", [])),
         mark=str(wish.get("mark", "")),
         roster=None if roster is None else number(roster),
+        room=None if room is None else number(room),
     )
 
 

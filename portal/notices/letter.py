@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 from portal.backend import backend
 from portal.catalog.models import Term
 from portal.languages import speaking
+from portal.notices import alerts, codes, outbox
 from portal.notices.kinds import KINDS
 from portal.notices.models import Notice, Outgoing
 from portal.notices.words import News, Words, words
@@ -40,6 +41,11 @@ class Letter:
 
 def letter(session: Session, outgoing: Outgoing) -> Letter:
     """The mail of a row of the outbox; raises Unaddressable."""
+    written = {outbox.CODE: _code, outbox.ALERT: _alert}.get(outgoing.kind, _notice)
+    return written(session, outgoing)
+
+
+def _notice(session: Session, outgoing: Outgoing) -> Letter:
     row = session.execute(
         select(Notice, Account, Term.name)
         .join(Account, Account.id == Notice.account_id)
@@ -47,20 +53,43 @@ def letter(session: Session, outgoing: Outgoing) -> Letter:
         .where(Notice.id == outgoing.notice_id)
     ).one()
     notice, account, term = row
-    to, sender = _address(account.name, account.email), _sender()
     name = f"notice-{notice.made_at:%Y%m%d%H%M%S}-{outgoing.id}"
+    with speaking(account.language):
+        told = words(News(notice.kind, notice.term_id, notice.section_id, notice.data))
+        text = _text(told, notice.kind, account.name, term)
+        written = _letter(name, account, told.title, text)
+    written.message["List-Unsubscribe"] = f"<{_settings_url()}>"
+    return written
+
+
+def _code(session: Session, outgoing: Outgoing) -> Letter:
+    account = session.get_one(Account, outgoing.account_id)
+    name = f"code-{outgoing.until:%Y%m%d%H%M%S}-{outgoing.id}"
+    digits = codes.code(account.id, (outgoing.data or {})["seed"])
+    with speaking(account.language):
+        title = _("Your code is %(code)s", code=f"{digits[:4]} {digits[4:]}")
+        return _letter(name, account, title, _text_of_code(title, account.name))
+
+
+def _alert(session: Session, outgoing: Outgoing) -> Letter:
+    account = session.get_one(Account, outgoing.account_id)
+    name = f"alert-{outgoing.until:%Y%m%d%H%M%S}-{outgoing.id}"
+    with speaking(account.language):
+        title, *text = alerts.told(outgoing.data or {})
+        return _letter(name, account, title, _plain(account.name, f"{title}.", *text))
+
+
+def _letter(name: str, account: Account, title: str, text: str) -> Letter:
+    """A mail in the language that is spoken; raises Unaddressable."""
+    to, sender = _address(account.name, account.email), _sender()
     message = EmailMessage(policy=SMTP)
     message["Message-ID"] = f"<{name}@{sender.domain}>"
     message["Date"] = format_datetime(datetime.now(UTC))
     message["From"], message["To"] = sender, to
     message["Auto-Submitted"] = "auto-generated"
-    message["List-Unsubscribe"] = f"<{_settings_url()}>"
-    with speaking(account.language):
-        told = words(News(notice.kind, notice.term_id, notice.section_id, notice.data))
-        message["Subject"] = _one_line(told.title)
-        text = _text(told, notice.kind, account.name, term)
-        message.set_content(text, cte="7bit" if text.isascii() else "quoted-printable")
-        message["Content-Language"] = str(reader())
+    message["Subject"] = _one_line(title)
+    message.set_content(text, cte="7bit" if text.isascii() else "quoted-printable")
+    message["Content-Language"] = str(reader())
     return Letter(name, sender.domain, to.addr_spec, message)
 
 
@@ -80,6 +109,24 @@ def _text(told: Words, kind: str, name: str, term: str) -> str:
         f"-- \n{_filled(f'{settings.institution}, {term}')}",
     )
     return "\n\n".join(parts) + "\n"
+
+
+def _text_of_code(title: str, name: str) -> str:
+    return _plain(
+        name,
+        f"{title}.",
+        _("Type it on the page that asked for it. It is good for ten minutes, and for one time."),
+        _(
+            "If you have not asked for it, somebody else may be logged in with your account:"
+            " change your password."
+        ),
+    )
+
+
+def _plain(name: str, *paragraphs: str) -> str:
+    """The body of a mail that is no notice."""
+    parts = (_("Hello %(name)s,", name=name), *paragraphs)
+    return "\n\n".join([*map(_filled, parts), f"-- \n{backend().settings.institution}"]) + "\n"
 
 
 def _filled(text: str) -> str:

@@ -57,7 +57,10 @@ class NoticeSetting(Base):
 
 
 class Outgoing(Base):
-    """What is to leave the system, or has: due from `due_at` on, and of no use after `until`."""
+    """What is to leave the system, or has: due from `due_at` on, and of no use after `until`.
+
+    Either it is of a notice, or for an account, with what its words need.
+    """
 
     __tablename__ = "outbox"
     __table_args__ = (
@@ -72,8 +75,10 @@ class Outgoing(Base):
     )
 
     id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
-    kind: Mapped[str] = mapped_column(String(12))  # mail
-    notice_id: Mapped[int] = mapped_column(ForeignKey("notices.id"))
+    kind: Mapped[str] = mapped_column(String(12))  # mail, code, alert
+    notice_id: Mapped[int | None] = mapped_column(ForeignKey("notices.id"))
+    account_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"))
+    data: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
     rank: Mapped[int] = mapped_column(SmallInteger)  # lower goes first
     due_at: Mapped[datetime] = mapped_column(Moment)
     until: Mapped[datetime] = mapped_column(Moment)

@@ -3,18 +3,37 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
-from sqlalchemy import func, select, text, update
+from sqlalchemy import func, insert, select, text, update
 from sqlalchemy.orm import Session
 
 from portal.db import transaction
 from portal.notices.models import Notice, Outgoing
 from portal.people.models import Account
 
+CODE, ALERT = "code", "alert"  # kinds that belong to no notice
+RANKS = {CODE: -1, ALERT: 0}  # somebody waits for a code; an alert matters at once
 WAITING = (Outgoing.sent_at.is_(None), Outgoing.dead_at.is_(None))
 DUE = (*WAITING, Outgoing.due_at <= func.now())
 IN_TURN = (Outgoing.rank, Outgoing.due_at)
 KEPT_ALIVE = timedelta(days=1)  # once it has been sent again by hand
+
+
+def put(session: Session, kind: str, account: int, data: dict[str, Any], minutes: int) -> None:
+    """Have an account sent what belongs to no notice, within so many minutes or never."""
+    session.execute(
+        insert(Outgoing).values(
+            kind=kind,
+            account_id=account,
+            data=data,
+            rank=RANKS[kind],
+            due_at=func.now(),
+            until=func.now() + timedelta(minutes=minutes),
+            tries=0,
+            error="",
+        )
+    )
 
 
 def first_due(session: Session) -> datetime | None:
@@ -43,19 +62,13 @@ class DeadLetter:
 
 
 def dead() -> list[DeadLetter]:
-    """All that has been given up, the oldest first."""
+    """All that has been given up, the oldest first; not codes, which are no use any more."""
+    kind = func.coalesce(Notice.kind, Outgoing.kind)
     found = (
-        select(
-            Outgoing.id,
-            Outgoing.dead_at,
-            Notice.kind,
-            Account.email,
-            Outgoing.tries,
-            Outgoing.error,
-        )
-        .join(Notice, Notice.id == Outgoing.notice_id)
-        .join(Account, Account.id == Notice.account_id)
-        .where(Outgoing.dead_at.is_not(None))
+        select(Outgoing.id, Outgoing.dead_at, kind, Account.email, Outgoing.tries, Outgoing.error)
+        .outerjoin(Notice, Notice.id == Outgoing.notice_id)
+        .join(Account, Account.id == func.coalesce(Notice.account_id, Outgoing.account_id))
+        .where(Outgoing.dead_at.is_not(None), Outgoing.kind != CODE)
         .order_by(Outgoing.dead_at, Outgoing.id)
     )
     with transaction() as session:

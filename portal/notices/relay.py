@@ -9,12 +9,12 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from traceback import format_exc
 
-from pybreaker import CircuitBreaker, CircuitBreakerError
 from sqlalchemy import func
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from portal.backend import backend
+from portal.breakers import REST, Breaker, Resting
 from portal.config import var_folder
 from portal.db import transaction
 from portal.notices import outbox
@@ -25,18 +25,14 @@ from portal.notices.post import Deferred, Post, Refused, Unreachable
 from portal.notices.smtp import Server, Smtp
 
 PAUSES = (2.0, 4.0, 8.0)  # seconds before each further try
-FAILURES = 5  # in a row, after which the server is left alone
-REST = 30.0  # seconds
 LONGEST = 8.0  # seconds; the clock calls again where more is left
 
 log = logging.getLogger(__name__)
 
 
-def a_breaker(failures: int = FAILURES, rest: float = REST) -> CircuitBreaker:
-    """A breaker round a mail server; that it refuses a mail for good is no failure of it."""
-    return CircuitBreaker(
-        failures, rest, exclude=[Refused], name="mail", throw_new_error_on_trip=False
-    )
+def a_breaker(rest: float = REST) -> Breaker:
+    """A breaker round a mail server; one that puts off a mail now and then is not cut off."""
+    return Breaker("The mail server", (Deferred, Unreachable), rest=rest, in_a_row=True)
 
 
 @dataclass
@@ -44,7 +40,7 @@ class Relay:
     """The outbox on one side, a mail server or a folder on the other."""
 
     post: Callable[[], Post]
-    breaker: CircuitBreaker = field(default_factory=a_breaker)
+    breaker: Breaker = field(default_factory=a_breaker)
     pauses: Sequence[float] = PAUSES
 
     def send_due(self, seconds: float = LONGEST) -> int:
@@ -54,13 +50,13 @@ class Relay:
         leaves no more than one that may be sent twice, under the same id.
         """
         until, done = time.monotonic() + seconds, 0
-        with closing(self.post()) as post, suppress(CircuitBreakerError):
+        with closing(self.post()) as post, suppress(Resting):
             while time.monotonic() < until and self._deal_with_one(post):
                 done += 1
         return done
 
     def _deal_with_one(self, post: Post) -> bool:
-        """Whether there was one and the server lives; raises CircuitBreakerError."""
+        """Whether there was one and the server lives; raises Resting."""
         with transaction() as session:
             outgoing = outbox.take(session)
             if outgoing is None:

@@ -6,10 +6,12 @@ from importlib.metadata import version
 
 from flask import Blueprint, jsonify
 from flask.typing import ResponseReturnValue
+from redis import RedisError
 
 from portal.access import public
 from portal.backend import backend
 from portal.config import Settings
+from portal.ops import dead
 from portal.ops.checks import PROMISED, Checks
 
 bp = Blueprint("health", __name__)
@@ -45,8 +47,17 @@ def health() -> ResponseReturnValue:
         timestamp=datetime.now(UTC).isoformat(timespec="seconds"),
         version=version("fairseat"),
         services={name: _word(well) for name, well in services.items()},
+        dead_letters=_dead_letters() if services["cache"] else None,
     )
     return body, 503 if missing else 200
+
+
+def _dead_letters() -> dict[str, int] | None:
+    """How many jobs of each queue were given up; None where nobody can say."""
+    try:
+        return dead.counts(checks(backend().settings).redis)
+    except RedisError:
+        return None
 
 
 def _word(well: bool) -> str:  # noqa: FBT001  what it puts into words

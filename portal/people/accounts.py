@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 
-from flask import Request, request
-from sqlalchemy import ColumnElement, Row, func, or_, select
+from flask import Request, g, request
+from sqlalchemy import ColumnElement, Row, select
 
 from portal.db import transaction
 from portal.extensions import logins
-from portal.people import changes, keys
-from portal.people.models import AccessKey, Account, Student, Teacher
+from portal.gate import limits
+from portal.people import bearers, changes, keys, sessions
+from portal.people.models import Account, Student, Teacher
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Visitor:
 
 def start() -> None:
     """Tell the login manager how to find a visitor."""
-    logins.user_loader(of_session)
+    logins.user_loader(_of_this_session)
     logins.request_loader(of_request)
 
 
@@ -48,25 +49,22 @@ def of_session(kept: str) -> Visitor | None:
 
 
 def of_request(asked: Request) -> Visitor | None:
-    """The visitor whose access token the request carries; the API alone takes tokens."""
+    """The visitor whose access token the request carries, with its scopes in `g.scopes`."""
     token = bearer(asked)
-    if token is None or not asked.path.startswith("/api/"):
+    if token and not bearers.known(token):
+        limits.guess()
+    found = bearers.find(token) if token else None
+    if found is None:
         return None
-    with transaction() as session:
-        account = session.scalar(
-            select(AccessKey.account_id).where(
-                AccessKey.digest == keys.digest(token),
-                AccessKey.revoked_at.is_(None),
-                or_(AccessKey.expires_at.is_(None), AccessKey.expires_at > func.now()),
-            )
-        )
-    return find(account) if account else None
+    g.scopes = found.scopes
+    return find(found.account_id)
 
 
 def bearer(asked: Request = request) -> str | None:
-    """The access token in a request's headers, if it has one."""
+    """The access token that a request carries, if it does; the API alone takes them."""
     scheme, _, token = asked.headers.get("Authorization", "").partition(" ")
-    return token if scheme.lower() == "bearer" and token.startswith(keys.PREFIX) else None
+    given = scheme.lower() == "bearer" and token.startswith(keys.PREFIX)
+    return token if given and asked.path.startswith("/api/") else None
 
 
 def find(account_id: int) -> Visitor | None:
@@ -97,6 +95,11 @@ def read(which: ColumnElement[bool]) -> Visitor | None:
             .where(which, Account.deleted_at.is_(None))
         ).one_or_none()
     return _visitor(row) if row else None
+
+
+def _of_this_session(kept: str) -> Visitor | None:
+    # Who sends a token asks by that token, with what it may do and no more.
+    return of_session(kept) if sessions.holds() and not bearer() else None
 
 
 def _visitor(row: Row[int, str, bool, int, str, int, int]) -> Visitor:

@@ -2,36 +2,139 @@
 
 import hashlib
 import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import Select, func, or_, select
+from sqlalchemy.orm import Session
 
 from portal.db import transaction
-from portal.people.models import AccessKey, Account
+from portal.notices.alerts import alert
+from portal.people.models import AccessKey, Account, AuditEntry
 
 PREFIX = "fs_"  # so that scanners for leaked secrets can know one
+SCOPES = ("read", "register")  # to look at what is one's own, and to change it
+MOST = 20  # live tokens of one account
 
 
 class UnknownUserError(LookupError):
     """Nobody has that name."""
 
 
-def make(username: str, name: str, days: int | None = None) -> str:
-    """A new token of that account, valid for so many days; raises UnknownUserError."""
-    secret = PREFIX + secrets.token_urlsafe(32)
-    expires = datetime.now(UTC) + timedelta(days=days) if days else None
+class TooManyError(ValueError):
+    """The account has as many live tokens as it may."""
+
+
+class NameTakenError(ValueError):
+    """The account has a live token of that name already."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """The token that is wanted: what it is for, what it may do, and for how many days."""
+
+    name: str
+    scopes: Sequence[str] = SCOPES
+    days: int | None = None  # None = for ever
+
+
+def make(account_id: int, wish: Wish) -> str:
+    """A new token of one's own, whose name tells it from the others.
+
+    Raises TooManyError and NameTakenError.
+    """
+    with transaction() as session:
+        live = _live(session, account_id)
+        if wish.name in {key.name for key in live}:
+            raise NameTakenError(wish.name)
+        return _make(session, account_id, wish, {"account_id": account_id, "reason": ""})
+
+
+def make_for(username: str, wish: Wish) -> str:
+    """A new token of that account, by whoever runs the portal.
+
+    Raises UnknownUserError and TooManyError.
+    """
     with transaction() as session:
         named = Account.username == username, Account.deleted_at.is_(None)
-        account = session.scalar(select(Account).where(*named))
-        if account is None:
+        account_id = session.scalar(select(Account.id).where(*named))
+        if account_id is None:
             raise UnknownUserError(f"There is no account named {username!r}.")
-        key = AccessKey(
-            account_id=account.id, name=name, digest=digest(secret), scopes=[], expires_at=expires
-        )
-        session.add(key)
-    return secret
+        _live(session, account_id)
+        return _make(session, account_id, wish, {"reason": "command line"})
+
+
+def of_account(account_id: int) -> list[AccessKey]:
+    """The account's tokens that have not been revoked, the newest first."""
+    with transaction() as session:
+        return list(session.scalars(_of(account_id).order_by(AccessKey.id.desc())))
+
+
+def revoke(account_id: int, key_id: int | None = None) -> list[str]:
+    """End the account's token of that id, or all of them, and give their names."""
+    with transaction() as session:
+        mine = _of(account_id) if key_id is None else _of(account_id).where(AccessKey.id == key_id)
+        ended = session.scalars(mine.with_for_update()).all()
+        for key in ended:
+            before = _facts(key)
+            key.revoked_at = datetime.now(UTC)
+            by = {"account_id": account_id, "reason": ""}
+            session.add(_entry("token.revoke", key, before, by))
+        return [key.name for key in ended]
 
 
 def digest(secret: str) -> bytes:
     """What is kept of a token."""
     return hashlib.sha256(secret.encode()).digest()
+
+
+def _of(account_id: int) -> Select[AccessKey]:
+    return select(AccessKey).where(
+        AccessKey.account_id == account_id, AccessKey.revoked_at.is_(None)
+    )
+
+
+def _live(session: Session, account_id: int) -> Sequence[AccessKey]:
+    """The account's tokens that are good, one asking at a time; raises TooManyError."""
+    mine = select(Account.id).where(Account.id == account_id)
+    session.execute(mine.with_for_update(key_share=True))
+    good = or_(AccessKey.expires_at.is_(None), AccessKey.expires_at > func.now())
+    found = session.scalars(_of(account_id).where(good)).all()
+    if len(found) >= MOST:
+        raise TooManyError(f"An account has {MOST} live tokens at most: revoke one first.")
+    return found
+
+
+def _make(session: Session, account_id: int, wish: Wish, by: dict[str, Any]) -> str:
+    secret = PREFIX + secrets.token_urlsafe(32)
+    key = AccessKey(
+        account_id=account_id,
+        name=wish.name,
+        digest=digest(secret),
+        scopes=sorted(wish.scopes),
+        expires_at=datetime.now(UTC) + timedelta(days=wish.days) if wish.days else None,
+    )
+    session.add(key)
+    session.flush()
+    session.add(_entry("token.make", key, None, by))
+    alert(session, account_id, "token", name=wish.name)
+    return secret
+
+
+def _entry(
+    action: str, key: AccessKey, before: dict[str, Any] | None, by: dict[str, Any]
+) -> AuditEntry:
+    subject = f"token:{key.id}"
+    return AuditEntry(action=action, subject=subject, before=before, after=_facts(key), **by)
+
+
+def _facts(key: AccessKey) -> dict[str, Any]:
+    return {
+        "account": key.account_id,
+        "name": key.name,
+        "scopes": key.scopes,
+        "until": key.expires_at and key.expires_at.isoformat(),
+        "revoked": key.revoked_at and key.revoked_at.isoformat(),
+    }

@@ -1,33 +1,40 @@
 """Logging in and out."""
 
-from flask import Blueprint, Response, redirect, render_template, request, session, url_for
+from contextlib import suppress
+
+from flask import (
+    Blueprint,
+    abort,
+    g,
+    make_response,
+    redirect,
+    render_template,
+    request,
+    session,
+    url_for,
+)
 from flask.typing import ResponseReturnValue
-from flask_limiter.util import get_remote_address
-from flask_login import current_user, login_user
+from flask_login import current_user
 from sqlalchemy import select, update
 
 from portal.access import public
+from portal.backend import backend
 from portal.db import transaction
-from portal.extensions import limiter
+from portal.gate import captcha
 from portal.languages import new_session
 from portal.live.tell import ended
-from portal.people import accounts, passwords
+from portal.people import accounts, captchas, devices, passwords, sessions, throttle
 from portal.people.models import Account
+from portal.people.passwords import LONGEST
 
 bp = Blueprint("login", __name__)
+
+BUSY_SECONDS = 5
 
 
 def name_tried() -> str:
     """The user name in the form, as one of ours could be written."""
     return request.form.get("username", "").replace("\0", "").strip()[:64]
-
-
-def _name_and_address() -> str:
-    return f"{name_tried()}@{get_remote_address()}"
-
-
-def _failed(response: Response) -> bool:
-    return response.status_code == 422
 
 
 @bp.get("/login")
@@ -37,28 +44,48 @@ def form() -> ResponseReturnValue:
     onward = safe_path(request.args.get("next", ""))
     if current_user.is_authenticated:
         return redirect(onward)
-    return render_template("login.html", onward=onward)
+    return page(onward)
 
 
-# A whole campus may share one address, and nobody may lock another out by failing in their name:
-# so what counts is the pair, and for an address alone only what failed.
 @bp.post("/login")
 @public
-@limiter.limit("60/minute", key_func=_name_and_address)
-@limiter.limit("10/minute;60/hour", key_func=_name_and_address, deduct_when=_failed)
-@limiter.limit("1000/minute", deduct_when=_failed)
 def log_in() -> ResponseReturnValue:
     """Begin a session, or say that name and password do not belong together."""
+    if not backend().settings.passwords:
+        abort(404)
     onward = safe_path(request.form.get("next", ""))
-    account_id = _account(name_tried(), request.form.get("password", "")[:1024])
+    tries = throttle.of(name_tried(), everywhere=captcha.needed())
+    wait = tries.wait()
+    if wait and not captchas.spend():
+        return page(onward, wait=wait, asks=True), 429, {"Retry-After": str(wait)}
+    tries.begin()
+    try:
+        account_id = _account(name_tried(), request.form.get("password", "")[:LONGEST])
+    except passwords.TooManyError:
+        return page(onward, busy=True), 503, {"Retry-After": str(BUSY_SECONDS)}
     visitor = accounts.find(account_id) if account_id else None
     if visitor is None:
-        page = render_template("login.html", onward=onward, failed=True, username=name_tried())
-        return page, 422
-    new_session(visitor.language)
-    session.permanent = True
-    login_user(visitor)
-    return redirect(onward)
+        tries.fail()
+        return page(onward, failed=True, asks=tries.wait() > 0), 422
+    return _enter(visitor, onward)
+
+
+@bp.get("/login/challenge")
+@public
+def challenge() -> ResponseReturnValue:
+    """A puzzle for a browser in which nobody has logged in."""
+    return captcha.challenge(captchas.NOBODY)
+
+
+@bp.post("/login/challenge")
+@public
+def solve() -> ResponseReturnValue:
+    """Take the solution: it is good for one more try."""
+    try:
+        captchas.earn(request.form.get("payload", ""))
+    except captcha.NotProven as refused:
+        return refused.text, 422
+    return "", 204, {"HX-Trigger": "fs:proven"}
 
 
 @bp.post("/logout")
@@ -66,16 +93,44 @@ def log_in() -> ResponseReturnValue:
 def log_out() -> ResponseReturnValue:
     """End the session, and tell its other open pages."""
     account = current_user.is_authenticated and current_user.id
+    provider = session.get("provider")
     new_session()
     if account:
         ended(account)
-    return redirect(url_for("login.form"))
+    return redirect(url_for("login.form", left="yes" if provider else None))
+
+
+def page(onward: str, *, asks: bool = False, **said: object) -> str:
+    """The page that asks for name and password, with what there is to say to the last try.
+
+    It `asks` for a captcha before another.
+    """
+    settings = backend().settings
+    return render_template(
+        "login.html",
+        onward=onward,
+        asks=asks and captcha.needed(),
+        username=name_tried(),
+        passwords=settings.passwords,
+        shared="shared" in request.form,
+        provider=settings.oidc and settings.oidc.name,
+        **said,
+    )
 
 
 def safe_path(wanted: str) -> str:
     """`wanted` where it is a path on this site, else the front page."""
     plain = wanted.isprintable() and "\\" not in wanted
     return wanted if plain and wanted.startswith("/") and not wanted.startswith("//") else "/"
+
+
+def _enter(visitor: accounts.Visitor, onward: str) -> ResponseReturnValue:
+    shared = "shared" in request.form
+    sessions.begin(visitor, shared=shared)
+    answer = make_response(redirect(onward))
+    if not shared:
+        devices.remember(answer, name_tried())
+    return answer
 
 
 def _account(username: str, password: str) -> int | None:
@@ -86,11 +141,13 @@ def _account(username: str, password: str) -> int | None:
                 Account.username == username, Account.deleted_at.is_(None)
             )
         ).one_or_none()
+    g.tried = row and row.id
     kept = row.password_hash if row else ""
     if not passwords.verify(kept, password) or row is None:
         return None
     if passwords.outdated(kept):
-        _rehash(row.id, password)
+        with suppress(passwords.TooManyError):  # it can wait for another login
+            _rehash(row.id, password)
     return int(row.id)
 
 

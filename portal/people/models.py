@@ -138,10 +138,11 @@ class AccessKey(Base):
     account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"), index=True)
     name: Mapped[str] = mapped_column(String(80))
     digest: Mapped[bytes] = mapped_column(LargeBinary(32), unique=True)
-    scopes: Mapped[list[str]] = mapped_column(ARRAY(String(40)), default=list)
+    scopes: Mapped[list[str]] = mapped_column(ARRAY(String(40)))  # of portal.people.keys.SCOPES
     created_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
     expires_at: Mapped[datetime | None] = mapped_column(Moment)
     revoked_at: Mapped[datetime | None] = mapped_column(Moment)
+    used_at: Mapped[datetime | None] = mapped_column(Moment)  # to a few minutes
 
     account: Mapped[Account] = relationship()
 

@@ -8,9 +8,8 @@ from sqlalchemy.orm import Session
 from portal.catalog.models import Department
 from portal.db import transaction
 from portal.people.models import Account, AuditEntry, Teacher
-from portal.people.passwords import hash_password
+from portal.people.passwords import SHORTEST, hash_password
 
-SHORTEST_PASSWORD = 8
 LONGEST = {"username": 64, "name": 160, "password": 1024}  # as the login form reads them
 
 
@@ -77,8 +76,8 @@ def _new(username: str, name: str, password: str) -> Account:
             )
     if not username:
         raise AccountRefusedError("An account needs a username.")
-    if len(password) < SHORTEST_PASSWORD:
-        raise AccountRefusedError(f"A password has {SHORTEST_PASSWORD} characters at least.")
+    if len(password) < SHORTEST:
+        raise AccountRefusedError(f"A password has {SHORTEST} characters at least.")
     return Account(username=username, name=name, password_hash=hash_password(password))
 
 

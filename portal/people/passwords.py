@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from functools import cache
+from threading import BoundedSemaphore
 from typing import TypeVar
 
 from argon2 import PasswordHasher
@@ -12,7 +13,14 @@ from gevent.threadpool import ThreadPool
 
 Result = TypeVar("Result")
 
+SHORTEST, LONGEST = 12, 1024  # characters
+AT_ONCE = 300  # hashes of a process, made or waited for: some 8 s of work, a process a core
+
 _hasher = PasswordHasher(time_cost=2, memory_cost=19456, parallelism=1)
+
+
+class TooManyError(RuntimeError):
+    """More want their passwords looked at than could be in a time that anyone waits."""
 
 
 def hash_password(password: str) -> str:
@@ -39,10 +47,18 @@ def _nobodys() -> str:
 
 
 def _aside(work: Callable[[], Result]) -> Result:
-    """Run `work` beside the event loop, where there is one, so that nobody else waits for it."""
+    """Run `work` beside the event loop, where there is one, so that nobody else waits for it.
+
+    Raises TooManyError.
+    """
     if not is_module_patched("threading"):
         return work()
-    result: Result = _pool().apply(work)
+    if not _places().acquire(blocking=False):
+        raise TooManyError
+    try:
+        result: Result = _pool().apply(work)
+    finally:
+        _places().release()
     return result
 
 
@@ -50,3 +66,8 @@ def _aside(work: Callable[[], Result]) -> Result:
 def _pool() -> ThreadPool:
     """One thread a core: more would add memory (19 MiB each), not speed."""
     return ThreadPool(os.cpu_count() or 1)
+
+
+@cache
+def _places() -> BoundedSemaphore:
+    return BoundedSemaphore(AT_ONCE)

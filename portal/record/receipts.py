@@ -15,6 +15,7 @@ SYMBOLS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's: no I, L, O, U
 VALUES = {symbol: value for value, symbol in enumerate(SYMBOLS)} | {"O": 0, "I": 1, "L": 1}
 SHORTEST = 4  # symbols of an event's number
 MOST_TERM, MOST_SEQ = 2**31, 2**63
+LONGEST = 40  # characters of a code as people type it
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,8 @@ def code(term: int, seq: int) -> str:
 
 def parse(text: str) -> tuple[int, int]:
     """Term and event of a code as people type it; raises ValueError where it is mistyped."""
+    if len(text) > LONGEST:
+        raise ValueError("no code is that long")
     try:
         term, event, check = text.strip().upper().replace("-", " ").split(" ")
         found = _number(term), _number(event)

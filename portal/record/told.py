@@ -31,7 +31,7 @@ class Line:
 def line(receipt: Receipt) -> Line:
     """A receipt in words; raises LookupError where its term is no more."""
     offered = board(receipt.term)
-    card, zone = offered.card(receipt.section), backend().settings.zone
+    card, zone = offered.published(receipt.section), backend().settings.zone
     case = Case(offered, card, zone, instead=receipt.fact.payload.get("instead") or 0)
     name = " ".join([case.named(receipt.section), *([card.title] if card and card.title else [])])
     return Line(receipt, story(receipt, case), name, offered.term.name)

@@ -2,13 +2,16 @@
 
 import logging
 from collections.abc import Iterable
+from itertools import chain
 from secrets import token_hex
+from time import time
 
 from redis.exceptions import RedisError
-from rq import Queue
+from rq import Queue, Retry
 from rq.serializers import JSONSerializer
 
 from portal.backend import backend
+from portal.ops.dead import KEPT
 
 JOBS = {
     "record": "jobs.record.drain",
@@ -17,7 +20,8 @@ JOBS = {
     "notify": "jobs.notify.notify",
 }
 LONGEST = 60  # seconds that a job may take; the clock calls again where more is left
-KEEP_FAILED = 60 * 60
+AGAIN = 2  # seconds after which a job that failed is tried again, once
+REST = 60  # seconds for which a term is left alone once a job about it has been given up
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +37,7 @@ def wake(term: int, workers: Iterable[str]) -> None:
 
 def _call(queue: Queue, term: int) -> None:
     # A job that still waits will see all that has happened until it begins.
-    if any(job.startswith(f"{term}-") for job in queue.get_job_ids()):
+    if any(job.startswith(f"{term}-".encode()) for job in _waiting(queue)):
         return
     queue.enqueue(
         JOBS[queue.name],
@@ -41,5 +45,18 @@ def _call(queue: Queue, term: int) -> None:
         job_id=f"{term}-{token_hex(8)}",
         job_timeout=LONGEST,
         result_ttl=0,
-        failure_ttl=KEEP_FAILED,
+        failure_ttl=KEPT,
+        retry=Retry(max=1, interval=AGAIN),
     )
+
+
+def _waiting(queue: Queue) -> Iterable[bytes]:
+    """Jobs that wait for a worker, for their second try, or for whatever made them fail to end."""
+    now = time()
+    with queue.connection.pipeline(transaction=False) as pipe:
+        pipe.lrange(queue.key, 0, -1)
+        # The clock should have called these by now; where there is none, others must do.
+        pipe.zrangebyscore(queue.scheduled_job_registry.key, now - 5 * AGAIN, "+inf")
+        pipe.zrangebyscore(queue.failed_job_registry.key, now + KEPT - REST, "+inf")
+        found: Iterable[Iterable[bytes]] = pipe.execute()
+    return chain.from_iterable(found)

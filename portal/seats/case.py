@@ -58,7 +58,7 @@ class Case:
 
     def named(self, section: int) -> str:
         """A section as people say it, such as CSC 1100-01."""
-        card = self.board.card(section)
+        card = self.board.published(section)
         return name_of(card) if card else _("section %(number)s", number=section)
 
     def url(self, section: int, act: str) -> str:

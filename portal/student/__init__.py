@@ -7,9 +7,11 @@ from portal.live.own import drawn_by
 bp = Blueprint("student", __name__, url_prefix="/terms/<int:term_id>")
 
 from portal.student import (  # noqa: E402  they put their views on `bp`
+    doors,
     drops,
     history,
     news,
+    order,
     pages,
     picks,
     schedule,
@@ -20,8 +22,10 @@ from portal.student.planning import pages as planning  # noqa: E402
 __all__ = [
     "asking",
     "bp",
+    "doors",
     "drops",
     "history",
+    "order",
     "pages",
     "picks",
     "planning",

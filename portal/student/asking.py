@@ -35,12 +35,9 @@ def seen(term_id: int, section_id: int) -> tuple[Scene, Card]:
 def card_of(term_id: int, section_id: int) -> Card:
     """A section that has been published; 404 otherwise."""
     try:
-        card = board(term_id).card(section_id)
+        return board(term_id).published(section_id) or abort(404)
     except NoSuchTerm:
         abort(404)
-    if card is None or card.status == "NEW":
-        abort(404)
-    return card
 
 
 @bp.errorhandler(KeyReused)

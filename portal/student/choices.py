@@ -14,6 +14,7 @@ from portal.seats.wishes import hundredths
 from portal.student import refused, wish
 from portal.student.amounts import amounts
 from portal.student.forms import address, form, seats_of
+from portal.student.line import ticket
 from portal.student.listing import classes
 from portal.student.partners import Group, choices, groups
 from portal.student.scene import Scene
@@ -75,6 +76,7 @@ def _form(
         now,
         card,
         told,
+        ticket=ticket(card.id),
         seats=seats,
         together=together,
         none_free=bool(together)

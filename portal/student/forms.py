@@ -3,15 +3,17 @@
 from collections.abc import Sequence
 from typing import Any
 
-from flask import render_template
+from flask import render_template, request
 
 from portal.backend import backend
 from portal.catalog.board import Board, Card
 from portal.errors import UNSURE
+from portal.gate import wording
 from portal.seats import desk, foresight, trees
 from portal.seats.answers import Answer, Reason, Seats
 from portal.seats.case import Step, name_of
 from portal.student import refused, wish
+from portal.student.line import Line
 from portal.student.listing import classes, unknown
 from portal.student.pages import WORDS
 from portal.student.refused import Refused
@@ -65,6 +67,20 @@ def again(act: str, offered: Board, card: Card) -> str:
         back=wish.back_to(card.term_id),
         term=offered.term,
     )
+
+
+def waiting(stands: Line, card: Card) -> tuple[str, dict[str, str]]:
+    """In place of a form, one's number in line or the captcha; it becomes the form by itself."""
+    page = render_template(
+        "gate/waiting.html",
+        line=stands,
+        wording=wording,
+        name=name_of(card),
+        here=request.full_path.rstrip("?"),
+        back=wish.back_to(card.term_id),
+        term=stands.scene.term,
+    )
+    return page, {"HX-Trigger": "fs:window"}  # the page behind it may not know yet
 
 
 def form(act: str, now: Scene, card: Card, told: Refused, /, **facts: Any) -> str:

@@ -8,10 +8,12 @@ from babel import Locale
 from flask import current_app
 from markupsafe import Markup
 
+from portal.gate import wording
 from portal.seats.answers import Reason, Seats
 from portal.seats.case import Case, Step, amount, credits_in_words
 from portal.seats.reasons import Told, told
 from portal.student.chances import chances
+from portal.student.line import Line
 from portal.student.scene import Scene
 from portal.windows import countdown
 from portal.words import reader
@@ -34,9 +36,15 @@ def act(scene: Scene, section: int) -> Markup:
     )
 
 
-def banner(scene: Scene) -> Markup:
-    """The phase of the selection and its countdown, id banner."""
-    return _drawn("banner", scene=scene, words=countdown.words())
+def banner(line: Line) -> Markup:
+    """The phase of the selection and its countdown, or one's number in line, id banner."""
+    words = wording.words() if line.kind == "waiting" else countdown.words()
+    return _drawn("banner", scene=line.scene, line=line, words=words, wording=wording)
+
+
+def gate(line: Line) -> Markup:
+    """What there is to know and to do about the line below the banner, id gate."""
+    return _drawn("gate", scene=line.scene, line=line, wording=wording)
 
 
 def mine(scene: Scene) -> Markup:
@@ -66,6 +74,12 @@ def bar(scene: Scene) -> Markup:
 def out_of_band(fragment: Markup) -> Markup:
     """The fragment as htmx puts it in its place, beside an answer that goes elsewhere."""
     return Markup(str(fragment).replace(" id=", ' hx-swap-oob="true" id=', 1))  # noqa: S704
+
+
+def stage(line: Line) -> Markup:
+    """Both, to be put in their places beside an answer that goes elsewhere."""
+    below = Markup('<div hx-swap-oob="innerHTML:#gate">{}</div>').format(gate(line))
+    return out_of_band(banner(line)) + below
 
 
 def toast(  # noqa: PLR0913  each has a default that most keep

@@ -4,7 +4,7 @@ import random
 from datetime import time
 from functools import partial
 from threading import Lock
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 from cachetools import TTLCache, cached
 from flask import abort, get_flashed_messages, render_template
@@ -16,10 +16,12 @@ from portal.access import requires, visitor
 from portal.catalog.models import Term
 from portal.catalog.present import DAYS, clock, credit_words, day_names
 from portal.catalog.terms import live_terms
+from portal.edge.urls import parts
 from portal.record import freed
 from portal.seats import desk, trees
 from portal.seats.restrictions import audience
 from portal.student import bp, fragments
+from portal.student.line import Line, line_of
 from portal.student.listing import listing
 from portal.student.planning.panel import panel
 from portal.student.scene import Scene, scene
@@ -78,18 +80,21 @@ def mine_of(term_id: int, at: int | None = None) -> Scene:
         abort(404)
 
 
-def around(now: Scene) -> dict[str, object]:
+def around(now: Scene, line: Line | None = None) -> dict[str, object]:
     """What every page of a student has around its own content."""
     freed.refresh(now.term.id)
+    line = line or line_of(now)
     return {
         "scene": now,
         "term": now.term,
         "terms": _near(now.term.id),
         "other_terms": len(offered_terms()) > MOST_TERMS,
-        "banner": fragments.banner(now),
+        "line": line,
+        "banner": fragments.banner(line),
+        "gate": fragments.gate(line),
         "mine": fragments.mine(now) + fragments.bar(now),
         "plan": partial(panel, now),
-        "refresh": _refresh(now),
+        "refresh": line.reload if line.kind == "waiting" else _refresh(now),
         "notices": get_flashed_messages(with_categories=True),
         **WORDS,
     }
@@ -128,4 +133,4 @@ def _refresh(now: Scene) -> int:
 
 def _args_of_page() -> "MultiDict[str, str]":
     """The search and filters of the page that asks."""
-    return MultiDict(parse_qsl(urlsplit(request.htmx.current_url or "").query))
+    return MultiDict(parse_qsl(parts(request.htmx.current_url).query))

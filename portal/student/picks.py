@@ -12,7 +12,7 @@ from portal.gate.guard import needs_pass
 from portal.seats import desk
 from portal.seats.answers import Answer, Outcome
 from portal.seats.desk import Wanted, Wish
-from portal.student import bp, choices, wish
+from portal.student import bp, choices, forms, line, wish
 from portal.student.asking import card_of, seen
 from portal.student.outcomes import done
 from portal.student.pages import mine_of
@@ -26,7 +26,8 @@ Form = Callable[[Scene, Sequence[Answer]], str]
 @requires("student")
 def pick(term_id: int, section_id: int) -> ResponseReturnValue:
     """The form that asks before a seat is claimed, with all that is known to stand in the way."""
-    return choices.pick(*seen(term_id, section_id))
+    now, card = seen(term_id, section_id)
+    return _in_turn(now, card) or choices.pick(now, card)
 
 
 @bp.post("/sections/<int:section_id>/pick")
@@ -43,7 +44,7 @@ def claim(term_id: int, section_id: int) -> ResponseReturnValue:
 def swap(term_id: int, section_id: int) -> ResponseReturnValue:
     """The form that asks before a seat is exchanged for another one."""
     now, card = seen(term_id, section_id)
-    return choices.swap(now, card, _held(card))
+    return _in_turn(now, card) or choices.swap(now, card, _held(card))
 
 
 @bp.post("/sections/<int:section_id>/swap")
@@ -61,6 +62,12 @@ def exchange(term_id: int, section_id: int) -> ResponseReturnValue:
 def swaps(term_id: int, section_id: int) -> ResponseReturnValue:
     """The other sections of a course, to exchange the one that is held."""
     return choices.others(*seen(term_id, section_id))
+
+
+def _in_turn(now: Scene, card: Card) -> ResponseReturnValue | None:
+    """One's number in line, or the captcha, in place of a form; None for who is let in."""
+    stands = line.come(now) if now.phase.kind == "open" else line.Line(now)
+    return None if stands.inside else forms.waiting(stands, card)
 
 
 def _decided(card: Card, form: Form, instead: int | None = None) -> ResponseReturnValue:

@@ -9,7 +9,6 @@ from flask import abort, g
 from htmx_flask import request
 
 from portal.access import visitor
-from portal.edge.urls import parts
 from portal.catalog.board import Card
 from portal.edge.urls import parts
 from portal.gate.guard import access

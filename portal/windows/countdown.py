@@ -73,10 +73,10 @@ def _words(locale: Locale) -> dict[str, Any]:
     kinds = ("before", "open")
     return {
         "answers": {
-            kind: {unit: _forms(locale, partial(sentence, kind, unit)) for unit in UNITS}
+            kind: {unit: forms(locale, partial(sentence, kind, unit)) for unit in UNITS}
             for kind in kinds
         },
-        "until": {kind: _forms(locale, partial(until, kind)) for kind in kinds},
+        "until": {kind: forms(locale, partial(until, kind)) for kind in kinds},
         "long": _("%(days)s d %(hours)s h"),
         "agrees": _("Your clock agrees with ours"),
         "ahead": _("Your clock is %(amount)s ahead of ours"),
@@ -86,6 +86,6 @@ def _words(locale: Locale) -> dict[str, Any]:
     }
 
 
-def _forms(locale: Locale, say: Callable[[int, str], str]) -> dict[str, str]:
+def forms(locale: Locale, say: Callable[[int, str], str]) -> dict[str, str]:
     """A sentence by the name of each plural form, as `Intl.PluralRules` has them."""
     return {locale.plural_form(number): say(number, COUNT) for number in SAMPLES}

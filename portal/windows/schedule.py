@@ -8,6 +8,7 @@ from sqlalchemy import select
 
 from portal.backend import backend
 from portal.db import transaction
+from portal.gate import room
 from portal.people.models import AuditEntry
 from portal.record.checkpoint import recorded
 from portal.record.wake import wake
@@ -117,15 +118,17 @@ def _change(
                 account_id=by,
                 action=action,
                 subject=f"term:{term} window:{window}",
-                before=_facts(before),
-                after=_facts(find(term, window)),
+                before=_facts(term, before),
+                after=_facts(term, find(term, window)),
             )
         )
     return change
 
 
-def _facts(window: WindowView | None) -> dict[str, Any] | None:
+def _facts(term: int, window: WindowView | None) -> dict[str, Any] | None:
+    """Its times and cohort; and the seed's fingerprint, which is never to be another one."""
     if window is None:
         return None
     names = ("name", "opens", "closes", "state", "cohort")
-    return {name: getattr(window, name) for name in names}
+    facts = {name: getattr(window, name) for name in names}
+    return facts | {"fingerprint": room.commitment(term, window.id)}

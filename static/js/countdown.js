@@ -2,7 +2,6 @@
 
 const SAMPLES = 3;
 const AGREES = 150; // ms below which the difference is not worth a word
-const OPENED = [500, 4000];
 const CLOSED = [0, 1000];
 const AGAIN = [1500, 3000];
 const MILESTONES = [600, 300, 60]; // seconds left that are said aloud
@@ -71,7 +70,7 @@ function begin() {
     saidAt = Infinity;
     say(banner.querySelector(".banner-title")?.textContent.trim() ?? "");
   }
-  if (phase === "open" && banner.dataset.phase === "before") measure(); // it opened too early
+  if (["open", "line"].includes(phase) && banner.dataset.phase === "before") measure(); // it turned too early
   show(offset);
   tick();
 }
@@ -99,12 +98,13 @@ function turn() {
   const passed = banner;
   turned = banner.dataset.phase;
   if (banner.dataset.phase === "before") timer = setTimeout(openNow, doubt);
-  confirm(passed, banner.dataset.phase === "before" ? OPENED : CLOSED);
+  confirm(passed, banner.dataset.phase === "before" ? banner.dataset.asks.split(" ").map(Number) : CLOSED);
 }
 
+// To the picker, or to the line where others may come first.
 function openNow() {
   banner.querySelector(".banner-title").textContent = banner.dataset.then;
-  banner.dataset.phase = "open";
+  banner.dataset.phase = banner.dataset.next;
   say(banner.dataset.then);
   tick();
 }
@@ -156,7 +156,7 @@ function wake() {
 }
 
 addEventListener("htmx:afterSettle", begin);
-addEventListener("fs:turn", tick);
+addEventListener("fs:turned", tick);
 addEventListener("pageshow", (event) => { if (event.persisted) wake(); });
 document.addEventListener("visibilitychange", wake);
 begin();

@@ -26,14 +26,15 @@ function ids(selector, prefix) {
   return found.map((element) => Number(element.id.slice(prefix.length))).slice(0, 400);
 }
 
-// What this page shows: counts and a roster; and what it shows of the student.
+// What this page shows: counts, a roster, a waiting room; and what it shows of the student.
 function wish() {
   const term = Number(document.querySelector("[data-live-term]")?.dataset.liveTerm);
   const roster = Number(document.querySelector("[data-live-roster]")?.dataset.liveRoster);
+  const room = Number(document.querySelector("[data-room]")?.dataset.room);
   const sections = ids('[id^="seats-"]', "seats-");
   const held = ids('[id^="act-"][data-held]', "act-");
   const mark = document.getElementById("mine")?.dataset.mark ?? "";
-  return { shows: { term, sections, ...(roster ? { roster } : {}) }, own: { held, mark } };
+  return { shows: { term, sections, ...(roster ? { roster } : {}), ...(room ? { room } : {}) }, own: { held, mark } };
 }
 
 function ask(section) {
@@ -47,7 +48,7 @@ function ask(section) {
 
 function lost() {
   bannerTimer ||= setTimeout(() => { document.getElementById("connection").hidden = false; }, BANNER_AFTER);
-  pollTimer ||= setTimeout(poll, between(POLL));
+  pollTimer ||= setTimeout(poll, pause());
 }
 
 function found() {
@@ -65,15 +66,25 @@ function loggedOut() {
   document.getElementById("logged-out").hidden = false;
 }
 
+// Who waits in a line asks as often as the server says, and only for that.
+const pause = () => Number(document.querySelector("[data-poll]")?.dataset.poll) * 1000 || between(POLL);
+
+function told({ signal, poll: seconds }) {
+  for (const element of document.querySelectorAll("[data-poll]")) element.dataset.poll = seconds;
+  if (signal) htmx.trigger(document.body, `fs:${signal.name}`, signal.detail);
+}
+
 async function poll() {
   clearTimeout(pollTimer);
-  pollTimer = setTimeout(poll, between(POLL));
+  pollTimer = setTimeout(poll, pause());
   if (document.hidden || !navigator.onLine) return;
   const { shows, own } = wish();
-  const query = new URLSearchParams({ ...shows, ...own });
-  const answer = await fetch(`/live/fragments?${query}`).catch(() => null);
+  const waits = document.querySelector("[data-poll]");
+  const query = new URLSearchParams(waits ? shows : { ...shows, ...own });
+  const answer = await fetch(`/live/${waits ? "room" : "fragments"}?${query}`).catch(() => null);
   if (!answer?.ok || isOpen()) return;
   if (answer.redirected) return loggedOut();
+  if (waits) return told(await answer.json());
   dispatchEvent(new CustomEvent("fs:fragments", { detail: await answer.text() }));
 }
 

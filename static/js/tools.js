@@ -1,4 +1,4 @@
-// Buttons for what scripts alone can do: to copy a field, and to print.
+// Buttons for what scripts alone can do: to copy a field, to show a password, and to print.
 
 const COPIED = 2000; // ms for which the button says so
 
@@ -17,6 +17,16 @@ for (const button of document.querySelectorAll("[data-copy]")) {
       button.textContent = button.dataset.copied;
       setTimeout(() => { button.textContent = label; }, COPIED);
     }, () => {}); // it stays selected, to be copied by hand
+  });
+}
+
+for (const button of document.querySelectorAll("[data-show]")) {
+  const field = document.getElementById(button.dataset.show);
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    const shown = field.type === "password";
+    field.type = shown ? "text" : "password";
+    button.setAttribute("aria-pressed", shown);
   });
 }
 

@@ -8,6 +8,7 @@ from flask import Flask
 
 from portal.backend import Backend
 from portal.gate import room
+from portal.gate.meter import meters
 from portal.gate.places import Place
 from tests import cast as builders
 from tests.cast import Cast
@@ -16,6 +17,7 @@ from tests.cast import Cast
 @pytest.fixture
 def guarded(app: Flask) -> Any:
     """The application with its gate, as it is outside of the tests."""
+    meters().own.clear()
     app.config["GATE"] = True
     yield app
     app.config["GATE"] = False

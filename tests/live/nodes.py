@@ -30,10 +30,10 @@ class Node:
 
 @contextmanager
 def a_node(
-    folder: Path, env: dict[str, str] | None = None, app: str = "wsgi:app"
+    folder: Path, env: dict[str, str] | None = None, app: str = "wsgi:app", port: int = 0
 ) -> Iterator[Node]:
     """A web server that answers until the block ends."""
-    port = _free_port()
+    port = port or free_port()
     command = [sys.executable, "-m", "gunicorn", "--config", "python:portal.server", app]
     settings = {"FAIRSEAT_BIND": f"127.0.0.1:{port}", "WEB_CONCURRENCY": "1", **(env or {})}
     child = Child(f"web-{port}", command, folder / f"web-{port}.log", settings)
@@ -47,7 +47,7 @@ def a_node(
 
 
 def _wait(node: Node) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         line = HTTPConnection("127.0.0.1", node.port, timeout=5)
         try:
@@ -63,7 +63,8 @@ def _wait(node: Node) -> None:
     raise AssertionError(node.child.last_words(40))
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port that nobody listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -92,5 +92,5 @@ def knock(port: int, headers: dict[str, str]) -> HTTPResponse:
 def cookie(app: Flask, account: int) -> str:
     """The session cookie of someone who has logged in."""
     serializer = app.session_interface.get_signing_serializer(app)  # type: ignore[attr-defined]
-    kept = serializer.dumps({"_user_id": f"{account}.1", "_fresh": True})
+    kept = serializer.dumps({"_user_id": f"{account}.1", "_fresh": True, "since": time.time()})
     return f"{app.config['SESSION_COOKIE_NAME']}={kept}"

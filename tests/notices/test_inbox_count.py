@@ -85,7 +85,7 @@ def test_every_page_has_the_number_without_asking_postgresql(
             ada.get(address)
         return any("notices" in statement for statement in asked)
 
-    wait_for(lambda: not asks(), 5)  # at first, what has just happened is looked up
+    wait_for(lambda: not asks())  # at first, what has just happened is looked up
 
 
 def test_what_another_process_has_made_is_known_within_seconds(story: Story, cast: Cast) -> None:
@@ -97,7 +97,7 @@ def test_what_another_process_has_made_is_known_within_seconds(story: Story, cas
         changes.look()  # as every request does
         return box.box(account) == box.Box(1, notices()[0].id)
 
-    wait_for(seen, 5)
+    wait_for(seen)
 
 
 def test_while_postgresql_is_away_there_is_no_number(cast: Cast) -> None:

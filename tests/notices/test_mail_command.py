@@ -5,10 +5,13 @@ from click.testing import CliRunner, Result
 
 from portal.backend import Backend
 from portal.cli import main
+from portal.gate.captcha import codes
 from portal.notices.relay import Relay
+from portal.people import keys
+from portal.people.keys import Wish
 from tests.cast import Cast
 from tests.notices.postman import Postman
-from tests.notices.stories import Story, outbox
+from tests.notices.stories import Story, give_addresses, outbox
 
 
 @pytest.fixture
@@ -40,7 +43,23 @@ def test_it_lists_each_with_its_error(dead: Relay) -> None:
 
 def test_it_has_them_sent_again(backend: Backend, dead: Relay, postman: Postman) -> None:
     assert mail("--retry").exit_code == 0
-    assert backend.redis.llen("rq:queue:notify") == 1
+    assert any(job.startswith(b"0-") for job in backend.redis.lrange("rq:queue:notify", 0, -1))
     dead.send_due()
     assert postman.recipients == ["ben@u.example"]
     assert (mail().exit_code, outbox()[0].dead_at) == (0, None)
+
+
+def test_mails_about_the_safety_of_an_account_are_among_them_and_codes_are_not(
+    cast: Cast, relay: Relay, postman: Postman
+) -> None:
+    give_addresses()
+    keys.make(cast.ada.account_id, Wish("script"))
+    codes.send(cast.ben.account_id)
+    postman.answers = ["550 no such user"] * 2
+    relay.send_due()
+    said = mail().stdout
+    assert "alert for ada@u.example" in said
+    assert "ben@u.example" not in said
+    assert mail("--retry").exit_code == 0
+    relay.send_due()
+    assert postman.recipients == ["ada@u.example"]

@@ -86,7 +86,7 @@ def test_a_hold_that_another_process_places_is_seen_within_seconds(
     elsewhere = others()
     elsewhere.execute(HOLD, {"who": cast.ada.id})
     elsewhere.commit()
-    wait_for(lambda: holds(cast.ada, cast.ben) == [1, 0], 5)
+    wait_for(lambda: holds(cast.ada, cast.ben) == [1, 0])
 
 
 def test_holds_of_transactions_that_commit_out_of_order_are_all_seen(

@@ -17,6 +17,12 @@ def test_the_parameters_are_those_for_a_login_rush() -> None:
     assert passwords.hash_password("x").startswith("$argon2id$v=19$m=19456,t=2,p=1$")
 
 
+def test_each_hash_has_a_salt_of_its_own() -> None:
+    salts = {passwords.hash_password("x").split("$")[4] for _ in range(3)}
+    assert len(salts) == 3
+    assert {len(salt) for salt in salts} == {22}  # 16 bytes in base64
+
+
 def test_no_password_fits_where_none_was_kept() -> None:
     assert not passwords.verify("", "")
     assert not passwords.verify("not a hash", "")

@@ -5,6 +5,8 @@ from rq import Queue
 
 from jobs.clock import LEASE, Lease, tick
 from portal.backend import Backend
+from portal.gate import room
+from portal.ops.dead import Watch
 from portal.record.drain import drain
 from portal.record.sweep import Sweeper
 from portal.record.wake import wake
@@ -128,8 +130,17 @@ def test_a_clock_without_the_lease_does_nothing(backend: Backend, sweeper: Sweep
     rush = a_rush(sections=1, students=1)
     claim(rush, rush.students[0], rush.sections[0])
     assert Lease(backend.redis).held()
-    tick(sweeper, Lease(backend.redis))
+    tick(sweeper, Lease(backend.redis), Watch(backend.redis))
     assert called(backend, "record") == 0
+
+
+def test_it_calls_those_in_who_wait_as_their_window_opens(backend: Backend) -> None:
+    term = cast.a_term()
+    with running(("clock",)):
+        wait_for(lambda: backend.redis.exists(LEASE), 30)  # it has seen the terms
+        window = cast.a_coming_window(term, minutes=1.5 / 60)
+        room.enter(term.id, window.id, 7)
+        wait_for(lambda: room.state(term.id, window.id).inside == 1)
 
 
 def test_a_real_clock_and_a_real_worker_record_what_nobody_called_for(backend: Backend) -> None:

@@ -13,6 +13,8 @@ from portal.backend import backend
 from portal.catalog.models import Term
 from portal.db import transaction
 from portal.notices.models import Notice
+from portal.people import keys
+from portal.people.keys import Wish
 from portal.record.drain import drain
 from portal.record.journal import last_seq
 from portal.record.promote import promote
@@ -23,7 +25,10 @@ from tests.web.plans import place
 from tests.web.visitors import browser_of
 from tests.web.visits import address, press
 
-NO_PAGES = ("static", "assets.", "api.", "calendar.", "health.", "live.")
+NO_PAGES = (
+    *("static", "assets.", "api.", "api_docs.", "calendar.", "health.", "live.", "oidc."),
+    *("captcha.challenge", "login.challenge"),
+)
 RULES = {"prerequisites": {"any": [{"course": "MAT-1"}, {"course": "MAT-2"}]}, "note": "Ñ"}
 
 Values = dict[str, list[Any]]
@@ -42,6 +47,7 @@ def a_story(app: Flask, cast: Cast) -> Values:
     windows = [builders.an_open_window(term)]
     sections = _sections(term, cast)
     _happen(app, sections)
+    keys.make_for("ada", Wish("a script"))
     promote(term.id, "tests")
     drain(term.id)
     others = [builders.a_term(name) for name in ("Fall 2031", "Fall 2032", "Fall 2033")]
@@ -57,6 +63,7 @@ def a_story(app: Flask, cast: Cast) -> Values:
         "code": [*(code(term.id, seq) for seq in range(1, last + 1)), "nonsense"],
         "notice": _notices(),
         "action": list(DEEDS),
+        "token": [key.id for key in keys.of_account(cast.ada.account_id)],
     }
 
 

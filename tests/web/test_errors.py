@@ -75,7 +75,7 @@ def test_the_api_gets_problem_details(client: FlaskClient) -> None:
     assert answer.status_code == 404
     assert answer.mimetype == "application/problem+json"
     assert answer.json["status"] == 404
-    assert answer.json["title"] == "There is no such page"
+    assert answer.json["title"] == "There is no such thing"
 
 
 def test_htmx_gets_a_toast(client: FlaskClient) -> None:

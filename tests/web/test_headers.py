@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from flask import Flask
@@ -19,13 +20,55 @@ def secure(backend: Backend) -> FlaskClient:
     return create_app(replace(backend.settings, secure_cookies=True, proxies=1)).test_client()
 
 
-@pytest.mark.parametrize("address", ["/login", "/nowhere", "/style.css", "/api/v1/me", "/clock"])
-def test_every_answer_is_sealed(client: FlaskClient, address: str) -> None:
-    headers = client.get(address).headers
+@pytest.mark.parametrize(
+    ("address", "how", "status"),
+    [
+        ("/login", {}, 200),
+        ("/teaching", {}, 302),
+        ("/style.css", {"headers": {"If-None-Match": "*"}}, 304),
+        ("/static/img/mark.svg", {}, 200),
+        ("/login", {"method": "POST", "data": {"username": "x" * 300_000}}, 413),
+        ("/api/v1/me", {}, 401),
+        ("/nowhere", {}, 404),
+        ("/static/nothing.js", {}, 404),
+        ("/clock", {"method": "POST"}, 405),
+        ("/clock", {"method": "OPTIONS"}, 200),
+        ("/login", {"headers": {"Host": "evil.example"}}, 400),
+        ("/calendar/1-x.ics", {}, 404),
+    ],
+)
+def test_every_answer_is_sealed(
+    client: FlaskClient, address: str, how: dict[str, Any], status: int
+) -> None:
+    with client.open(address, **how) as answer:
+        assert answer.status_code == status
+        headers = answer.headers
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["Referrer-Policy"] == "same-origin"
     assert headers["Cross-Origin-Opener-Policy"] == "same-origin"
+    assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
+    assert headers["X-Frame-Options"] == "DENY"
+    assert "camera=()" in headers["Permissions-Policy"]
+    assert "default-src 'none'" in headers["Content-Security-Policy"]
     assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
+    assert "unsafe" not in headers["Content-Security-Policy"]
+    assert "Access-Control-Allow-Origin" not in headers
+    kind = headers.get("Content-Type", "")
+    assert "charset=utf-8" in kind or not kind.startswith("text/")
+
+
+def test_the_api_gives_files_and_no_pages(app: Flask, cast: Cast) -> None:
+    answer = browser_of(app, "ada").get("/api/v1/me")
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="api.json"'
+    assert cast.ada
+
+
+def test_no_debugging_and_no_tests_are_on(backend: Backend) -> None:
+    app = create_app(backend.settings)
+    assert not app.debug
+    assert not app.testing
+    assert app.config["WTF_CSRF_ENABLED"] is not False
+    assert app.config["PROPAGATE_EXCEPTIONS"] is None
 
 
 def test_the_policy_has_nothing_unsafe_in_it(client: FlaskClient) -> None:
@@ -47,8 +90,8 @@ def test_pages_have_no_script_or_style_within_them(app: Flask, cast: Cast) -> No
     assert cast.max
 
 
-def test_pages_are_not_kept_by_shared_caches(client: FlaskClient) -> None:
-    assert client.get("/login").headers["Cache-Control"] == "private, no-cache"
+def test_pages_are_kept_by_nobody(client: FlaskClient) -> None:
+    assert client.get("/login").headers["Cache-Control"] == "no-store"
 
 
 def test_parts_of_pages_are_kept_by_nobody(client: FlaskClient) -> None:
@@ -65,6 +108,7 @@ def test_https_stays_https(secure: FlaskClient) -> None:
     assert "max-age=31536000" in answer.headers["Strict-Transport-Security"]
     assert "Secure" in answer.headers["Set-Cookie"]
     assert "wss://localhost" in answer.headers["Content-Security-Policy"]
+    assert "upgrade-insecure-requests" in answer.headers["Content-Security-Policy"]
 
 
 def test_forwarded_headers_are_believed_only_where_a_proxy_is_configured(

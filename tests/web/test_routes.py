@@ -9,17 +9,25 @@ from tests.cast import Cast
 from tests.web.visitors import browser_of
 
 OPEN_TO_ALL = {
+    "/api/docs",
+    "/api/v1/openapi.json",
     "/calendar/<secret>.ics",
     "/clock",
     "/health",
     "/language",
     "/live",
     "/login",
+    "/login/challenge",
+    "/login/oidc",
+    "/login/oidc/back",
+    "/login/oidc/end",
     "/logout",
     "/ready",
     "/script.js",
     "/static/<path:filename>",
     "/style.css",
+    "/terms/<int:term_id>/windows/<int:window_id>/order",
+    "/terms/<int:term_id>/windows/<int:window_id>/order.txt",
 }
 KNOWN = {PUBLIC, SIGNED_IN, "student", "instructor", "admin"}
 

@@ -1,6 +1,6 @@
-"""The captcha, a proof of work: whether who asks has shown to be no script."""
+"""The captcha: a proof of work that a browser does by itself, ahead of the rush, once per login."""
 
+from portal.gate.captcha.proofs import challenge, check, needed, prove, proven
+from portal.gate.captcha.refusals import NotProven
 
-def proven() -> bool:
-    """Whether this session has been proven."""
-    return True
+__all__ = ["NotProven", "challenge", "check", "needed", "prove", "proven"]

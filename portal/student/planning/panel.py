@@ -1,16 +1,16 @@
 """My plan: a panel beside the list, or in full on a page of its own."""
 
-from urllib.parse import urlsplit
-
 from flask import current_app
 from htmx_flask import request
 from markupsafe import Markup
 
+from portal.edge.urls import parts
 from portal.plans import pack
 from portal.plans.outlook import load
 from portal.plans.plan import Plan
 from portal.seats.case import amount, credits_in_words
 from portal.student import fragments, wish
+from portal.student.line import line_of
 from portal.student.planning.seen import seen
 from portal.student.scene import Scene
 
@@ -31,6 +31,7 @@ def panel(  # noqa: PLR0913  the ways in which a page may want it
     full = on_plan_page() if full is None else full
     plan = scene.plan if plan is None else plan
     known = plan or Plan()
+    line_of(scene, known)  # who may submit it needs a pass
     planned = load(known, scene.board)
     html = current_app.jinja_env.get_template("fragments/plan.html").render(
         scene=scene,
@@ -54,4 +55,4 @@ def panel(  # noqa: PLR0913  the ways in which a page may want it
 def on_plan_page() -> bool:
     """Whether the page that asks is the plan's own."""
     address = request.htmx.current_url if request.htmx else request.path
-    return urlsplit(address or "").path.endswith("/plan")
+    return parts(address).path.endswith("/plan")

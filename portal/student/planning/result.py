@@ -149,5 +149,5 @@ def _named(sections: list[int], case: Case) -> str:
 
 def _titled(sections: list[int], case: Case) -> str:
     """What the first of the sections is called, that of a lecture rather than its lab's."""
-    cards = case.board.some(sections)
+    cards = [card for section in sections if (card := case.board.published(section))]
     return titled(case.board, cards[0]) if cards else ""

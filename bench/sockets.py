@@ -1,0 +1,125 @@
+"""Thousands of open pages without a browser: a bare websocket each, read by one thread."""
+
+import json
+import os
+import selectors
+import socket
+import struct
+import time
+from collections import Counter
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event, Thread
+from typing import Any
+
+HANDSHAKE = (
+    "GET /ws HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: http://127.0.0.1:{port}\r\n"
+    "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nCookie: {cookie}\r\n\r\n"
+)
+TEXT, PING, PONG = 0x1, 0x9, 0xA
+SILENCE = 25.0  # seconds, as in static/js/live.js
+
+
+class Pages:
+    """Open pages; `heard` counts what their scripts were told, by name."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+        self.heard: Counter[str] = Counter()
+        self.lost = 0
+        self._selector = selectors.DefaultSelector()
+        self._buffers: dict[socket.socket, bytearray] = {}
+        self._ended = Event()
+        self._heard_at: dict[socket.socket, float] = {}
+
+    def open(self, cookies: Iterable[str], wish: dict[str, Any]) -> None:
+        """Open a page for each of the sessions, and begin to listen."""
+        with ThreadPoolExecutor(16) as pool:
+            lines = list(pool.map(lambda cookie: self._open(cookie, wish), cookies))
+        for line in lines:
+            line.settimeout(0)
+            self._buffers[line] = bytearray()
+            self._heard_at[line] = time.monotonic()
+            self._selector.register(line, selectors.EVENT_READ)
+        Thread(target=self._listen, daemon=True).start()
+
+    def close(self) -> None:
+        """Leave all of them."""
+        self._ended.set()
+        for line in self._buffers:
+            line.close()
+
+    def _open(self, cookie: str, wish: dict[str, Any]) -> socket.socket:
+        line = socket.create_connection(("127.0.0.1", self.port), timeout=30)
+        line.sendall(HANDSHAKE.format(port=self.port, cookie=cookie).encode())
+        answer = b""
+        while b"\r\n\r\n" not in answer:
+            answer += line.recv(4096)
+        if b" 101 " not in answer.split(b"\r\n")[0]:
+            raise SystemExit(f"A page was not taken in: {answer[:200]!r}")
+        line.sendall(frame(TEXT, json.dumps(wish).encode()))
+        return line
+
+    def _listen(self) -> None:
+        checked = time.monotonic()
+        while not self._ended.is_set():
+            for key, _ in self._selector.select(timeout=0.5):
+                self._read(key.fileobj)
+            if time.monotonic() - checked > 1:
+                checked = time.monotonic()
+                self._check()
+
+    def _read(self, line: Any) -> None:
+        try:
+            data = line.recv(65536)
+        except OSError:
+            data = b""
+        self._buffers[line] += data
+        for kind, content in frames(self._buffers[line]):
+            self._take(line, kind, content)
+        if not data:
+            self.lost += 1
+            self._selector.unregister(line)
+
+    def _take(self, line: socket.socket, kind: int, content: bytes) -> None:
+        if kind == PING:
+            line.sendall(frame(PONG, content))
+            return
+        self._heard_at[line] = time.monotonic()
+        if kind == TEXT and content.startswith(b"{"):
+            self.heard[json.loads(content)["name"]] += 1
+
+    def _check(self) -> None:
+        """Ask lines that have been silent for a sign of life, as pages do."""
+        now = time.monotonic()
+        for line, heard in self._heard_at.items():
+            if now - heard > SILENCE:
+                self._heard_at[line] = now
+                line.sendall(frame(TEXT, b"{}"))
+
+
+def frame(kind: int, content: bytes) -> bytes:
+    """A frame as a client sends it, of at most 65,535 bytes."""
+    mask, size = os.urandom(4), len(content)
+    head = struct.pack("!BB", 0x80 | kind, 0x80 | size) if size < 126 else b""
+    head = head or struct.pack("!BBH", 0x80 | kind, 0x80 | 126, size)
+    return head + mask + bytes(byte ^ mask[at % 4] for at, byte in enumerate(content))
+
+
+def frames(buffer: bytearray) -> Iterable[tuple[int, bytes]]:
+    """The whole frames at the beginning of what a server sent, taken out of it."""
+    while len(buffer) >= 2:
+        kind, size, begin = buffer[0] & 0xF, buffer[1] & 0x7F, 2
+        if size == 126:
+            begin = 4
+        elif size == 127:
+            begin = 10
+        if len(buffer) < begin:
+            return
+        if begin > 2:
+            size = int.from_bytes(buffer[2:begin])
+        if len(buffer) < begin + size:
+            return
+        yield kind, bytes(buffer[begin : begin + size])
+        del buffer[: begin + size]

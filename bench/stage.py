@@ -1,0 +1,59 @@
+"""What measurements run against: servers of their own, the portal's processes, and patience."""
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+from portal.children import Child
+from portal.embedded import Servers
+from portal.embedded.folder import Folder
+from portal.ops import schema
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def servers(stack: ExitStack) -> Folder:
+    """Start PostgreSQL and the ledger, durable and empty; gives their folder."""
+    folder = Folder(Path(stack.enter_context(tempfile.TemporaryDirectory())) / "var")
+    folder.own()
+    found = Servers(folder)
+    found.start()
+    stack.callback(folder.release)
+    stack.callback(found.stop)
+    os.environ.update(found.urls(), SECRET_KEY="for the bench alone")
+    schema.upgrade(found.database_url)
+    return folder
+
+
+def cli(*arguments: str) -> list[str]:
+    """The command line of a `fairseat` command."""
+    return [sys.executable, "-m", "portal.cli", *arguments]
+
+
+def web(folder: Folder, name: str, port: int, app: str, **settings: str) -> Child:
+    """A web server with the portal's own gunicorn settings."""
+    command = [sys.executable, "-m", "gunicorn", "-c", "python:portal.server", app]
+    env = {"FAIRSEAT_BIND": f"127.0.0.1:{port}", "PYTHONPATH": str(ROOT), **settings}
+    return Child(name, command, folder.log(name), env)
+
+
+def started(stack: ExitStack, child: Child) -> Child:
+    """Start a child that the stack stops."""
+    child.start()
+    stack.callback(child.stop)
+    return child
+
+
+def patiently(action: Callable[[], object], seconds: float = 30) -> None:
+    """Try until the server answers."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        with suppress(ConnectionError):
+            action()
+            return
+        time.sleep(0.2)
+    raise SystemExit("A server did not come up.")

@@ -1,0 +1,218 @@
+"""How often the waits that are shown come true, and how wide they are: rushes on a virtual clock.
+
+The room is the plain one that the real one is held against (tests/gate/test_room_model.py), so an
+hour of ten thousand students takes seconds.
+"""
+
+import heapq
+import random
+import statistics
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import count
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT)]
+
+from portal.gate import waits  # noqa: E402
+from portal.gate.passes import STAY  # noqa: E402
+from portal.gate.places import Place  # noqa: E402
+from tests.gate.model import Model, Told  # noqa: E402
+
+SECOND, MINUTE = 1000, 60_000
+OPENS = 10 * MINUTE
+TOUCH, RENEW = 10 * SECOND, (100 * SECOND, 240 * SECOND)
+
+
+FIGURES = {
+    "waits_came_true": ("share", "of the waits first shown, over nine kinds of rushes"),
+    "waits_came_true_later": ("share", "of the waits shown later, each minute"),
+    "wait_width": ("ratio", "how wide the range first shown is, over the wait, the median"),
+}
+
+
+@dataclass(frozen=True)
+class Rush:
+    """Who comes, and how they behave."""
+
+    name: str
+    early: int
+    late: float  # a minute, for the first half hour
+    per_minute: int
+    at_once: int
+    minutes: tuple[float, float]  # of a visit
+    leaving: float = 0.5  # the share that says goodbye; others just stop
+    giving_up: float = 0.2  # the share that goes away while it waits
+
+
+RUSHES = (
+    Rush("a university at noon", 8000, 60, 6000, 3000, (1, 10)),
+    Rush("quick visits", 8000, 60, 6000, 3000, (1, 4), leaving=0.9),
+    Rush("visits that nobody ends", 5000, 60, 6000, 2000, (2, 10), leaving=0.0),
+    Rush("careful limits", 3000, 30, 600, 500, (1, 10)),
+    Rush("few at once", 1000, 20, 6000, 150, (1, 10)),
+    Rush("room for all, but slowly", 4000, 60, 300, 6000, (1, 10)),
+    Rush("nobody gives up", 4000, 60, 6000, 1000, (1, 10), giving_up=0.0),
+    Rush("half give up", 4000, 60, 6000, 1000, (1, 10), giving_up=0.5),
+    Rush("a trickle", 0, 400, 600, 1000, (1, 10)),
+)
+
+
+@dataclass
+class Shown:
+    """A range that was shown first, and what came true (ms)."""
+
+    ahead: int
+    least: int
+    most: int
+    since: int
+    waited: int = -1
+
+    @property
+    def true(self) -> bool:
+        return self.least <= self.waited <= self.most
+
+
+@dataclass
+class Hall:
+    """A rush as it goes on."""
+
+    rush: Rush
+    chance: random.Random
+    model: Model
+    todo: list[tuple[int, int, Callable[[int], None]]] = field(default_factory=list)
+    awake: set[int] = field(default_factory=set)
+    shown: dict[int, Shown] = field(default_factory=dict)
+    later: list[tuple[int, Shown]] = field(default_factory=list)  # shown on the way, and to whom
+    numbers: Iterator[int] = field(default_factory=count)
+    seen: int = 0
+
+    def at(self, moment: float, what: Callable[[int], None]) -> None:
+        heapq.heappush(self.todo, (int(moment), next(self.numbers), what))
+
+    def come(self, at: int, student: int) -> None:
+        told = self.model.enter(at, student, f"{student:032x}", self.chance.random())
+        self.awake.add(student)
+        self.show(at, student, told)
+        if told[0] == "early":
+            self.at(OPENS + self.chance.randint(500, 4000), lambda now: self.look(now, student))
+        if self.chance.random() < self.rush.giving_up:
+            late = max(at, OPENS) + self.chance.expovariate(1 / (5 * MINUTE))
+            self.at(late, lambda _: self.awake.discard(student))
+
+    def look(self, at: int, student: int) -> None:
+        if student in self.awake:
+            self.show(at, student, self.model.look(at, student))
+
+    def show(self, at: int, student: int, told: Told) -> None:
+        """The first range that a waiter is shown."""
+        if told[0] == "waiting" and student not in self.shown:
+            self.shown[student] = self.range(at, told)
+            return
+        if told[0] == "waiting":
+            self.later.append((student, self.range(at, told)))
+
+    def range(self, at: int, told: Told) -> Shown:
+        place = Place("waiting", self.model.state(at), told[1], 0, told[2], told[3])
+        expected = waits.expected(place)
+        return Shown(told[3], expected.least, expected.most, at)
+
+    def notice(self) -> None:
+        """Those who are called come in, if they are there."""
+        for at, student in self.model.calls[self.seen :]:
+            if student in self.shown and self.shown[student].waited < 0:
+                self.shown[student].waited = at - self.shown[student].since
+            if student in self.awake:
+                ends = at + int(self.chance.uniform(*self.rush.minutes) * MINUTE)
+                self.visit(at + self.chance.randint(100, 3000), student, ends)
+        self.seen = len(self.model.calls)
+
+    def visit(self, at: int, student: int, ends: int) -> None:
+        def go_on(now: int) -> None:
+            if now >= ends:
+                if self.chance.random() < self.rush.leaving:
+                    self.model.leave(now, student)
+                self.awake.discard(student)
+            elif self.model.stay(now, student, STAY):
+                self.at(min(ends, now + self.chance.randint(*RENEW)), go_on)
+
+        self.at(at, go_on)
+
+    def run(self, until: int) -> None:
+        for now in range(0, until, SECOND):
+            while self.todo and self.todo[0][0] <= now:
+                when, _, what = heapq.heappop(self.todo)
+                what(when)
+                self.notice()
+            if now % TOUCH == 0:
+                self.model.touch_all(now, [each for each in self.awake if each in self.model.mine])
+            self.model.step(now)
+            self.notice()
+            if now % MINUTE == 0 and now > OPENS:
+                for student in self.chance.sample(sorted(self.awake), min(50, len(self.awake))):
+                    if student in self.model.mine:
+                        self.show(now, student, self.model.place(now, student))
+            if now > OPENS + 31 * MINUTE and not self.model.waiting():
+                return
+
+
+def run(rush: Rush, seed: int) -> tuple[list[Shown], list[Shown]]:
+    """The ranges first shown and those shown on the way, of all who came to be called."""
+    hall = Hall(rush, random.Random(seed), Model(OPENS, 10**9, rush.per_minute, rush.at_once))
+    moments = [hall.chance.uniform(0, OPENS - 1) for _ in range(rush.early)]
+    for student, moment in enumerate([*moments, *_later(rush, hall.chance)], start=1):
+        hall.at(moment, lambda at, who=student: hall.come(at, who))
+    hall.run(OPENS + 6 * 60 * MINUTE)
+    first = {who: each for who, each in hall.shown.items() if each.waited >= 0}
+    ends = {who: each.since + each.waited for who, each in first.items()}
+    later = [
+        replace(each, waited=ends[who] - each.since) for who, each in hall.later if who in ends
+    ]
+    return list(first.values()), later
+
+
+def _later(rush: Rush, chance: random.Random) -> Iterator[float]:
+    moment = float(OPENS)
+    while rush.late:
+        moment += chance.expovariate(rush.late / MINUTE)
+        if moment > OPENS + 30 * MINUTE:
+            return
+        yield moment
+
+
+def figures(seed: int) -> dict[str, float]:
+    """The figures below over all rushes, printed by rush."""
+    first, later = [], []
+    for rush in RUSHES:
+        some_first, some_later = run(rush, seed)
+        print(f"{rush.name:28} {said(some_first)}; later {said(some_later)}")
+        first += some_first
+        later += some_later
+    print(f"{'all':28} {said(first)}; later {said(later)}")
+    return {
+        "waits_came_true": true(first),
+        "waits_came_true_later": true(later),
+        "wait_width": width(first),
+    }
+
+
+def true(shown: list[Shown]) -> float:
+    """The share that came true."""
+    return sum(each.true for each in shown) / len(shown)
+
+
+def width(shown: list[Shown]) -> float:
+    """How wide the ranges are, as a multiple of the wait."""
+    return statistics.median((each.most - each.least) / max(MINUTE, each.waited) for each in shown)
+
+
+def said(shown: list[Shown]) -> str:
+    """Both in words."""
+    waited = statistics.median(each.waited for each in shown) / MINUTE
+    return f"{true(shown):.1%} of {len(shown)}, {width(shown):.2f} x {waited:.1f} min"
+
+
+if __name__ == "__main__":
+    figures(1)

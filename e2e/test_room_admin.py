@@ -1,0 +1,58 @@
+"""An admin turns a waiting room's limits while a student waits before it, both on screen."""
+
+import re
+
+from playwright.sync_api import expect
+
+from e2e.person import Meet, Person
+from e2e.test_lobby import banner_is
+from portal.catalog.models import Section, Term
+from portal.gate import room
+from tests import cast as builders
+
+
+def shows(admin: Person, name: str, number: str) -> None:
+    """See a number on the admin's page, which asks every five seconds."""
+    dial = admin.page.locator(f".dials > div:has(dt:text-is('{name}')) .num")
+    expect(dial).to_have_text(number, timeout=15_000)
+
+
+def test_an_admin_raises_the_limit_and_the_student_picks(
+    meet: Meet, term: Term, section: Section
+) -> None:
+    window = builders.an_open_window(term)
+    room.set_limits(term.id, window.id, 600, 0, off=False)
+    for student in range(900_100, 900_103):
+        room.enter(term.id, window.id, student)
+    boss, ada = meet("max"), meet("ada")
+    boss.go("/admin")
+    boss.page.locator(f"section[aria-labelledby=term-{term.id}]").get_by_role(
+        "link", name="Waiting room"
+    ).click()
+    shows(boss, "Waiting", "3")
+    banner_is(ada.enter(term), "line")
+    shows(boss, "Waiting", "4")
+    boss.page.get_by_label("Inside at once").fill("lots")
+    boss.page.get_by_role("button", name="Set the limits").click()
+    expect(boss.page.locator(".errors")).to_contain_text("give a whole number from 1")
+    boss.page.get_by_label("Inside at once").fill("10")
+    boss.page.get_by_role("button", name="Set the limits").click()
+    shows(boss, "Waiting", "0")
+    banner_is(ada, "open")
+    ada.pick(section)
+    ada.has(section, "selected")
+
+
+def test_an_admin_pauses_the_line_and_lets_it_go_on(meet: Meet, term: Term) -> None:
+    window = builders.an_open_window(term)
+    boss = meet("max")
+    boss.go(f"/admin/terms/{term.id}/windows/{window.id}/room")
+    boss.page.get_by_role("button", name="Pause the line").click()
+    expect(boss.page.locator("#room-figures")).to_contain_text("Paused")
+    room.enter(term.id, window.id, 900_200)
+    shows(boss, "Waiting", "1")
+    boss.page.get_by_label("New ones per minute").fill("600")
+    boss.page.get_by_role("button", name="Set the limits").click()
+    shows(boss, "Inside", "1")
+    boss.page.get_by_role("button", name="Switch off").click()
+    expect(boss.page.locator("#room-figures")).to_contain_text(re.compile("let in at once"))

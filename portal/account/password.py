@@ -1,0 +1,83 @@
+"""Choosing another password."""
+
+from flask import Blueprint, abort, flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from portal.access import signed_in, visitor
+from portal.backend import backend
+from portal.db import transaction
+from portal.gate.limits import limited
+from portal.gate.meter import Limit
+from portal.people import accounts, credentials, keys, passwords, sessions, strength
+from portal.people.login import BUSY_SECONDS
+from portal.people.models import Account
+from portal.people.passwords import LONGEST, SHORTEST
+from portal.words import _, _n
+
+bp = Blueprint("password", __name__, url_prefix="/password")
+
+
+TRIES = Limit("password", at_once=20, a_minute=1 / 3)
+
+
+@bp.get("")
+@signed_in
+def form() -> ResponseReturnValue:
+    """The form that asks for the password now in use and for another."""
+    return _page({})
+
+
+@bp.post("")
+@signed_in
+@limited(TRIES)
+def change() -> ResponseReturnValue:
+    """Keep another password, or say what is wrong; other sessions of the account end."""
+    account = _own()
+    try:
+        if errors := _errors(account):
+            return _page(errors), 422
+        credentials.change_password(account.id, request.form["fresh"])
+    except passwords.TooManyError:
+        abort(503, retry_after=BUSY_SECONDS)
+    revoked = keys.revoke(account.id) if "tokens" in request.form else []
+    sessions.begin(accounts.find(account.id) or abort(401))
+    flash(_("Your password is changed. You are logged out everywhere else."), "message")
+    if revoked:
+        count = len(revoked)
+        told = _n("%(num)s access token is revoked.", "%(num)s access tokens are revoked.", count)
+        flash(told, "message")
+    return redirect(url_for("account.overview.show"), 303)
+
+
+def _own() -> Account:
+    """The visitor's account; a 404 where it has no password to change."""
+    with transaction() as session:
+        account = session.get_one(Account, visitor().id)
+    if not (backend().settings.passwords and account.password_hash):
+        abort(404)
+    return account
+
+
+def _errors(account: Account) -> dict[str, list[str]]:
+    given = request.form
+    errors: dict[str, list[str]] = {}
+    if not credentials.holds(account.id, given.get("current", "")[:LONGEST]):
+        errors["current"] = [_("This is not your password.")]
+    fresh = given.get("fresh", "")
+    about = (account.username, account.name, account.email, backend().settings.institution)
+    if wrong := strength.objection(fresh, about):
+        errors["fresh"] = [wrong]
+    elif fresh == given.get("current"):
+        errors["fresh"] = [_("This is the password that you have already.")]
+    return errors
+
+
+def _page(errors: dict[str, list[str]]) -> str:
+    account = _own()
+    return render_template(
+        "account/password.html",
+        account=account,
+        reading={"errors": errors},
+        least=SHORTEST,
+        most=LONGEST,
+    )

@@ -1,0 +1,129 @@
+"""A window's waiting room as it runs: how it stands, and its two limits as live knobs."""
+
+from dataclasses import replace
+
+from flask import Blueprint, abort, flash, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from portal.access import requires, visitor
+from portal.admin.times import Reading
+from portal.backend import backend
+from portal.catalog.board import board
+from portal.gate import knobs, room, waits, wording
+from portal.gate.knobs import Limits
+from portal.gate.places import Place, Room
+from portal.layout import go
+from portal.seats.answers import WindowView
+from portal.windows import schedule
+from portal.words import _, _l
+
+bp = Blueprint("rooms", __name__, url_prefix="/terms/<int:term_id>/windows/<int:window_id>/room")
+
+LEAST = {"per_minute": 0, "at_once": 1}
+LABELS = {"per_minute": _l("New ones per minute"), "at_once": _l("Inside at once")}
+DONE = {
+    "set": _l("The limits are set."),
+    "pause": _l("Paused: nobody is called."),
+    "off": _l("Switched off: everyone is let in."),
+}
+
+
+@bp.get("")
+@requires("admin")
+def show(term_id: int, window_id: int) -> ResponseReturnValue:
+    """How the room stands, and its limits."""
+    return _page(term_id, _window(term_id, window_id), Reading(), 200)
+
+
+@bp.get("/figures")
+@requires("admin")
+def figures(term_id: int, window_id: int) -> ResponseReturnValue:
+    """How it stands now, for a page that is open."""
+    window = _window(term_id, window_id)
+    return render_template("admin/room_figures.html", **_told(term_id, window))
+
+
+@bp.post("")
+@requires("admin")
+def change(term_id: int, window_id: int) -> ResponseReturnValue:
+    """Set both limits, pause the line or switch the room off, from this moment on."""
+    window, deed = _window(term_id, window_id), request.form.get("deed", "set")
+    if backend().settings.room is None or deed not in DONE:
+        abort(400)
+    reading = _read() if deed == "set" else Reading()
+    if reading.errors:
+        return _page(term_id, window, reading, 422)
+    now = knobs.limits_of(room.state(term_id, window_id))
+    wanted = {
+        "set": Limits(**reading.values) if reading.values else now,
+        "pause": replace(now, per_minute=0, off=False),
+        "off": replace(now, off=True),
+    }[deed]
+    knobs.turn(term_id, window_id, wanted, visitor().id)
+    flash(str(DONE[deed]))
+    return go(url_for("admin.rooms.show", term_id=term_id, window_id=window_id))
+
+
+def _window(term_id: int, window_id: int) -> WindowView:
+    return schedule.find(term_id, window_id) or abort(404)
+
+
+def _read() -> Reading:
+    """Both limits, every error at once."""
+    reading = Reading()
+    for name, least in LEAST.items():
+        text = request.form.get(name, "").strip()
+        # Longer ones are out of range whatever they say.
+        number = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else -1
+        if not least <= number <= room.MOST:
+            reading.wrong(
+                name,
+                _(
+                    "%(field)s: give a whole number from %(least)s to %(most)s.",
+                    field=LABELS[name],
+                    least=least,
+                    most=wording.grouped(room.MOST),
+                ),
+            )
+        reading.values[name] = number
+    return reading
+
+
+def _page(term_id: int, window: WindowView, reading: Reading, status: int) -> ResponseReturnValue:
+    told = _told(term_id, window)
+    now = {name: str(getattr(told["state"], name)) for name in LEAST}
+    page = render_template(
+        "admin/room.html",
+        **told,
+        term=board(term_id).term,
+        reading=reading,
+        form=request.form or now,
+        labels=LABELS,
+    )
+    return page, status
+
+
+def _told(term_id: int, window: WindowView) -> dict[str, object]:
+    state = room.state(term_id, window.id)
+    compared = state.right + state.wrong
+    return {
+        "window": window,
+        "term_id": term_id,
+        "state": state,
+        "rooms": backend().settings.room is not None,
+        "lately": lately(state),
+        "last": wording.wait(waits.expected(_last(state))) if state.waiting else "",
+        "share": state.right / compared if compared else None,
+        "compared": compared,
+    }
+
+
+def _last(state: Room) -> Place:
+    return Place("waiting", state, ahead=max(0, state.waiting - 1))
+
+
+def lately(state: Room) -> int:
+    """How far the line comes in a minute, by the last half or whole one."""
+    begin = (state.at // waits.SLOT - 1) * waits.SLOT
+    called = sum(count for at, count in state.pace if at >= begin)
+    return round(called * waits.MINUTE / max(waits.SLOT, state.at - max(begin, state.opens)))

@@ -1,0 +1,66 @@
+"""What the document tells of the health of the portal, whose views are in portal/ops/health.py."""
+
+from typing import Any
+
+from flask import Flask
+from marshmallow import fields
+
+from portal.api.docs.document import Document
+from portal.api.schemas import Said
+
+STATES = ["healthy", "unhealthy"]
+
+
+class Live(Said):
+    status = fields.String(metadata={"enum": ["alive"]})
+
+
+class Ready(Said):
+    ready = fields.Boolean()
+    missing = fields.List(fields.String())
+
+
+class Services(Said):
+    database = fields.String(metadata={"enum": STATES})
+    cache = fields.String(metadata={"enum": STATES})
+    queue = fields.String(metadata={"enum": STATES})
+
+
+class Health(Said):
+    status = fields.String(metadata={"enum": STATES})
+    timestamp = fields.DateTime()
+    version = fields.String()
+    services = fields.Nested(Services)
+    dead_letters = fields.Dict(
+        fields.String(),
+        fields.Integer(),
+        allow_none=True,
+        metadata={"description": "Jobs that were given up, by queue; null where nobody can say."},
+    )
+
+
+LOOKS = (
+    ("live", Live, "200 while this process answers at all.", ("200",)),
+    ("ready", Ready, "200 when ledger, database and workers can serve; else 503.", ("200", "503")),
+    ("health", Health, "The state of each service in words.", ("200", "503")),
+)
+
+
+def document(app: Flask, into: Document) -> None:
+    """Tell of them, too."""
+    for name, schema, summary, statuses in LOOKS:
+        operation: dict[str, Any] = {
+            "operationId": name,
+            "summary": summary,
+            "tags": ["health"],
+            "security": [],
+            "responses": {
+                status: {
+                    "description": "All is well." if status == "200" else "Something is missing.",
+                    "content": {"application/json": {"schema": schema}},
+                }
+                for status in statuses
+            },
+        }
+        rule = next(app.url_map.iter_rules(f"health.{name}"))
+        into.spec.path(rule=rule, operations={"get": operation})

@@ -1,0 +1,106 @@
+"""What giving up a seat and giving up a place in line have in common."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from marshmallow import fields
+
+from portal.api import keys
+from portal.api.fields import Id, Key
+from portal.api.own import own, semester
+from portal.api.reading import fault
+from portal.api.reasons import Why, in_words
+from portal.api.schemas import Body, Said
+from portal.api.wanted import NO_SECTION, published
+from portal.catalog.board import Board, board
+from portal.catalog.terms import live_terms
+from portal.ops.correlation import correlation
+from portal.record.receipts import code
+from portal.seats.answers import Answer
+from portal.seats.desk import Asked
+from portal.student import saying
+
+
+class GivingUp(Body):
+    student_id = Id(required=True, metadata={"description": "Your own."})
+    semester_id = Id(metadata={"description": "Not needed: a section is of one semester."})
+    section_id = Id(required=True)
+    idempotency_key = Key()
+
+
+class GivenUp(Said):
+    section_id = fields.Integer()
+    student_id = fields.Integer()
+    semester_id = fields.Integer()
+    idempotency_key = fields.String()
+    reasons = fields.List(fields.Nested(Why))
+    receipt = fields.String()
+
+
+ASKED = {"student_id": 5, "semester_id": 7, "section_id": 412}
+EXAMPLE = {
+    "section_id": 412,
+    "student_id": 5,
+    "semester_id": 7,
+    "idempotency_key": "2030-08-01-evening",
+    "reasons": [],
+    "receipt": "7-2Q0A-5",
+}
+
+
+@dataclass(frozen=True)
+class Request:
+    """Whose seat or place it is, of what, and under which key."""
+
+    student: int
+    section: int
+    offered: Board
+    key: keys.Request
+
+    @property
+    def term(self) -> int:
+        return self.offered.term.id
+
+
+def request(header: dict[str, Any], body: dict[str, Any]) -> Request:
+    """What is to be given up; refuses what is not one's own, or not offered."""
+    student, section = own(body["student_id"]), body["section_id"]
+    offered = semester(body["semester_id"]) if "semester_id" in body else _semester_of(section)
+    published(offered, section, "/section_id")
+    return Request(student, section, offered, keys.chosen(header, body))
+
+
+def decide(asked: Request, how: Callable[[Asked], Answer]) -> Answer:
+    """The desk's answer; raises InFlight where the same is being decided."""
+    who = Asked(asked.student, asked.term, asked.section, asked.key.text, correlation())
+    with keys.alone(asked.term, asked.student, asked.key):
+        return how(who)
+
+
+def facts(asked: Request, answer: Answer) -> dict[str, Any]:
+    """What is told of either."""
+    return {
+        "section_id": asked.section,
+        "student_id": asked.student,
+        "semester_id": asked.term,
+        "idempotency_key": asked.key.text,
+        "reasons": in_words(answer.reasons, asked.offered, asked.section),
+        "receipt": code(asked.term, answer.seq),
+    }
+
+
+def sentence(asked: Request, answer: Answer, along: Sequence[int] = ()) -> str:
+    """What came of it, or all that stands in the way."""
+    if not answer.reasons:
+        return saying.plainly([replace(answer, replayed=False)], asked.term, along)
+    reasons = in_words(answer.reasons, asked.offered, asked.section)
+    return " ".join(each["message"] for each in reasons)
+
+
+def _semester_of(section: int) -> Board:
+    """The semester that has such a section; refuses one that none has."""
+    for term in live_terms():
+        if board(term.id).card(section):
+            return board(term.id)
+    raise fault("/section_id", NO_SECTION, 404)

@@ -1,0 +1,109 @@
+"""Idempotency: one key, one decision, however often it is asked for."""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+import marshmallow as ma
+from flask import g
+from flask.typing import ResponseReturnValue
+from redis.exceptions import RedisError
+from redis.lock import Lock
+
+from portal.api.entry import bp
+from portal.api.fields import Key
+from portal.api.kinds import kind
+from portal.api.reading import fault
+from portal.backend import backend
+from portal.errors import LATER, UNSURE, Words, problem
+from portal.seats.errors import LedgerSilent
+from portal.seats.library import prefix, reached
+from portal.words import _l
+
+log = logging.getLogger(__name__)
+
+HEADER = "Idempotency-Key"
+REPLAYED = "Idempotency-Replayed"
+TOLD = (HEADER, REPLAYED)  # with every decision
+LONGEST_SECONDS = 10  # that a decision can take: a process that died in one blocks no longer
+RETRY_SECONDS = 1
+
+IN_FLIGHT = Words(
+    _l("The same request is still being decided"),
+    _l("Ask again in a moment: the answer will be the same, and nothing counts twice."),
+)
+
+
+SILENT = Words(
+    UNSURE.title,
+    _l("Send the same request again, with the Idempotency-Key of this answer: it counts once."),
+)
+
+
+class InFlight(Exception):  # noqa: N818  a state of the world, not a mistake
+    """Another request with this key is being decided."""
+
+
+class Header(ma.Schema):
+    """The header that carries a key."""
+
+    key = Key(data_key=HEADER)
+
+
+@dataclass(frozen=True)
+class Request:
+    """The key of a request, and whether the client chose it."""
+
+    text: str
+    own: bool
+
+
+def chosen(header: dict[str, Any], body: dict[str, Any]) -> Request:
+    """The key of the header or of the body, else a new one; refuses two that differ."""
+    given = {key for key in (header.get("key"), body.get("idempotency_key")) if key}
+    if len(given) > 1:
+        message = "The header and the body have different keys."
+        raise fault("/idempotency_key", message, 400)
+    found = Request(given.pop(), own=True) if given else Request(uuid4().hex, own=False)
+    g.idempotency_key = found.text
+    return found
+
+
+@contextmanager
+def alone(term: int, student: int, request: Request) -> Iterator[None]:
+    """A block that no other request with this key is in; raises InFlight, LedgerUnavailable."""
+    if not request.own:
+        yield
+        return
+    name = f"{prefix(term)}:flight:{student}:{request.text}"
+    lock = Lock(backend().redis, name, timeout=LONGEST_SECONDS, blocking=False)
+    with reached():
+        if not lock.acquire():
+            raise InFlight
+    try:
+        yield
+    finally:
+        with suppress(RedisError):  # whose time is up by then, or it ends by itself soon
+            lock.release()
+
+
+def headers(request: Request, *, replayed: bool) -> dict[str, str]:
+    """What an answer says of its key."""
+    return {HEADER: request.text} | ({REPLAYED: "true"} if replayed else {})
+
+
+@bp.errorhandler(LedgerSilent)
+def _silent(error: LedgerSilent) -> ResponseReturnValue:
+    """Whoever sent no key is told the one that was made, so as to ask again under it."""
+    log.warning("No answer to a decision: %s", error)
+    made = {HEADER: str(g.idempotency_key)} if "idempotency_key" in g else {}
+    return problem(503, SILENT, LATER | made, type=kind("silent"))
+
+
+@bp.errorhandler(InFlight)
+def _in_flight(_error: InFlight) -> ResponseReturnValue:
+    later = {"Retry-After": str(RETRY_SECONDS)}
+    return problem(409, IN_FLIGHT, later, type=kind("in-flight"))

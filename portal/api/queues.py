@@ -1,0 +1,103 @@
+"""A student's place at the gate of a window, with a waiting room or without one."""
+
+import math
+from dataclasses import dataclass, replace
+from threading import Lock
+
+from cachetools import LRUCache, cached
+
+from portal.backend import backend
+from portal.catalog.terms import live_terms
+from portal.gate import passes, room, visits, waits
+from portal.gate.passes import Pass
+from portal.gate.places import Place
+from portal.gate.room import WindowShut
+from portal.people.accounts import Visitor
+from portal.people.profile import profile
+from portal.seats import desk
+from portal.seats.answers import WindowView
+from portal.windows.phases import phase
+
+SECOND = 1000
+
+
+@dataclass(frozen=True)
+class Door:
+    """A window, and the student who wants to claim in it."""
+
+    term: int
+    window: WindowView
+    who: Visitor
+
+    @property
+    def student(self) -> int:
+        return self.who.student_id or 0
+
+    def look(self) -> Place | None:
+        """The student's place, if there is one; a sign of life of whoever waits."""
+        if _no_room():
+            return self._without_room()
+        found = room.look(self.term, self.window.id, self.student)
+        return None if found.kind in {"none", "gone"} else found
+
+    def enter(self) -> Place:
+        """The student's place, the one there was or a new one; raises WindowShut."""
+        if _no_room():
+            found = self._without_room()
+            if found is None:
+                raise WindowShut("ended")
+            return found
+        return room.enter(self.term, self.window.id, self.student)
+
+    def access(self, place: Place) -> Pass | None:
+        """The pass of one whose turn it is, given or renewed."""
+        if place.kind != "called":
+            return None
+        now = phase([self.window], place.room.at)
+        return visits.give(self.term, now, self.who, None if _no_room() else place)
+
+    def _without_room(self) -> Place | None:
+        """Everyone is called at the opening, under a number that follows from who asks."""
+        stands = replace(room.state(self.term, self.window.id), off=True)
+        if stands.phase not in {"before", "open"}:
+            return None
+        formal = passes.ticket(Pass(self.who.id, self.term, self.window.id, 0), 0)
+        return Place("early" if stands.phase == "before" else "called", stands, request=formal)
+
+
+def door(window: int, who: Visitor) -> Door:
+    """The door of a window that the student is let through; raises LookupError for any other."""
+    term = _term_of(window)
+    mine = desk.windows_of(profile(who.student_id or 0), term)
+    found = next((each for each in mine if each.id == window), None)
+    if found is None:
+        raise LookupError(window)
+    return Door(term, found, who)
+
+
+def seconds(place: Place) -> tuple[int, int | None]:
+    """The shortest and the longest wait for one's turn; None where nobody can say."""
+    if place.kind == "called":
+        return 0, 0
+    expected = waits.expected(place)
+    longest = None if expected.most >= waits.NEVER else expected.most // SECOND
+    return expected.least // SECOND, longest
+
+
+def again(place: Place, held: Pass | None) -> int:
+    """After how many seconds to ask again: halfway to the end of a pass, which renews it."""
+    if held:
+        return max(1, (held.ends - place.room.at) // 2 // SECOND)
+    return math.ceil(waits.interval(place))
+
+
+@cached(LRUCache(maxsize=1000), lock=Lock())
+def _term_of(window: int) -> int:
+    for term in live_terms():
+        if any(each.id == window for each in desk.windows(term.id)):
+            return term.id
+    raise LookupError(window)
+
+
+def _no_room() -> bool:
+    return backend().settings.room is None

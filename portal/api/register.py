@@ -1,0 +1,124 @@
+"""POST /register: seats or places in line, all decided in one step."""
+
+from itertools import chain
+from typing import Any
+
+from flask.typing import ResponseReturnValue
+from marshmallow import fields, validate
+
+from portal.access import requires
+from portal.api import keys, wanted
+from portal.api.entry import bp
+from portal.api.examples import RESULT
+from portal.api.fields import Id, Key, Yes
+from portal.api.operations import about, asks, gives, takes
+from portal.api.own import decided, own, semester
+from portal.api.results import Result, Summary, sentence, summary, told
+from portal.api.schemas import Body, Said
+from portal.gate import guard
+from portal.gate.guard import needs_pass
+from portal.ops.correlation import correlation
+from portal.record.fact import moment
+from portal.seats import desk
+from portal.seats.desk import Asker
+
+MOST = 20  # sections of one request
+
+
+class Register(Body):
+    student_id = Id(required=True, metadata={"description": "Your own."})
+    semester_id = Id(required=True)
+    section_ids = fields.List(
+        wanted.Item(),
+        required=True,
+        validate=validate.Length(1, MOST),
+        metadata={
+            "uniqueItems": True,
+            "description": "Sections by id, or objects where there is more to say. Those whose"
+            " courses need each other, as a lecture and its lab, are had together or not at all.",
+        },
+    )
+    wait = Yes(
+        load_default=False,
+        metadata={"description": "Whether a place in line is welcome where no seat is left."},
+    )
+    idempotency_key = Key()
+
+
+class Header(keys.Header):
+    """The headers that carry a key and a pass."""
+
+    held = fields.String(
+        data_key=guard.HEADER,
+        validate=validate.Length(max=1000),
+        metadata={"description": "The access token of the waiting room, where there is a gate."},
+    )
+
+
+class Registered(Said):
+    student_id = fields.Integer()
+    semester_id = fields.Integer()
+    decided_at = fields.DateTime()
+    idempotency_key = fields.String()
+    results = fields.List(fields.Nested(Result))
+    summary = fields.Nested(Summary)
+
+
+ASKED = {"student_id": 5, "semester_id": 7, "section_ids": [412, {"section_id": 415, "wait": True}]}
+EXAMPLE = {
+    "student_id": 5,
+    "semester_id": 7,
+    "decided_at": "2030-08-01T13:00:00.412000+00:00",
+    "idempotency_key": "2030-08-01-morning",
+    "results": [RESULT],
+    "summary": {
+        "total_requested": 1,
+        "enrolled": 1,
+        "waitlisted": 0,
+        "already_registered": 0,
+        "errors": 0,
+    },
+}
+
+
+@bp.post("/register")
+@requires("student")
+@needs_pass
+@asks(Header, "headers")
+@takes(Register, example=ASKED)
+@about("registration", [404])
+@gives(Registered, example=EXAMPLE, headers=keys.TOLD)
+def register(header: dict[str, Any], body: dict[str, Any]) -> ResponseReturnValue:
+    """Register for sections of one semester, in one step, with a result for each.
+
+    It is 200 where anything was had, and 409 with the same `data` where all was refused. What
+    changed something is kept for a day under its idempotency key and answered again word for word;
+    what changed nothing may be asked again, under the same key too.
+    """
+    student, offered = own(body["student_id"]), semester(body["semester_id"])
+    passed, key = guard.access(), keys.chosen(header, body)
+    if passed and passed.term != offered.term.id:
+        return guard.refused()
+    groups = wanted.together(wanted.lines(body, offered), offered)
+    wishes = [wanted.wish(group) for group in groups]
+    window = passed.window if passed else None
+    asker = Asker(student, offered.term.id, key.text, correlation(), window)
+    with keys.alone(asker.term, student, key):
+        found = desk.submit(asker, wishes)
+    order = {line.card.id: line.number for line in chain.from_iterable(groups)}
+    each = sorted(told(found, offered, student), key=lambda one: order[one["section_id"]])
+    counts = summary(each)
+    return decided(
+        {
+            "student_id": student,
+            "semester_id": offered.term.id,
+            "decided_at": moment(found.at),
+            "idempotency_key": key.text,
+            "results": each,
+            "summary": counts,
+        },
+        sentence(counts),
+        key,
+        granted=counts["errors"] < len(each),
+        replayed=found.replayed,
+    )

@@ -1,0 +1,150 @@
+"""GET /students/{id}/registrations and /waitlist: what a student has, and waits for."""
+
+from typing import Any
+
+import marshmallow as ma
+from marshmallow import fields
+
+from portal.access import signed_in
+from portal.api.entry import bp
+from portal.api.examples import SECTION
+from portal.api.fields import LARGEST, Id
+from portal.api.operations import about, asks, gives
+from portal.api.reasons import Why, in_words
+from portal.api.schemas import Said, said
+from portal.api.sections import Section, shown
+from portal.api.standings import Record, records
+from portal.record.fact import moment
+from portal.seats.answers import Held, Waiting
+
+STUDENT = f"/students/<int(min=1, max={LARGEST}):student_id>"
+
+
+class Asked(ma.Schema):
+    semester_id = Id(text=True)
+
+
+class Registration(Said):
+    registration_id = fields.Integer()
+    semester_id = fields.Integer()
+    section_id = fields.Integer()
+    status = fields.String(metadata={"enum": ["enrolled"]})
+    credits = fields.Float()
+    registered_at = fields.DateTime()
+    section = fields.Nested(Section, allow_none=True)
+
+
+class Registrations(Said):
+    student_id = fields.Integer()
+    registrations = fields.List(fields.Nested(Registration))
+
+
+class Place(Said):
+    semester_id = fields.Integer()
+    section_id = fields.Integer()
+    waitlist_position = fields.Integer()
+    waitlist_size = fields.Integer()
+    credits = fields.Float()
+    joined_at = fields.DateTime()
+    instead_of = fields.Integer(
+        allow_none=True, metadata={"description": "The section given up once the seat comes."}
+    )
+    passed_over = fields.List(
+        fields.Nested(Why), metadata={"description": "Why a seat went to the next in line."}
+    )
+    section = fields.Nested(Section, allow_none=True)
+
+
+class Waitlist(Said):
+    student_id = fields.Integer()
+    waitlist = fields.List(fields.Nested(Place))
+
+
+SEAT = {
+    "registration_id": 90114,
+    "semester_id": 7,
+    "section_id": 412,
+    "status": "enrolled",
+    "credits": 4,
+    "registered_at": "2030-08-01T13:00:00.412000+00:00",
+    "section": SECTION,
+}
+IN_LINE = {
+    "semester_id": 7,
+    "section_id": 412,
+    "waitlist_position": 2,
+    "waitlist_size": 9,
+    "credits": 4,
+    "joined_at": "2030-08-01T13:00:00.412000+00:00",
+    "instead_of": None,
+    "passed_over": [],
+    "section": SECTION,
+}
+SEATS = {"student_id": 5, "registrations": [SEAT]}
+PLACES = {"student_id": 5, "waitlist": [IN_LINE]}
+
+
+@bp.get(f"{STUDENT}/registrations")
+@signed_in
+@asks(Asked)
+@about("records", [404])
+@gives(Registrations, example=SEATS)
+def registrations(asked: dict[str, Any], student_id: int) -> dict[str, Any]:
+    """The seats of a student: your own, in your classes as a teacher, all as an admin."""
+    found = records(student_id, asked.get("semester_id"))
+    seats = [seat for record in found for seat in _seats(record)]
+    return said({"student_id": student_id, "registrations": seats})
+
+
+@bp.get(f"{STUDENT}/waitlist")
+@signed_in
+@asks(Asked)
+@about("records", [404])
+@gives(Waitlist, example=PLACES)
+def waitlist(asked: dict[str, Any], student_id: int) -> dict[str, Any]:
+    """The places in line of a student: your own, in your classes as a teacher, all as an admin."""
+    found = records(student_id, asked.get("semester_id"))
+    places = [place for record in found for place in _places(record)]
+    return said({"student_id": student_id, "waitlist": places})
+
+
+def _seats(record: Record) -> list[dict[str, Any]]:
+    held = record.standing.enrolled
+    return [
+        {
+            "registration_id": each.registration,
+            "status": "enrolled",
+            "registered_at": moment(each.at),
+            **about,
+        }
+        for each, about in zip(held, _about(record, held), strict=True)
+    ]
+
+
+def _places(record: Record) -> list[dict[str, Any]]:
+    waiting = record.standing.waiting
+    return [
+        {
+            "waitlist_position": each.position,
+            "waitlist_size": each.size,
+            "joined_at": moment(each.at),
+            "instead_of": each.instead or None,
+            "passed_over": in_words(each.reasons, record.offered, each.section),
+            **about,
+        }
+        for each, about in zip(waiting, _about(record, waiting), strict=True)
+    ]
+
+
+def _about(record: Record, places: tuple[Held, ...] | tuple[Waiting, ...]) -> list[dict[str, Any]]:
+    """What seats and places in line have in common."""
+    sections = shown(record.offered, record.offered.some(each.section for each in places))
+    return [
+        {
+            "semester_id": record.offered.term.id,
+            "section_id": each.section,
+            "credits": each.credits / 100,
+            "section": sections.get(each.section),
+        }
+        for each in places
+    ]

@@ -1,0 +1,136 @@
+"""Sections as programs see them."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from marshmallow import fields
+
+from portal.api.schemas import Said
+from portal.backend import backend
+from portal.catalog.board import Board, Card, MeetingView
+from portal.catalog.query import hours
+from portal.seats.answers import Seats
+from portal.seats.case import name_of
+from portal.student.amounts import amounts
+from portal.student.listing import classes, unknown
+from portal.student.scene import titled
+
+DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+
+
+class Course(Said):
+    id = fields.Integer()
+    code = fields.String()
+    title = fields.String()
+    subject = fields.String()
+
+
+class Counts(Said):
+    capacity = fields.Integer()
+    taken = fields.Integer()
+    available = fields.Integer(metadata={"description": "Seats that nobody holds."})
+    claimable = fields.Boolean(
+        metadata={"description": "Whether a newcomer could have one: nobody in line comes first."}
+    )
+    waiting = fields.Integer()
+    waitlist_capacity = fields.Integer()
+
+
+class Meeting(Said):
+    kind = fields.String()
+    days = fields.List(fields.String(metadata={"enum": list(DAYS)}))
+    starts = fields.String(allow_none=True, metadata={"description": "Such as 14:00, local time."})
+    ends = fields.String(allow_none=True)
+    first_day = fields.Date()
+    last_day = fields.Date()
+    location = fields.String()
+
+
+class Schedule(Said):
+    """In words, and for programs meeting by meeting."""
+
+    days = fields.String()
+    time = fields.String()
+    location = fields.String()
+    meetings = fields.List(fields.Nested(Meeting))
+
+
+class Offered(Said):
+    least = fields.Float()
+    most = fields.Float()
+    choices = fields.List(fields.Float())
+
+
+class Section(Said):
+    section_id = fields.Integer()
+    semester_id = fields.Integer()
+    name = fields.String(metadata={"description": "As people say it, such as CSC 1100-01."})
+    crn = fields.String()
+    title = fields.String()
+    status = fields.String(metadata={"enum": ["OPEN", "CONFIRMED", "CANCELED"]})
+    credits = fields.Nested(Offered)
+    course = fields.Nested(Course)
+    seats = fields.Nested(Counts)
+    instructor = fields.String(allow_none=True)
+    schedule = fields.Nested(Schedule)
+
+
+def shown(offered: Board, cards: Iterable[Card]) -> dict[int, dict[str, Any]]:
+    """The sections by id, with their counts of this moment."""
+    found = list(cards)
+    counts = backend().ledger.seats_of(offered.term.id, [card.id for card in found])
+    return {
+        card.id: _section(offered, card, counts.get(card.id) or unknown(card)) for card in found
+    }
+
+
+def _section(offered: Board, card: Card, seats: Seats) -> dict[str, Any]:
+    return {
+        "section_id": card.id,
+        "semester_id": card.term_id,
+        "name": name_of(card),
+        "crn": card.crn,
+        "title": titled(offered, card),
+        "status": card.status,
+        "credits": {
+            "least": card.credits_min,
+            "most": card.credits_max,
+            "choices": amounts(card) or [card.credits_min],
+        },
+        "course": {
+            "id": card.course_id,
+            "code": card.course_code,
+            "title": card.course_title,
+            "subject": card.subject_name,
+        },
+        "seats": _counts(seats),
+        "instructor": ", ".join(card.teachers) or None,
+        "schedule": _schedule(card),
+    }
+
+
+def _counts(seats: Seats) -> dict[str, Any]:
+    names = ("capacity", "taken", "claimable", "waiting", "waitlist_capacity")
+    return {name: getattr(seats, name) for name in names} | {"available": seats.open}
+
+
+def _schedule(card: Card) -> dict[str, Any]:
+    met = classes(card)
+    return {
+        "days": "; ".join(each.days for each in met),
+        "time": "; ".join(each.times for each in met),
+        "location": "; ".join(dict.fromkeys(each.room for each in met if each.room)),
+        "meetings": [_meeting(each) for each in met],
+    }
+
+
+def _meeting(meeting: MeetingView) -> dict[str, Any]:
+    return {
+        "kind": meeting.kind,
+        "days": [day for bit, day in enumerate(DAYS) if meeting.mask >> bit & 1],
+        "starts": hours(meeting.start) or None,
+        "ends": hours(meeting.end) or None,
+        "first_day": meeting.first,
+        "last_day": meeting.last,
+        "location": meeting.room,
+    }

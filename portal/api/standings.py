@@ -1,0 +1,64 @@
+"""Whose records a visitor may see, and as much of them as is theirs to see."""
+
+from dataclasses import dataclass, replace
+
+from flask import abort
+
+from portal.access import visitor
+from portal.backend import backend
+from portal.catalog.board import Board, board
+from portal.catalog.terms import live_terms
+from portal.people.profile import profile
+from portal.seats.answers import Held, Standing, Waiting
+
+
+@dataclass(frozen=True)
+class Record:
+    """What a student has in a term, as far as the visitor may see it."""
+
+    offered: Board
+    standing: Standing
+
+
+def records(student: int, term: int | None) -> list[Record]:
+    """A student's records, of one term or of all: one's own, or those that one may look into.
+
+    404 for everyone else, who shall not learn whether there is such a student. Teachers see what
+    concerns their classes, admins everything.
+    """
+    who = visitor()
+    found = [_record(each, student) for each in ([term] if term else _terms())]
+    if student == who.student_id or ("admin" in who.roles and _exists(student)):
+        return found
+    taught = [_of_teacher(each, who.teacher_id) for each in found]
+    if not any(each.standing != Standing() for each in taught):
+        abort(404)
+    return taught
+
+
+def _terms() -> list[int]:
+    return [term.id for term in live_terms()]
+
+
+def _record(term: int, student: int) -> Record:
+    return Record(board(term), backend().ledger.standing(term, student))
+
+
+def _exists(student: int) -> bool:
+    try:
+        return bool(profile(student))
+    except LookupError:
+        return False
+
+
+def _of_teacher(record: Record, teacher: int | None) -> Record:
+    """Those of its seats and places that are in classes of the teacher, and no word of others."""
+
+    def taught(place: Held | Waiting) -> bool:
+        card = record.offered.card(place.section)
+        return card is not None and teacher in card.teacher_ids
+
+    enrolled = tuple(filter(taught, record.standing.enrolled))
+    waiting = filter(taught, record.standing.waiting)
+    alone = tuple(replace(each, instead=0, reasons=()) for each in waiting)
+    return Record(record.offered, Standing(enrolled, alone))

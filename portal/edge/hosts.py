@@ -1,0 +1,51 @@
+"""The names that the portal answers to: no link is ever built from one that somebody made up."""
+
+import re
+from collections.abc import Collection
+from functools import cache
+from ipaddress import ip_address
+from socket import gethostname
+from urllib.parse import urlsplit
+
+from flask import Flask, abort, current_app, request
+
+from portal.config import Settings
+
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
+PORT = re.compile(r":\d+$")
+
+
+def start(app: Flask) -> None:
+    """Refuse requests to any other host; to be called before whatever looks at one."""
+    app.before_request(_check)
+
+
+def ours(host: str, settings: Settings) -> bool:
+    """Whether a Host header's value, of which Werkzeug leaves "" if it is garbage, names us."""
+    name = PORT.sub("", host.lower())
+    if name in LOOPBACK:
+        return True
+    if settings.hosts:
+        return name in settings.hosts
+    # A name that leads here by an attacker's DNS is neither an address nor this machine's own.
+    return _is_address(name) or name in _own(settings.url)
+
+
+def _check() -> None:
+    # Who names no host at all, as load balancers that look whether we live, forges none.
+    if "Host" in request.headers and not ours(request.host, current_app.config["SETTINGS"]):
+        abort(400)
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name.strip("[]"))
+    except ValueError:
+        return False
+    return True
+
+
+@cache
+def _own(url: str) -> Collection[str]:
+    machine = gethostname().lower()
+    return {urlsplit(url).hostname or machine, machine, f"{machine}.local"}

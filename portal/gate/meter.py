@@ -1,0 +1,147 @@
+"""Meters: how much each may do, counted in Redis for all nodes, or here while that is away.
+
+A meter is one number, the moment at which all that was spent has been made good for (GCRA): so many
+at once and so many more a minute are one limit, asked and moved in one round trip, and how long
+to wait is known exactly.
+"""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from math import floor
+from pathlib import Path
+from threading import Lock
+from time import monotonic
+from typing import Literal
+
+from cachetools import LRUCache
+from redis import Redis
+from redis.exceptions import RedisError
+
+from portal import stores
+from portal.backend import backend
+from portal.outage import Outage
+
+CODE = Path(__file__).with_suffix(".lua").read_text(encoding="utf-8")
+MINUTE = 60_000.0
+PATIENCE = 1.0  # seconds that Redis may stay silent, once until it is asked again
+MOST = 100_000  # meters that a process keeps by itself
+
+# spend: on all or on none. look: only. owe: on all, whatever they stand at.
+Act = Literal["spend", "look", "owe"]
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Limit:
+    """So many at once, and so many more each minute."""
+
+    name: str
+    at_once: int
+    a_minute: float
+
+
+@dataclass(frozen=True)
+class Charge:
+    """What somebody's request costs of a limit."""
+
+    limit: Limit
+    who: str
+    cost: int = 1
+
+    @property
+    def key(self) -> str:
+        """The meter."""
+        return f"limit:{self.limit.name}:{self.who}"
+
+    @property
+    def time(self) -> float:
+        """What it costs, as ms in which it is made good for."""
+        return self.cost * MINUTE / self.limit.a_minute
+
+    @property
+    def size(self) -> float:
+        """What the meter holds, in ms."""
+        return self.limit.at_once * MINUTE / self.limit.a_minute
+
+
+class Own:
+    """The meters of this process alone."""
+
+    def __init__(self) -> None:
+        self._ends: LRUCache[str, float] = LRUCache(MOST)
+        self._lock = Lock()
+
+    def count(self, act: Act, charges: Sequence[Charge]) -> list[int]:
+        """As portal/gate/meter.lua does it."""
+        now = monotonic() * 1000
+        with self._lock:
+            ends = [max(self._ends.get(each.key, 0.0), now) + each.time for each in charges]
+            asked = list(zip(charges, ends, strict=True))
+            waits = [max(0, floor(end - now - each.size)) for each, end in asked]
+            if act == "owe" or (act == "spend" and not any(waits)):
+                self._ends.update({each.key: min(end, now + each.size) for each, end in asked})
+        return waits
+
+    def hold(self, charge: Charge, wait: int) -> None:
+        """Refuse the same again for so many ms, which Redis need not be asked for then."""
+        with self._lock:
+            self._ends[charge.key] = monotonic() * 1000 + wait + charge.size - charge.time
+
+    def clear(self) -> None:
+        """Forget all."""
+        with self._lock:
+            self._ends.clear()
+
+
+class Meters:
+    """The meters in Redis; each process counts by itself while that is away."""
+
+    def __init__(self, redis: Redis) -> None:
+        self.own = Own()
+        self._script = redis.register_script(CODE)
+        self._outage = Outage()
+
+    def spend(self, *charges: Charge) -> int:
+        """Spend on all and give 0, or on none and give the ms until it can be done."""
+        known = max(self.own.count("look", charges))
+        return known or max(map(self._held, charges, self._count("spend", charges)))
+
+    def look(self, *charges: Charge) -> int:
+        """The ms until all of it could be spent."""
+        return max(self._count("look", charges))
+
+    def owe(self, *charges: Charge) -> None:
+        """Spend on all, whatever they stand at."""
+        self._count("owe", charges)
+
+    def _count(self, act: Act, charges: Sequence[Charge]) -> list[int]:
+        if self._outage.spares():
+            return self.own.count(act, charges)
+        sizes = [number for each in charges for number in (each.time, each.size)]
+        try:
+            replies = self._script([each.key for each in charges], [act, *sizes])
+        except RedisError as error:
+            log.warning("Limits are counted by each process alone: %s", error)
+            self._outage.begin()
+            return self.own.count(act, charges)
+        self._outage.end()
+        return [int(each) for each in replies]
+
+    def _held(self, charge: Charge, wait: int) -> int:
+        if wait:
+            self.own.hold(charge, wait)
+        return wait
+
+
+def meters() -> Meters:
+    """The meters of this process."""
+    return _meters(backend().settings.redis_url)
+
+
+@cache
+def _meters(redis_url: str) -> Meters:
+    # Connections of their own: a limit is not worth as long a wait as a decision.
+    return Meters(stores.commands(redis_url, timeout=PATIENCE, size=16))

@@ -1,0 +1,92 @@
+"""Those who wait on open pages: how their rooms stand, and signs of life on their behalf."""
+
+import logging
+import time
+from threading import Event, Lock
+
+from portal.gate import room, waits
+from portal.gate.places import Place, Room
+from portal.live import topics
+from portal.live.news import Signal, turn
+from portal.live.topics import Topic, Topics
+from portal.seats.errors import LedgerUnavailable
+
+log = logging.getLogger(__name__)
+
+TOUCH_SECONDS = 10.0  # the room takes 30 s without any for our own deafness
+# A line of thousands is told seldom enough to cost next to nothing; pages count on meanwhile.
+SHORTEST_SECONDS = 2.0
+LONGEST_SECONDS = 20.0  # pages that hear nothing for longer ask whether the line is dead
+PAGES_A_SECOND = 250
+
+
+class Rooms:
+    """The waiting rooms that pages of this process listen to; `lock` guards their topics."""
+
+    def __init__(self, listening: Topics, lock: Lock) -> None:
+        self._topics = listening
+        self._lock = lock
+        self._due: dict[Topic, float] = {}
+
+    def tell(self, news: dict[Topic, Room]) -> dict[Topic, Room]:
+        """Tell waiters how their rooms stand; gives what it is too early to tell."""
+        now, early = time.monotonic(), {}
+        for topic, state in news.items():
+            pages = list(self._topics.of(topic))
+            if now < self._due.get(topic, 0.0):
+                early[topic] = state
+            elif pages:
+                signal = standing(topic[2], state)
+                for page in pages:
+                    page.signal(signal)
+                self._due[topic] = now + pause(len(pages))
+        return early
+
+    def touch(self) -> None:
+        """Show signs of life of all who wait here; who waits no more is told to look.
+
+        Raises LedgerUnavailable.
+        """
+        with self._lock:
+            waiting = {
+                topic: sorted({page.visitor.student_id or 0 for page in pages} - {0})
+                for topic, pages in self._topics.alike("room").items()
+            }
+            self._due = {topic: due for topic, due in self._due.items() if topic in waiting}
+        for (_, term, window), students in waiting.items():
+            self._remind(term, window, room.touch(term, window, students))
+
+    def touch_forever(self, ended: Event) -> None:
+        """Do so again and again."""
+        while not ended.wait(TOUCH_SECONDS):
+            try:
+                self.touch()
+            except LedgerUnavailable as error:
+                log.warning("could not show signs of life: %s", error)
+            except Exception:
+                log.exception("could not show signs of life")
+
+    def _remind(self, term: int, window: int, students: list[int]) -> None:
+        signal = turn(window)
+        with self._lock:
+            for student in students:
+                for page in self._topics.of(topics.student(term, student)):
+                    page.signal(signal)
+
+
+def met(window: int, place: Place) -> Signal | None:
+    """What a page that waits is told when it asks: it may have been called meanwhile."""
+    if place.kind == "waiting":
+        return standing(window, place.room)
+    return None if place.kind == "early" else turn(window)
+
+
+def standing(window: int, state: Room) -> Signal:
+    """How a room stands, from which a waiting page tells its own wait."""
+    pace = [round(each, 3) for each in waits.per_place(state)]
+    return Signal("room", {"window": window, "called": state.called, "pace": pace})
+
+
+def pause(pages: int) -> float:
+    """Seconds until so many pages are told again."""
+    return min(LONGEST_SECONDS, max(SHORTEST_SECONDS, pages / PAGES_A_SECOND))

@@ -1,0 +1,133 @@
+"""Dead letters: jobs that failed twice, kept with what went wrong until somebody looks at them.
+
+A job only says that a term has something to do, so nothing is lost with one: what it left undone
+stands in the ledger or in PostgreSQL, and is tried again after a rest.
+"""
+
+import logging
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from redis import Redis
+from rq.exceptions import AbandonedJobError, InvalidJobOperation, NoSuchJobError
+from rq.job import Job
+from rq.registry import FailedJobRegistry
+from rq.scheduler import RQScheduler
+from rq.serializers import JSONSerializer
+
+QUEUES = ("record", "promote", "maintain", "notify")
+KEPT = 7 * 24 * 60 * 60  # seconds
+
+log = logging.getLogger("fairseat.alarm")
+
+
+@dataclass(frozen=True)
+class DeadLetter:
+    """A job that was given up."""
+
+    id: str
+    queue: str
+    died_at: datetime
+    error: str  # the last line of the trace
+    trace: str
+
+    @property
+    def abandoned(self) -> bool:
+        """Whether its worker was killed, which is no failure of the job."""
+        return AbandonedJobError.__name__ in self.error
+
+    @property
+    def term(self) -> str:
+        """The term that it was about."""
+        return self.id.partition("-")[0]
+
+
+def counts(redis: Redis) -> dict[str, int]:
+    """How many there are in each queue."""
+    with redis.pipeline(transaction=False) as pipe:
+        for name in QUEUES:
+            pipe.zcard(FailedJobRegistry.key_template.format(name))
+        return dict(zip(QUEUES, pipe.execute(), strict=True))
+
+
+def letters(redis: Redis, queues: Iterable[str] = QUEUES) -> list[DeadLetter]:
+    """All of them, the oldest first."""
+    found = [_letter(job) for name in queues for job in _jobs(redis, name)]
+    return sorted(found, key=lambda letter: letter.died_at)
+
+
+def retry(redis: Redis, letter: DeadLetter) -> bool:
+    """Have it tried again, twice at most; False where it is gone."""
+    try:
+        job = Job.fetch(letter.id, connection=redis, serializer=JSONSerializer)
+        job.retries_left = 1
+        _registry(redis, letter.queue).requeue(job)
+    except (NoSuchJobError, InvalidJobOperation):
+        return False
+    return True
+
+
+def discard(redis: Redis, letter: DeadLetter) -> None:
+    """Forget it."""
+    with suppress(NoSuchJobError):
+        _registry(redis, letter.queue).remove(letter.id, delete_job=True)
+
+
+class Watch:
+    """Has jobs tried again when they are due, and raises an alarm for those that are given up."""
+
+    def __init__(self, redis: Redis) -> None:
+        self.redis = redis
+        self._counts: dict[str, int] = {}
+        self._told: set[str] = set()
+        self._scheduler = RQScheduler(
+            QUEUES, redis, logging_level="WARNING", serializer=JSONSerializer
+        )
+        self._scheduler.prepare_registries(QUEUES)
+
+    def look(self) -> None:
+        """What is due each second; a clock that has just begun tells of all that there are."""
+        self._scheduler.enqueue_scheduled_jobs()  # type: ignore[no-untyped-call]
+        found = counts(self.redis)
+        changed = [name for name in QUEUES if found[name] != self._counts.get(name, 0)]
+        found_dead = letters(self.redis, changed)
+        # The latest of a term speaks for those before it.
+        latest = {(letter.queue, letter.term): letter for letter in found_dead}
+        for letter in found_dead:
+            if latest[letter.queue, letter.term] is letter and not letter.abandoned:
+                self._tell(letter)
+            else:
+                discard(self.redis, letter)
+        self._counts = counts(self.redis) if changed else found
+
+    def _tell(self, letter: DeadLetter) -> None:
+        if letter.id in self._told:
+            return
+        self._told.add(letter.id)
+        log.critical(
+            "ALARM dead-letter: job %s of queue %s failed twice: %s. See `fairseat jobs`.",
+            letter.id,
+            letter.queue,
+            letter.error,
+        )
+
+
+def _jobs(redis: Redis, queue: str) -> Sequence[Job]:
+    ids = _registry(redis, queue).get_job_ids()
+    found = Job.fetch_many(ids, connection=redis, serializer=JSONSerializer)
+    return [job for job in found if job]
+
+
+def _letter(job: Job) -> DeadLetter:
+    result: Any = job.latest_result()
+    trace = str(result.exc_string or "") if result else ""
+    error = (trace.strip().splitlines() or ["unknown"])[-1]
+    died_at = job.ended_at or (result and result.created_at) or datetime.now(UTC)
+    return DeadLetter(job.id, job.origin, died_at, error, trace)
+
+
+def _registry(redis: Redis, queue: str) -> FailedJobRegistry:
+    return FailedJobRegistry(queue, connection=redis, serializer=JSONSerializer)

@@ -1,0 +1,42 @@
+"""Changing a password, and ending the sessions of an account; each is kept in the audit log."""
+
+from sqlalchemy import select, update
+
+from portal.db import transaction
+from portal.live.tell import ended
+from portal.notices.alerts import alert
+from portal.people import accounts, passwords
+from portal.people.models import Account, AuditEntry
+
+
+def holds(account_id: int, password: str) -> bool:
+    """Whether that is the account's password."""
+    with transaction() as session:
+        kept = session.scalar(select(Account.password_hash).where(Account.id == account_id))
+    return passwords.verify(kept or "", password)
+
+
+def change_password(account_id: int, password: str) -> None:
+    """Keep another password, and end every session of the account."""
+    _change(account_id, "password.change", password_hash=passwords.hash_password(password))
+
+
+def end_sessions(account_id: int) -> None:
+    """End every session of the account; its access tokens go on."""
+    _change(account_id, "sessions.end")
+
+
+def _change(account_id: int, action: str, **values: str) -> None:
+    epoch = Account.session_epoch + 1
+    with transaction() as session:
+        changed = update(Account).where(Account.id == account_id)
+        session.execute(changed.values(session_epoch=epoch, **values))
+        session.add(
+            AuditEntry(
+                account_id=account_id, action=action, subject=f"account:{account_id}", reason=""
+            )
+        )
+        if values:
+            alert(session, account_id, "password")
+    accounts.forget(account_id)
+    ended(account_id)

@@ -1,0 +1,173 @@
+"""The gate as a student meets it: whether others come first, and what a page says of the line."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from threading import Lock
+
+from cachetools import TTLCache, cached
+from flask import g, session
+
+from portal.access import visitor
+from portal.backend import backend
+from portal.gate import guard, passes, room, visits, waits
+from portal.gate.places import Place, Room
+from portal.gate.room import WindowShut
+from portal.gate.visits import FREE, Visit
+from portal.gate.waits import NEVER, Pace, Range
+from portal.plans.plan import Plan
+from portal.seats import desk
+from portal.student.scene import Scene
+
+FRESH_SECONDS = 1
+LEFT = "left"  # in the session: the window whose line was left on purpose
+SOONEST_MS, LATEST_MS = 500, 4000  # after an opening, until a page asks how it stands
+SHORTEST, LONGEST = 12, 45
+BY_PLACE_MS = 10  # by which that is later for each who came before
+
+
+@dataclass(frozen=True)
+class Line:
+    """How a student stands at the gate of a window, as pages show it."""
+
+    scene: Scene
+    visit: Visit = FREE
+
+    @property
+    def term(self) -> int:
+        return self.scene.term.id
+
+    @property
+    def window(self) -> int:
+        """The one that the visit is for, of several that may be open."""
+        if self.visit.held:
+            return self.visit.held.window
+        return self.scene.phase.window.id if self.scene.phase.window else 0
+
+    @property
+    def kind(self) -> str:
+        return self.visit.kind
+
+    @property
+    def place(self) -> Place | None:
+        return self.visit.place
+
+    @property
+    def inside(self) -> bool:
+        """Whether nothing keeps the visitor from claiming seats."""
+        return self.kind in {"free", "in"}
+
+    @property
+    def until(self) -> int:
+        """When the visit ends unless it is renewed (ms); 0 where that makes no difference."""
+        held = self.visit.held
+        return held.ends if held and rooms() else 0
+
+    @property
+    def offered(self) -> bool:
+        """Whether there is a line to get in: before the opening, and where others wait."""
+        line = self.scene.phase.kind == "before" or self.place is not None
+        return self.kind == "out" and rooms() and line
+
+    @property
+    def auto(self) -> bool:
+        """Whether the page gets in by itself, as it was not left on purpose."""
+        return self.offered and session.get(LEFT) != self.window
+
+    @property
+    def others(self) -> int:
+        """How many wait while the visitor is in."""
+        return room_of(self.term, self.window).waiting if self.until else 0
+
+    @property
+    def fingerprint(self) -> str:
+        """What has been published of the seed that gives the order of those who come early."""
+        return room.commitment(self.term, self.window)
+
+    @property
+    def asks(self) -> tuple[int, int]:
+        """Between which moments (ms) after the opening a page asks how it stands, by chance."""
+        before = self.place.room.line if self.place else LATEST_MS
+        return SOONEST_MS, min(LATEST_MS, SOONEST_MS + BY_PLACE_MS * before)
+
+    @cached_property
+    def long(self) -> Range:
+        """How long it takes until one is called."""
+        return waits.expected(self.place) if self.place else Range(0, NEVER)
+
+    @cached_property
+    def per_place(self) -> Pace:
+        """The shortest and the longest time (ms) that each place before takes."""
+        return waits.per_place(self.place.room) if self.place else Pace(0, NEVER)
+
+    @cached_property
+    def poll(self) -> int:
+        """Seconds after which a page that hears nothing is to ask again."""
+        return round(waits.interval(self.place)) if self.place else 0
+
+    @property
+    def reload(self) -> int:
+        """Seconds after which a page without scripts does: in time for who is called to come."""
+        return min(LONGEST, max(SHORTEST, self.poll))
+
+
+def line_of(now: Scene, plan: Plan | None = None) -> Line:
+    """How the visitor stands as a page is drawn: nobody gets in line by looking.
+
+    Where nobody waits, whoever is shown a plan to submit is let in.
+    """
+    if "line" not in g:
+        g.line = _noted(Line(now, visits.visit(now.term.id, now.phase, visitor())))
+    stands: Line = g.line
+    nobody = stands.kind == "out" and stands.place is None and now.phase.kind == "open"
+    if not nobody or session.get(LEFT) == stands.window:
+        return stands
+    shown = plan or now.plan
+    return come(now) if shown and shown.lines else stands
+
+
+def come(now: Scene) -> Line:
+    """In line, or in where nobody is ahead."""
+    session.pop(LEFT, None)
+    try:
+        g.line = _noted(Line(now, visits.come(now.term.id, now.phase, visitor())))
+    except WindowShut:  # within the second for which pages go by the windows they have read
+        desk.forget_windows()
+        g.line = Line(now)
+    stands: Line = g.line
+    return stands
+
+
+def leave(now: Scene) -> Line:
+    """Out of the line, or in no more; and not in again by itself."""
+    window, student = line_of(now).window, visitor().student_id or 0
+    if not window:
+        return Line(now)
+    session[LEFT] = window
+    g.pop("given", None)  # looking may have renewed it
+    room.leave(now.term.id, window, student)
+    place = room.look(now.term.id, window, student)
+    return Line(now, Visit("out", place if place.room.waiting else None))
+
+
+def ticket(section: int) -> str:
+    """What the form for a section carries; blank where there is no pass."""
+    held = g.get("given") or guard.access() or guard.carried()
+    return passes.ticket(held, section) if held else ""
+
+
+def rooms() -> bool:
+    """Whether there are waiting rooms."""
+    return backend().settings.room is not None
+
+
+@cached(TTLCache(maxsize=64, ttl=FRESH_SECONDS), lock=Lock())
+def room_of(term: int, window: int) -> Room:
+    """How a waiting room stands, a second old at most."""
+    return room.state(term, window)
+
+
+def _noted(line: Line) -> Line:
+    """The same; the range that it shows is kept, to be compared with what comes true."""
+    if line.kind == "waiting" and line.place and line.long.most < NEVER:
+        room.say(line.term, line.window, line.place.request, line.long.least, line.long.most)
+    return line

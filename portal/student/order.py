@@ -1,0 +1,72 @@
+"""The order of those who came early, for anyone to check."""
+
+from flask import Response, abort, render_template, url_for
+from flask.typing import ResponseReturnValue
+from flask_login import current_user
+
+from portal.access import public
+from portal.backend import backend
+from portal.cache import AWAY
+from portal.catalog.board import board
+from portal.gate import order, wording
+from portal.gate.order import Order
+from portal.seats import desk
+from portal.seats.answers import WindowView
+from portal.student import bp
+from portal.windows.localtime import Clockface
+
+SHOWN = 100  # requests on the page; the file has all
+
+
+@bp.get("/windows/<int:window_id>/order")
+@public
+def show_order(term_id: int, window_id: int) -> ResponseReturnValue:
+    """The fingerprint; once it is open the seed, the order, and how to recompute it."""
+    window = _window(term_id, window_id)
+    found = _published(term_id, window)
+    return render_template(
+        "gate/order.html",
+        term=board(term_id).term,
+        window=window,
+        order=found,
+        shown=found.requests[:SHOWN],
+        mine=_mine(term_id, window_id, found),
+        noted=_noted(term_id, window_id),
+        clock=Clockface(backend().settings.zone),
+        file=url_for(".order_file", term_id=term_id, window_id=window_id, _external=True),
+        wording=wording,
+    )
+
+
+@bp.get("/windows/<int:window_id>/order.txt")
+@public
+def order_file(term_id: int, window_id: int) -> ResponseReturnValue:
+    """The same as a text: see portal/gate/order.py."""
+    text = order.write(_published(term_id, _window(term_id, window_id)))
+    return Response(text, mimetype="text/plain")
+
+
+def _window(term_id: int, window_id: int) -> WindowView:
+    found = (each for each in desk.windows(term_id) if each.id == window_id)
+    return next(found, None) or abort(404)
+
+
+def _published(term_id: int, window: WindowView) -> Order:
+    opened = backend().ledger.now() >= window.opens
+    return order.published(term_id, window.id, opened=opened)
+
+
+def _mine(term_id: int, window_id: int, found: Order) -> int:
+    """Where the request of a student who has logged in stands, from 1; 0 for everyone else."""
+    student = getattr(current_user, "student_id", None)
+    return order.place_of(term_id, window_id, student, found.requests) if student else 0
+
+
+def _noted(term_id: int, window_id: int) -> list[tuple[str, str]]:
+    """What the audit has noted of the fingerprint, and when; nothing while it can't be asked."""
+    try:
+        found = order.noted(term_id, window_id)
+    except AWAY:
+        return []
+    clock = Clockface(backend().settings.zone)
+    return [(clock.full(round(at.timestamp()) * 1000), fingerprint) for at, fingerprint in found]

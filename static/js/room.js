@@ -1,0 +1,119 @@
+// The line at the gate: the wait moves by itself, and at one's turn the picker opens.
+
+const MINUTE = 60000;
+const [NEVER, STAYING, NOTICE] = [24 * 60 * MINUTE, 0.7, 5000]; // as in portal/gate/waits.py
+const LONG = 120; // minutes from which on a wait is told in hours
+const ARRIVED = "fairseat-turn"; // that the turn came on the page before
+
+const spoken = document.getElementById("spoken");
+const { lang } = document.documentElement;
+const PLURAL = new Intl.PluralRules(lang);
+const NUMBER = new Intl.NumberFormat(lang);
+
+let shown = document.getElementById("banner");
+let number = shown?.dataset.number;
+let soon = false; // whether it was said that little is left to wait
+
+const fill = (text, facts) => text.replace(/%\((\w+)\)s/g, (_, name) => facts[name]);
+const many = (forms, count, shown) => fill(forms[PLURAL.select(count)] ?? forms.other, { count: shown });
+
+// The same range and words as the server's: see portal/gate/waits.py and wording.py.
+function wait({ ahead, pace, words }) {
+  const [fewest, longest, free, quick, delay] = pace.split(" ").map(Number);
+  const first = Math.min(ahead, free);
+  const others = ahead - first;
+  const after = ahead >= free ? (others + 1) * longest + delay : 0;
+  let least = Math.floor((STAYING * first * quick + others * fewest) / MINUTE);
+  let most = Math.ceil((first * quick + after + NOTICE) / MINUTE);
+  const say = JSON.parse(words);
+  if (longest >= NEVER) return { said: say.unknown, brief: "" };
+  if (most <= 1) return { said: say.moment, brief: fill(say.brief.minutes, { count: "<1" }), soon: true };
+  const unit = most < LONG ? "minutes" : "hours";
+  if (unit === "hours") [least, most] = [Math.floor(least / 60), Math.ceil(most / 60)];
+  const brief = fill(say.brief[unit], { count: `${least}–${most}` });
+  if (!least) return { said: many(say.most[unit], most, most), brief };
+  return { said: many(say.about[unit], most, fill(say.span, { least, most })), brief };
+}
+
+function draw(element) {
+  const { dataset } = element;
+  const words = JSON.parse(dataset.words);
+  const ahead = Number(dataset.ahead);
+  const { said, brief } = wait(dataset);
+  const count = NUMBER.format(ahead);
+  const texts = { count, wait: said, brief, ahead: ahead ? many(words.before, ahead, count) : words.next };
+  for (const place of element.querySelectorAll("[data-line]")) {
+    const text = texts[place.dataset.line];
+    if (text !== undefined && place.textContent !== text) place.textContent = text;
+  }
+}
+
+addEventListener("fs:room", ({ detail: { window, called, pace } }) => {
+  for (const element of document.querySelectorAll(`[data-number][data-room="${window}"]`)) {
+    const { dataset } = element;
+    dataset.ahead = Math.max(0, Math.min(dataset.ahead, dataset.number - called - 1));
+    dataset.pace = pace.join(" ");
+    draw(element);
+  }
+  say();
+});
+
+// Where one stands is said once, and once more when it is about to be one's turn.
+function say() {
+  const banner = document.getElementById("banner");
+  if (!banner?.dataset.number) return;
+  const left = wait(banner.dataset);
+  if (banner.dataset.number !== number || (left.soon && !soon)) {
+    const title = banner.querySelector(".banner-title").textContent.trim();
+    spoken.textContent = `${title}: ${left.said}`;
+  }
+  number = banner.dataset.number;
+  soon = Boolean(left.soon);
+}
+
+function settle() {
+  const banner = document.getElementById("banner");
+  if (banner === shown) return;
+  const from = shown?.dataset.phase; // as the countdown may have turned it
+  shown = banner;
+  say();
+  if (from === "line" && banner.dataset.phase === "open") arrive(banner);
+}
+
+function arrive(banner) {
+  const { onward } = document.body.dataset;
+  if (onward) {
+    sessionStorage.setItem(ARRIVED, onward);
+    location.assign(onward);
+    return;
+  }
+  if (number) greet(banner);
+  number = undefined;
+  dispatchEvent(new Event("fs:in"));
+}
+
+// In the tab too, as who waits may be looking elsewhere; until the page is used.
+function greet({ dataset: { turn } }) {
+  const { title } = document;
+  spoken.textContent = `${turn}. ${document.querySelector(".banner-title").textContent.trim()}`;
+  document.title = `${turn} · ${title}`;
+  const used = new AbortController();
+  for (const use of ["pointerdown", "keydown"]) {
+    addEventListener(use, () => { document.title = title; used.abort(); }, { signal: used.signal });
+  }
+}
+
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden && shown?.dataset.number) htmx.trigger(document.body, "fs:turn");
+});
+addEventListener("htmx:afterSettle", settle);
+
+// What is below the banner may say less, but takes no less place.
+addEventListener("htmx:oobBeforeSwap", ({ detail: { target } }) => {
+  if (target.id === "gate") target.style.minBlockSize = `${target.offsetHeight}px`;
+});
+
+if (sessionStorage.getItem(ARRIVED) === location.pathname) {
+  sessionStorage.removeItem(ARRIVED);
+  if (shown?.dataset.phase === "open") greet(shown);
+}

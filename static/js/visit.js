@@ -1,0 +1,52 @@
+// A visit goes on while its page is in sight; where that does not help, its end is told beforehand.
+
+const BEFORE = 90000; // ms before the end
+const AFTER = 1000; // and after it
+
+let banner = null;
+let until = ""; // when it ends, by the server's clock
+let ends = Infinity; // by this computer's
+let asked = ""; // the end at which a longer visit was asked for
+let timer = 0;
+let toast = null;
+
+const look = () => htmx.trigger(document.body, "fs:window");
+
+function settle() {
+  const found = document.getElementById("banner");
+  if (found === banner) return;
+  banner = found;
+  const { until: end = "", now } = banner?.dataset ?? {};
+  if (end !== until) toast?.remove();
+  until = end;
+  ends = until ? Date.now() + Number(until) - Number(now) : Infinity;
+  wait(near, ends - BEFORE);
+}
+
+function wait(act, at) {
+  clearTimeout(timer);
+  if (at < Infinity) timer = setTimeout(act, Math.max(0, at - Date.now()));
+}
+
+function near() {
+  wait(look, ends + AFTER);
+  if (asked === until) tell();
+  else if (!document.hidden) stay();
+}
+
+function stay() {
+  asked = until;
+  look();
+}
+
+function tell() {
+  toast?.remove();
+  toast = banner.querySelector("template[data-over]").content.firstElementChild.cloneNode(true);
+  document.getElementById("toasts").append(toast);
+}
+
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden && asked !== until && Date.now() > ends - BEFORE) stay();
+});
+addEventListener("htmx:afterSettle", settle);
+settle();

@@ -1,0 +1,39 @@
+"""Clients of the API: each with an access token of its own."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from portal.people import keys
+from portal.people.keys import SCOPES, Wish
+
+ROOT = "/api/v1"
+
+
+@dataclass(frozen=True)
+class Caller:
+    """A program that asks in someone's name."""
+
+    client: FlaskClient
+    token: str
+
+    def get(self, path: str, **args: Any) -> TestResponse:
+        """Look at something; `args` go into the address."""
+        return self.client.get(ROOT + path, query_string=args, headers=self.headers())
+
+    def post(self, path: str, body: Any, **headers: str) -> TestResponse:
+        """Send a body of JSON; `headers` are written with underscores."""
+        return self.client.post(ROOT + path, json=body, headers=self.headers(**headers))
+
+    def headers(self, **more: str) -> dict[str, str]:
+        """What it sends with everything."""
+        named = {name.replace("_", "-"): value for name, value in more.items()}
+        return {"Authorization": f"Bearer {self.token}", **named}
+
+
+def caller(app: Flask, username: str, scopes: tuple[str, ...] = SCOPES) -> Caller:
+    """A program with a token of that account."""
+    return Caller(app.test_client(), keys.make_for(username, Wish("tests", scopes)))

@@ -1,0 +1,181 @@
+"""GET /api/v1/sections/available, /semesters and /windows."""
+
+from typing import Any
+
+import pytest
+
+from portal.seats import desk
+from tests import cast as builders
+from tests.api.callers import Caller
+from tests.cast import Cast, Meets
+from tests.web.visits import seat
+
+
+def found(caller: Caller, term: Any, **args: Any) -> list[int]:
+    answer = caller.get("/sections/available", semester_id=term.id, **args)
+    assert answer.status_code == 200
+    return [each["section_id"] for each in answer.json["data"]["sections"]]
+
+
+def test_a_section_is_told_with_course_seats_instructor_and_schedule(
+    ada: Caller, term: Any, cast: Cast
+) -> None:
+    course = builders.a_course("CSC-1100", title="Data Structures")
+    meetings = (
+        Meets("MR", room="Hall 1"),
+        Meets("W", "14:00", "15:50", kind="LAB", dates=("2030-09-02", "2030-10-18")),
+        Meets("F", clashes=False, kind="TES"),
+    )
+    section = builders.a_section(course, term, teacher=cast.iris, meetings=meetings, crn="10412")
+    seat(cast.ben, section)
+    data = ada.get("/sections/available", semester_id=term.id).json["data"]
+    [told] = data.pop("sections")
+    assert data == {"page": 1, "per_page": 40, "pages": 1, "total": 1}
+    lab = {
+        "kind": "Lab",
+        "days": ["wed"],
+        "starts": "14:00",
+        "ends": "15:50",
+        "first_day": "2030-09-02",
+        "last_day": "2030-10-18",
+        "location": "",
+    }
+    assert told["schedule"].pop("meetings")[1] == lab
+    assert told == {
+        "section_id": section.id,
+        "semester_id": term.id,
+        "name": "CSC 1100-01",
+        "crn": "10412",
+        "title": "Data Structures",
+        "status": "OPEN",
+        "credits": {"least": 4, "most": 4, "choices": [4]},
+        "course": {
+            "id": course.id,
+            "code": "CSC-1100",
+            "title": "Data Structures",
+            "subject": "Field of CSC",
+        },
+        "seats": {
+            "capacity": 2,
+            "taken": 1,
+            "available": 1,
+            "claimable": True,
+            "waiting": 0,
+            "waitlist_capacity": 5,
+        },
+        "instructor": "Iris",
+        "schedule": {
+            "days": "Mon Thu; Wed",
+            "time": "10:00–11:50 am; 2:00–3:50 pm",
+            "location": "Hall 1",
+        },
+    }
+
+
+def test_only_open_sections_of_courses_for_the_student_are_there(
+    ada: Caller, iris: Caller, term: Any
+) -> None:
+    course = builders.a_course("CSC-1")
+    mine = builders.a_section(course, term)
+    for status in ("NEW", "CONFIRMED", "CANCELED"):
+        builders.a_section(course, term, status=status)
+    seniors = builders.a_course("CSC-2", public=False, years=["Senior"])
+    theirs = builders.a_section(seniors, term)
+    assert found(ada, term) == [mine.id]
+    assert found(iris, term) == [mine.id, theirs.id]
+
+
+def test_they_are_narrowed_by_course_words_and_free_seats(
+    ada: Caller, term: Any, cast: Cast
+) -> None:
+    one, two = builders.a_course("CSC-1", title="Logic"), builders.a_course("CSC-2", title="Sets")
+    full = builders.a_section(one, term, capacity=1)
+    free = builders.a_section(one, term)
+    other = builders.a_section(two, term)
+    seat(cast.ben, full)
+    assert found(ada, term, course_id=one.id) == [full.id, free.id]
+    assert found(ada, term, course_id=999_999) == []
+    assert found(ada, term, q="sets") == [other.id]
+    assert found(ada, term, free="true") == [free.id, other.id]
+    assert found(ada, term, free="false") == [full.id, free.id, other.id]
+
+
+def test_they_come_page_by_page(ada: Caller, term: Any) -> None:
+    course = builders.a_course()
+    sections = [builders.a_section(course, term).id for _ in range(5)]
+    assert found(ada, term, per_page=2, page=2) == sections[2:4]
+    assert found(ada, term, per_page=2, page=9) == []
+    told = ada.get("/sections/available", semester_id=term.id, per_page=2).json["data"]
+    assert (told["pages"], told["total"]) == (3, 5)
+
+
+@pytest.mark.parametrize(
+    ("args", "name"),
+    [
+        ({"semester_id": "x"}, "semester_id"),
+        ({"semester_id": "1.5"}, "semester_id"),
+        ({"semester_id": "-1"}, "semester_id"),
+        ({"semester_id": "9" * 12}, "semester_id"),
+        ({"semester_id": "\u0661"}, "semester_id"),
+        ({}, "semester_id"),
+        ({"semester_id": 1, "course_id": ""}, "course_id"),
+        ({"semester_id": 1, "page": 0}, "page"),
+        ({"semester_id": 1, "per_page": 101}, "per_page"),
+        ({"semester_id": 1, "free": "1"}, "free"),
+        ({"semester_id": 1, "q": "x" * 201}, "q"),
+    ],
+    ids=str,
+)
+def test_an_argument_that_makes_no_sense_is_named(
+    ada: Caller, args: dict[str, Any], name: str
+) -> None:
+    answer = ada.get("/sections/available", **args)
+    assert answer.status_code == 422
+    assert [(each["in"], each["pointer"]) for each in answer.json["errors"]] == [
+        ("query", f"/{name}")
+    ]
+
+
+def test_an_unknown_semester_is_not_found(ada: Caller) -> None:
+    for path in ("/sections/available", "/windows"):
+        assert ada.get(path, semester_id=999_999).status_code == 404
+
+
+def test_words_with_signs_that_no_database_takes_find_nothing(ada: Caller, term: Any) -> None:
+    assert found(ada, term, q="a\0b") == []
+
+
+def test_semesters_are_told_latest_first(ada: Caller, term: Any) -> None:
+    builders.a_term("Spring 2031", starts_on=builders.date(2031, 1, 20))
+    told = ada.get("/semesters").json["data"]["semesters"]
+    assert [each["name"] for each in told] == ["Spring 2031", "Fall 2030"]
+    assert told[1] == {
+        "semester_id": term.id,
+        "name": "Fall 2030",
+        "starts_on": "2030-08-26",
+        "ends_on": "2030-12-20",
+        "credit_limit": 21,
+        "drops_per_day": 3,
+    }
+
+
+def test_a_student_is_told_of_their_own_windows_and_the_answer_to_them(
+    ada: Caller, admin: Caller
+) -> None:
+    term = builders.a_term()
+    assert ada.get("/windows", semester_id=term.id).json["data"]["answer"] == "unscheduled"
+    seniors = builders.an_open_window(term, cohort={"years": ["Senior"]})
+    mine = builders.a_coming_window(term, minutes=30)
+    desk.forget_windows()
+    told = ada.get("/windows", semester_id=term.id).json["data"]
+    assert (told["answer"], told["window_id"]) == ("before", mine.id)
+    assert told["sentence"] == "Begins in 30 minutes"
+    [window] = told["windows"]
+    assert (window["window_id"], window["state"], window["answer"]) == (
+        mine.id,
+        "scheduled",
+        "before",
+    )
+    everyone = admin.get("/windows", semester_id=term.id).json["data"]
+    assert {each["window_id"] for each in everyone["windows"]} == {seniors.id, mine.id}
+    assert everyone["answer"] == "open"

@@ -1,0 +1,165 @@
+"""Drafts are nobody's business, and a student's things no other student's, however asked for."""
+
+import json
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from portal.record.drain import drain
+from portal.record.history import history
+from portal.record.receipts import code
+from tests import cast as builders
+from tests.cast import Cast
+from tests.web.visitors import browser_of, without_token
+
+ACTS = ("pick", "swap", "swaps", "plan", "drop", "leave")
+KEY = "a" * 32
+
+
+@pytest.fixture
+def term(cast: Cast) -> Any:  # noqa: ARG001
+    term = builders.a_term()
+    builders.an_open_window(term)
+    return term
+
+
+@pytest.fixture
+def draft(term: Any, cast: Cast) -> Any:
+    """A section that has not been published, of a course that nobody has heard of."""
+    course = builders.a_course("CSC-9876", title="Unheard-of Matters")
+    return builders.a_section(course, term, status="NEW", number="77", teacher=cast.iris)
+
+
+@pytest.fixture
+def shown(term: Any) -> Any:
+    return builders.a_section(builders.a_course("CSC-1100"), term)
+
+
+def test_a_student_hears_nothing_of_a_draft(app: Flask, term: Any, draft: Any, shown: Any) -> None:
+    ada = browser_of(app, "ada")
+    heard = [
+        _said(ada, asked, headers)
+        for asked in _asked_about(draft, shown)
+        for headers in ({}, {"HX-Request": "true"}, {"HX-Request": "true", "HX-Target": "dialog"})
+    ]
+    drain(term.id)
+    pages = ("history", "mine", "plan", "schedule")
+    heard += [ada.get(f"/terms/{term.id}/{page}").text for page in pages]
+    assert len(heard) > 40
+    for text in heard:
+        assert "9876" not in text
+        assert "Unheard-of" not in text
+
+
+def test_a_receipt_of_a_draft_tells_nothing_of_it(
+    app: Flask, cast: Cast, term: Any, draft: Any
+) -> None:
+    ada = browser_of(app, "ada")
+    _submit(ada, term, draft.id)
+    drain(term.id)
+    for receipt in history(cast.ada.id, term.id).receipts:
+        page = ada.get(f"/receipts/{receipt.code}").text
+        assert "Unheard-of" not in page
+        assert "9876" not in page
+
+
+def test_receipts_of_others_are_not_there(app: Flask, cast: Cast, term: Any, shown: Any) -> None:
+    _submit(browser_of(app, "ada"), term, shown.id)
+    drain(term.id)
+    [receipt] = history(cast.ada.id, term.id).receipts
+    ben = browser_of(app, "ben")
+    none = code(term.id, 4321)
+    hers, nobodys = (ben.get(f"/receipts/{each}") for each in (receipt.code, none))
+    assert hers.status_code == nobodys.status_code == 404
+    assert _without_code(hers.text) == _without_code(nobodys.text)
+
+
+def test_the_place_of_a_receipt_opens_no_others_history(
+    app: Flask, cast: Cast, term: Any, shown: Any
+) -> None:
+    _submit(browser_of(app, "ada"), term, shown.id)
+    drain(term.id)
+    [receipt] = history(cast.ada.id, term.id).receipts
+    page = browser_of(app, "ben").get(f"/terms/{term.id}/history?before={receipt.code}").text
+    assert f"/receipts/{receipt.code}" not in page
+
+
+def test_a_form_is_about_whoever_is_logged_in(
+    app: Flask, cast: Cast, term: Any, shown: Any
+) -> None:
+    ben = browser_of(app, "ben")
+    for name in ("student", "student_id", "account", "user", "id", "_user_id"):
+        pick = f"/terms/{term.id}/sections/{shown.id}/pick"
+        ben.post(f"{pick}?{name}={cast.ada.id}", data={name: cast.ada.id, "request": KEY})
+    drain(term.id)
+    assert not history(cast.ada.id, term.id).receipts
+    assert history(cast.ben.id, term.id).receipts
+
+
+def test_the_key_of_anothers_form_replays_nothing(
+    app: Flask, cast: Cast, term: Any, shown: Any
+) -> None:
+    pick = f"/terms/{term.id}/sections/{shown.id}/pick"
+    for username in ("ada", "ben"):
+        browser_of(app, username).post(pick, data={"request": KEY})
+    drain(term.id)
+    seqs = {
+        each.fact.seq for who in (cast.ada, cast.ben) for each in history(who.id, term.id).receipts
+    }
+    assert len(seqs) == 2
+
+
+def _asked_about(draft: Any, shown: Any) -> list[tuple[str, str, dict[str, Any]]]:
+    """Every way in which a student can name a section."""
+    term, place = f"/terms/{draft.term_id}", f"/terms/{draft.term_id}/sections"
+    form = {"request": KEY, "version": "0", "place": "new", f"with-{draft.id}": draft.id}
+    also = {**form, "with-1": draft.id, "do": "add", f"credits-{draft.id}": "4", "line": "0"}
+    asked: list[tuple[str, str, dict[str, Any]]] = [
+        ("GET", f"{term}?q={word}", {}) for word in ("9876", "Unheard", draft.crn)
+    ]
+    asked += [("GET", f"{term}?subject=CSC", {}), ("GET", f"{term}/stage?shown=x", {})]
+    asked += [
+        ("GET", f"/live/fragments?term={draft.term_id}&{each}={draft.id}", {})
+        for each in ("sections", "held")
+    ]
+    for act in ACTS:
+        asked += [
+            ("GET", f"{place}/{draft.id}/{act}?instead={shown.id}", {}),
+            ("POST", f"{place}/{draft.id}/{act}?instead={shown.id}", form),
+            ("GET", f"{place}/{shown.id}/{act}?instead={draft.id}&along={draft.id}", {}),
+            ("POST", f"{place}/{shown.id}/{act}?instead={draft.id}&along={draft.id}", also),
+            ("POST", f"{place}/{shown.id}/{act}", also),
+        ]
+    asked += [
+        ("POST", f"{term}/plan/change", also),
+        ("POST", f"{term}/plan/submit", {"plan": _plan(draft.id), "request": KEY}),
+    ]
+    return asked
+
+
+def _said(
+    client: FlaskClient, asked: tuple[str, str, dict[str, Any]], headers: dict[str, str]
+) -> str:
+    method, page, form = asked
+    answer = client.open(page, method=method, data=form, headers=headers)
+    assert answer.status_code < 500
+    return answer.text.replace(page, "").replace(_searched(page), "")
+
+
+def _searched(page: str) -> str:
+    """What was searched for, which the page shows again."""
+    return page.partition("?q=")[2] or "nothing"
+
+
+def _submit(client: FlaskClient, term: Any, section: int) -> None:
+    client.post(f"/terms/{term.id}/plan/submit", data={"plan": _plan(section), "request": KEY})
+
+
+def _plan(section: int) -> str:
+    return json.dumps([{"options": [[[section]]], "wait": False}])
+
+
+def _without_code(page: str) -> str:
+    return without_token(page).partition("Code for the registrar")[0]

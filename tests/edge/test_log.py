@@ -1,0 +1,89 @@
+"""What the log tells of who logged in and who was turned away, and what it never tells."""
+
+import logging
+import re
+
+import pytest
+from cachetools import TTLCache
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import text
+from sqlalchemy.exc import SQLAlchemyError
+
+from portal.backend import backend
+from portal.db import connect
+from portal.edge import watch
+from portal.schedule import feeds
+from tests.cast import PASSWORD, Cast
+from tests.web.visitors import browser_of
+
+
+@pytest.fixture(autouse=True)
+def _heard(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    watch.forget()
+
+
+def test_logins_are_told_with_their_outcome(
+    client: FlaskClient, cast: Cast, caplog: pytest.LogCaptureFixture
+) -> None:
+    client.post("/login", data={"username": "ada", "password": "not it"})
+    client.post("/login", data={"username": "ada", "password": PASSWORD})
+    client.post("/logout")
+    said = _said(caplog)
+    account = cast.ada.account_id
+    assert re.search(rf"failed to log in .*account {account}, from 127\.0\.0\.1", said)
+    assert re.search(rf"logged in .*account {account}, from 127\.0\.0\.1", said)
+    assert re.search(rf"logged out .*account {account}, from 127\.0\.0\.1", said)
+
+
+def test_who_is_turned_away_is_told(
+    app: Flask, cast: Cast, caplog: pytest.LogCaptureFixture
+) -> None:
+    answer = browser_of(app, "ada").get("/admin")
+    told = f"turned away with 403 GET /admin, account {cast.ada.account_id}"
+    assert told in _said(caplog)
+    assert answer.headers["X-Correlation-Id"] in _said(caplog)
+
+
+def test_a_flood_is_told_once(
+    client: FlaskClient, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch, "_said", TTLCache(100, 3600))  # however long it takes
+    for _ in range(20):
+        client.get("/api/v1/me")
+    assert _said(caplog).count("turned away with 401") == 1
+
+
+def test_nothing_in_an_address_begins_a_line(app: Flask, caplog: pytest.LogCaptureFixture) -> None:
+    app.test_client().get("/api/v1/me%0aforged%0d%1b[2J", headers={"Host": "evil.example"})
+    assert "%0Aforged" in _said(caplog)
+    assert "\x1b" not in _said(caplog)
+    assert "\nforged" not in _said(caplog)
+
+
+def test_no_secret_is_told(app: Flask, cast: Cast, caplog: pytest.LogCaptureFixture) -> None:
+    client = browser_of(app, "ada")
+    client.post("/login", data={"username": "ada", "password": "sesame open"})
+    client.get("/api/v1/me", headers={"Authorization": "Bearer fs_sesame"})
+    client.get("/admin", headers={"Authorization": "Bearer fs_sesame"})
+    feeds.renew(cast.ada.id)
+    feed = feeds.current(cast.ada.id)
+    assert feed
+    client.get(f"/calendar/{feeds.secret(feed)}.ics")
+    client.get(f"/calendar/{feeds.secret(feed)}x.ics")
+    cookie = client.get_cookie("fairseat")
+    for secret in (PASSWORD, "sesame", feeds.secret(feed), cookie.value if cookie else "none"):
+        assert secret not in _said(caplog)
+
+
+def test_a_statement_that_fails_tells_no_parameters() -> None:
+    engine = connect(backend().settings.database_url)
+    with engine.connect() as session, pytest.raises(SQLAlchemyError) as failed:
+        session.execute(text("SELECT 1 / 0 WHERE :secret != ''"), {"secret": "sesame"})
+    assert "sesame" not in str(failed.value)
+    engine.dispose()
+
+
+def _said(caplog: pytest.LogCaptureFixture) -> str:
+    return "\n".join(record.getMessage() for record in caplog.records)

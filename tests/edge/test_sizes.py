@@ -1,0 +1,56 @@
+"""What is too much is refused with a clear answer, and soon."""
+
+import json
+from io import BytesIO
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from tests import cast as builders
+from tests.cast import Cast
+from tests.web.visitors import browser_of
+
+MOST = 256 * 1024
+
+
+def test_a_large_body_is_refused_and_it_is_said_what_to_do(client: FlaskClient) -> None:
+    answer = client.post("/login", data={"username": "x" * MOST})
+    assert answer.status_code == 413
+    assert "Send less text" in answer.text
+
+
+def test_a_form_of_very_many_parts_is_refused(client: FlaskClient) -> None:
+    parts = {f"f{number}": "" for number in range(2000)}
+    answer = client.post("/login", data=parts, content_type="multipart/form-data")
+    assert answer.status_code == 413
+
+
+def test_no_file_is_taken(client: FlaskClient, cast: Cast) -> None:
+    file = BytesIO(b"<script>"), "../../evil.html"
+    form = {"username": "ada", "password": "x", "file": file}
+    assert client.post("/login", data=form).status_code == 422
+    assert cast.ada
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        "[" * 20_000,
+        '{"a":' * 3_000,
+        "[" * 900 + "]" * 900,
+        "9" * 10_000,
+        "[1e999]",
+        "[" + ",".join(["1"] * 9_000) + "]",
+        json.dumps([{"options": [[[1]]], "wait": False}] * 100),
+        json.dumps([{"options": [[[10**30]]], "wait": False}]),
+        '"\\ud800"',
+        "NaN",
+        "x" * 100_000,
+    ],
+)
+def test_a_plan_that_makes_no_sense_is_refused(app: Flask, cast: Cast, plan: str) -> None:
+    term = builders.a_term()
+    answer = browser_of(app, "ada").post(f"/terms/{term.id}/plan/submit", data={"plan": plan})
+    assert answer.status_code == 400
+    assert cast.ada

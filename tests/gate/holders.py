@@ -1,0 +1,61 @@
+"""Students with a pass, as if their turn had come."""
+
+from dataclasses import dataclass
+from time import time
+from typing import Any
+from uuid import uuid4
+
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from portal.gate import guard, passes
+from portal.gate.passes import STAY, Pass
+from tests.web.visitors import browser_of
+
+
+@dataclass(frozen=True)
+class Holder:
+    """A browser in which somebody has logged in, with a pass."""
+
+    app: Flask
+    client: FlaskClient
+    held: Pass
+
+    def post(self, section: Any, act: str = "pick", **changed: Any) -> TestResponse:
+        """Send the form of a section as the page gives it, but for what is `changed`.
+
+        `held` is the pass that is sent, None for none; `headers` are sent along.
+        """
+        held, headers = changed.pop("held", self.held), changed.pop("headers", {})
+        query = changed.pop("query", "")
+        self.carry(held)
+        data = {"ticket": self.ticket(section), "request": uuid4().hex, **changed}
+        address = f"/terms/{section.term_id}/sections/{section.id}/{act}{query}"
+        return self.client.post(address, data=data, headers=headers)
+
+    def carry(self, held: Pass | str | None) -> None:
+        """Have the browser keep a pass, or a text that is none, or nothing."""
+        path = f"/terms/{self.held.term}"
+        if held is None:
+            self.client.delete_cookie(guard.COOKIE, path=path)
+            return
+        text = held if isinstance(held, str) else written(self.app, held)
+        self.client.set_cookie(guard.COOKIE, text, path=path)
+
+    def ticket(self, section: Any) -> str:
+        """The ticket for a section."""
+        with self.app.app_context():
+            return passes.ticket(self.held, section.id)
+
+
+def holder(app: Flask, username: str, account: int, window: Any, term: int) -> Holder:
+    """Somebody whose pass is good for the next minutes."""
+    ends = int(time() * 1000) + STAY
+    return Holder(app, browser_of(app, username), Pass(account, term, window.id, ends))
+
+
+def written(app: Flask, held: Pass) -> str:
+    """A pass as it is sent."""
+    with app.app_context():
+        return passes.write(held)

@@ -1,0 +1,86 @@
+"""Passes and tickets are texts of ours: nobody else can write or change one."""
+
+import base64
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from flask import Flask
+from itsdangerous import URLSafeSerializer
+
+from portal.gate import passes
+from portal.gate.passes import Pass
+
+GIVEN = Pass(account=7, term=3, window=5, ends=1_900_000_000_000)
+
+
+@pytest.fixture(autouse=True)
+def context(application: Flask) -> Any:
+    with application.app_context():
+        yield
+
+
+def test_a_pass_is_read_as_it_was_written() -> None:
+    assert passes.read(passes.write(GIVEN)) == GIVEN
+
+
+@pytest.mark.parametrize("other", ["", "x", "x.y", ".", "é.é", "\0", "a" * 100_000])
+def test_any_other_text_is_none(other: str) -> None:
+    assert passes.read(other) is None
+
+
+def test_each_changed_character_of_a_pass_spoils_it() -> None:
+    text = passes.write(GIVEN)
+    for at in range(len(text)):
+        changed = text[:at] + ("A" if text[at] != "A" else "B") + text[at + 1 :]
+        # The last character of a signature has bits that mean nothing.
+        assert passes.read(changed) in ({None, GIVEN} if at == len(text) - 1 else {None})
+
+
+def test_its_content_with_another_signature_is_none() -> None:
+    mine, _, signature = passes.write(GIVEN).rpartition(".")
+    theirs = passes.write(replace(GIVEN, account=8)).rpartition(".")[0]
+    assert passes.read(f"{theirs}.{signature}") is None
+    assert passes.read(mine) is None
+
+
+def test_one_of_another_key_is_none() -> None:
+    foreign = URLSafeSerializer("another key", salt=passes.SALT)
+    assert passes.read(str(foreign.dumps([7, 3, 5, 1_900_000_000_000]))) is None
+
+
+def test_a_session_of_ours_is_no_pass(application: Flask) -> None:
+    serializer = application.session_interface.get_signing_serializer(application)  # type: ignore[attr-defined]
+    assert passes.read(serializer.dumps([7, 3, 5, 1_900_000_000_000])) is None
+
+
+def test_it_holds_no_secret() -> None:
+    content = passes.write(GIVEN).partition(".")[0]
+    padded = content + "=" * (-len(content) % 4)
+    assert base64.urlsafe_b64decode(padded) == b"[7,3,5,1900000000000]"
+
+
+def test_a_ticket_fits_its_own_section() -> None:
+    assert passes.fits(passes.ticket(GIVEN, 41), GIVEN, 41)
+
+
+@pytest.mark.parametrize(
+    ("holder", "section"),
+    [
+        (GIVEN, 42),
+        (replace(GIVEN, account=8), 41),
+        (replace(GIVEN, window=6), 41),
+    ],
+    ids=["another section", "another account", "another window"],
+)
+def test_and_nothing_else(holder: Pass, section: int) -> None:
+    assert not passes.fits(passes.ticket(GIVEN, 41), holder, section)
+
+
+def test_it_goes_on_fitting_when_the_pass_is_renewed() -> None:
+    assert passes.fits(passes.ticket(GIVEN, 41), replace(GIVEN, ends=GIVEN.ends + 1), 41)
+
+
+@pytest.mark.parametrize("guess", ["", "0" * 32, "é" * 32, "x" * 5000])
+def test_a_guess_does_not_fit(guess: str) -> None:
+    assert not passes.fits(guess, GIVEN, 41)

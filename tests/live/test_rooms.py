@@ -1,0 +1,162 @@
+"""Who waits on an open page hears of it: one's turn, how the line moves; and is not forgotten."""
+
+from threading import Lock
+from typing import Any
+
+import pytest
+
+from portal.backend import Backend
+from portal.catalog.models import Section, Term
+from portal.gate import room
+from portal.live import rooms, topics
+from portal.live.page import Page
+from portal.live.rooms import Rooms
+from portal.live.topics import Topics
+from portal.people.accounts import Visitor
+from portal.seats.answers import WindowView
+from tests import cast as builders
+from tests.cast import Cast
+from tests.live.conftest import Open
+from tests.live.tabs import Tab
+
+
+@pytest.fixture
+def window(term: Term, backend: Backend) -> WindowView:
+    """One whose line stands still."""
+    [window] = backend.ledger.windows(term.id)
+    limits(term, window, per_minute=0)
+    return window
+
+
+def limits(term: Term, window: WindowView, per_minute: int = 600, at_once: int = 1) -> None:
+    room.set_limits(term.id, window.id, per_minute, at_once, off=False)
+
+
+def heard(tab: Tab, name: str) -> list[dict[str, Any]]:
+    return [signal["detail"] for signal in tab.signals if signal["name"] == name]
+
+
+@pytest.fixture
+def waits(open_tab: Open, term: Term, window: WindowView) -> Any:
+    """Lets a student wait in the room, on an open page that has heard how it stands."""
+
+    def wait(student: Any) -> Tab:
+        room.enter(term.id, window.id, student.id)
+        tab = open_tab(student.account_id)
+        tab.ask(term.id, [], room=window.id)
+        tab.hear(lambda tab: heard(tab, "room"))
+        tab.frames.clear()
+        return tab
+
+    return wait
+
+
+def test_whose_turn_it_is_hears_so_and_the_others_how_the_line_moves(
+    cast: Cast, term: Term, window: WindowView, waits: Any
+) -> None:
+    ada, ben = waits(cast.ada), waits(cast.ben)
+    limits(term, window)
+    [turn] = ada.hear(lambda tab: heard(tab, "turn"))
+    assert turn == {"window": window.id}
+    ben.hear(lambda tab: heard(tab, "room"))
+    moved = heard(ben, "room")[-1]
+    assert (moved["window"], moved["called"], len(moved["pace"])) == (window.id, 1, 5)
+    assert not heard(ben, "turn")
+
+
+def test_who_was_called_while_the_page_was_drawn_hears_so(
+    cast: Cast, term: Term, window: WindowView, open_tab: Open
+) -> None:
+    room.enter(term.id, window.id, cast.ada.id)
+    limits(term, window)
+    tab = open_tab(cast.ada.account_id)
+    tab.ask(term.id, [], room=window.id)
+    assert tab.hear(lambda tab: heard(tab, "turn")) == [{"window": window.id}]
+
+
+def test_other_rooms_are_not_heard_of(
+    cast: Cast, window: WindowView, section: Section, waits: Any, open_tab: Open
+) -> None:
+    term = Term(id=section.term_id)
+    other = builders.an_open_window(term)
+    limits(term, other, per_minute=0)
+    room.enter(term.id, other.id, cast.cleo.id)
+    ada, teacher = waits(cast.ada), open_tab(cast.iris.account_id)
+    teacher.ask(term.id, [section.id], room=other.id)
+    teacher.shows(section.id, 2)
+    limits(term, other)
+    limits(term, window)
+    ada.hear(lambda tab: heard(tab, "turn"))
+    assert {detail["window"] for detail in heard(ada, "room")} <= {window.id}
+    assert not heard(teacher.listen(0.3), "room")
+
+
+def test_an_admin_may_watch_a_room(
+    cast: Cast, term: Term, window: WindowView, section: Section, open_tab: Open
+) -> None:
+    tab = open_tab(cast.max.id)
+    tab.ask(term.id, [section.id], room=window.id)
+    tab.shows(section.id, 2)
+    limits(term, window)
+    tab.hear(lambda tab: heard(tab, "room"))
+
+
+def test_a_turn_that_was_missed_is_told_when_the_ledger_is_heard_again(
+    cast: Cast, backend: Backend, term: Term, window: WindowView, waits: Any
+) -> None:
+    ada = waits(cast.ada)
+    # Called without a word, as if while nobody listened.
+    backend.redis.zadd(f"{{t:{term.id}}}:room:{window.id}:in", {cast.ada.id: 10**15})
+    backend.redis.client_kill_filter(_type="pubsub")
+    ada.hear(lambda tab: heard(tab, "turn"), 10)
+
+
+def test_an_open_page_is_a_sign_of_life(
+    cast: Cast, backend: Backend, term: Term, window: WindowView
+) -> None:
+    request = room.enter(term.id, window.id, cast.ada.id).request
+    seen = f"{{t:{term.id}}}:room:{window.id}:seen"
+    backend.redis.zadd(seen, {request: 1})
+    a_hall(term, window, [cast.ada.id, 0])[0].touch()
+    assert (backend.redis.zscore(seen, request) or 0) > window.opens
+
+
+def test_who_waits_no_more_is_told_to_look(cast: Cast, term: Term, window: WindowView) -> None:
+    hall, pages = a_hall(term, window, [cast.ada.id, cast.ben.id])
+    room.enter(term.id, window.id, cast.ada.id)
+    hall.touch()
+    assert [len(page.take().signals) for page in pages] == [0, 1]
+
+
+def test_thousands_are_touched_and_told_at_once(term: Term, window: WindowView) -> None:
+    hall, pages = a_hall(term, window, range(1, 2501))
+    for student in (1, 2500):
+        room.enter(term.id, window.id, student)
+    hall.touch()
+    told = [page for page in pages if page.take().signals]
+    assert len(told) == 2498
+    hall.tell({topics.room(term.id, window.id): room.state(term.id, window.id)})
+    signals = [page.take().signals for page in pages]
+    assert len({signal for [signal] in signals}) == 1
+
+
+def test_a_long_line_is_told_less_often(term: Term, window: WindowView) -> None:
+    hall, [page] = a_hall(term, window, [7])
+    news = {topics.room(term.id, window.id): room.state(term.id, window.id)}
+    assert hall.tell(news) == {}
+    assert len(page.take().signals) == 1
+    assert hall.tell(news) == news
+    assert page.take().signals == []
+    assert rooms.pause(1) == 2.0
+    assert rooms.pause(3000) > 10
+
+
+def a_hall(term: Term, window: WindowView, students: Any) -> tuple[Rooms, list[Page]]:
+    """The waiters of one process, without their sockets."""
+    listening, pages = Topics(), []
+    for student in students:
+        page = Page(Visitor(1, "", frozenset(), student, None, 1), lambda: None)
+        wanted = {topics.room(term.id, window.id), topics.student(term.id, student)}
+        listening.listen(page, wanted)
+        pages.append(page)
+    return Rooms(listening, Lock()), pages

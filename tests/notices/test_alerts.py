@@ -1,0 +1,86 @@
+"""Mails about what was done to an account."""
+
+from collections.abc import Iterator
+
+import pytest
+from sqlalchemy import select
+
+from portal.db import transaction
+from portal.notices import outbox
+from portal.notices.letter import Letter, letter
+from portal.notices.models import NoticeSetting, Outgoing
+from portal.people import credentials, keys
+from portal.people.keys import Wish
+from portal.people.models import Account
+from tests.cast import Cast
+from tests.notices.stories import give_addresses
+
+
+@pytest.fixture
+def ada(cast: Cast) -> int:
+    """An account with an address."""
+    give_addresses()
+    return cast.ada.account_id
+
+
+def written() -> Iterator[Letter]:
+    """The mails of the outbox, the oldest first."""
+    with transaction() as session:
+        for outgoing in session.scalars(select(Outgoing).order_by(Outgoing.id)):
+            yield letter(session, outgoing)
+
+
+def body(mail: Letter) -> str:
+    return str(mail.message.get_content())
+
+
+def test_a_password_that_was_changed_is_told(ada: int) -> None:
+    credentials.change_password(ada, "copper lantern walks twice")
+    (mail,) = written()
+    assert mail.to == "ada@u.example"
+    assert mail.message["Subject"] == "Your password has been changed"
+    assert "tell the registrar" in " ".join(body(mail).split())
+    assert "copper" not in body(mail)
+
+
+def test_a_token_that_was_made_is_told_by_its_name(ada: int) -> None:
+    secret = keys.make(ada, Wish("My script\nTo: eve@evil.example"))
+    keys.make_for("ada", Wish("operator's"))
+    mine, given = written()
+    assert mine.message["To"].addresses[0].addr_spec == "ada@u.example"
+    assert "My script" in mine.message["Subject"]
+    assert secret not in body(mine)
+    assert "operator's" in given.message["Subject"]
+
+
+def test_it_is_told_in_the_language_of_the_account(ada: int) -> None:
+    with transaction() as session:
+        session.get_one(Account, ada).language = "es"
+    credentials.change_password(ada, "copper lantern walks twice")
+    (mail,) = written()
+    assert mail.message["Content-Language"] == "es"
+
+
+def test_nobody_can_choose_not_to_hear_of_it(ada: int) -> None:
+    with transaction() as session:
+        session.add(NoticeSetting(account_id=ada, kind="alert", by_mail=False))
+    credentials.change_password(ada, "copper lantern walks twice")
+    with transaction() as session:
+        assert outbox.take(session)
+
+
+def test_without_an_address_there_is_nobody_to_tell(cast: Cast) -> None:
+    credentials.change_password(cast.ada.account_id, "copper lantern walks twice")
+    assert list(written()) == []
+
+
+def test_sessions_that_one_ended_oneself_are_no_alarm(ada: int) -> None:
+    credentials.end_sessions(ada)
+    assert list(written()) == []
+
+
+def test_what_was_not_done_is_not_told(ada: int) -> None:
+    keys.make(ada, Wish("script"))
+    with pytest.raises(keys.NameTakenError):
+        keys.make(ada, Wish("script"))
+    assert len(list(written())) == 1

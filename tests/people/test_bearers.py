@@ -1,0 +1,130 @@
+"""Access tokens as requests bring them: known for two seconds, and asked for no more often."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta, tzinfo
+
+import pytest
+from cachetools import TTLCache
+from sqlalchemy import update
+from sqlalchemy.exc import OperationalError
+
+from portal import cache
+from portal.db import transaction
+from portal.people import bearers, keys
+from portal.people.models import AccessKey
+from tests.cast import Cast
+from tests.people.conftest import Statements
+from tests.people.tokens import a_token, kept
+
+MINUTE = timedelta(minutes=1)
+
+
+class Tomorrow(datetime):
+    """The clock of tomorrow."""
+
+    @classmethod
+    def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
+        return datetime.now(tz) + timedelta(days=1)
+
+
+def asked(sent: list[str]) -> int:
+    return len([each for each in sent if "FROM access_keys" in each])
+
+
+def used(secret: str, ago: timedelta) -> None:
+    with transaction() as session:
+        mine = update(AccessKey).where(AccessKey.digest == keys.digest(secret))
+        session.execute(mine.values(used_at=datetime.now(UTC) - ago))
+
+
+def test_a_token_says_whose_it_is_and_what_it_may_do(cast: Cast) -> None:
+    found = bearers.find(a_token(cast.ada.account_id, "read"))
+    assert found
+    assert (found.account_id, found.scopes) == (cast.ada.account_id, {"read"})
+
+
+@pytest.fixture
+def long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is known stays known for as long as a test may take."""
+    monkeypatch.setattr(bearers._bearers, "seconds", 3600)  # noqa: SLF001
+    monkeypatch.setattr(bearers, "_strangers", TTLCache(bearers.STRANGERS, 3600))
+
+
+@pytest.mark.usefixtures("long")
+def test_a_known_token_costs_no_query(cast: Cast, statements: Statements) -> None:
+    token = a_token(cast.ada.account_id)
+    bearers.find(token)
+    with statements() as sent:
+        for _ in range(50):
+            assert bearers.find(token)
+    assert asked(sent) == 0
+
+
+@pytest.mark.usefixtures("long")
+def test_an_unknown_token_is_asked_for_once(cast: Cast, statements: Statements) -> None:
+    with statements() as sent:
+        for _ in range(50):
+            assert bearers.find("fs_guessed-again-and-again") is None
+    assert asked(sent) == 1
+    assert cast
+
+
+@pytest.mark.usefixtures("long")
+def test_guesses_push_out_no_token_that_is_known(cast: Cast, statements: Statements) -> None:
+    token = a_token(cast.ada.account_id)
+    bearers.find(token)
+    for guess in range(200):
+        assert bearers.find(f"fs_guess-{guess}") is None
+    with statements() as sent:
+        assert bearers.find(token)
+    assert asked(sent) == 0
+
+
+def test_a_revoked_token_is_refused_after_two_seconds(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = a_token(cast.ada.account_id)
+    assert bearers.find(token)
+    keys.revoke(cast.ada.account_id)
+    now = cache.monotonic
+    monkeypatch.setattr(cache, "monotonic", lambda: now() + 2)
+    assert bearers.find(token) is None
+
+
+@pytest.mark.usefixtures("long")
+def test_a_token_ends_at_its_time_though_it_is_known(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = a_token(cast.ada.account_id, expires_at=datetime.now(UTC) + timedelta(hours=1))
+    assert bearers.find(token)
+    monkeypatch.setattr(bearers, "datetime", Tomorrow)
+    assert bearers.find(token) is None
+
+
+def test_a_known_token_goes_on_while_the_database_is_away(
+    cast: Cast, without_database: Callable[[], None]
+) -> None:
+    token = a_token(cast.ada.account_id)
+    bearers.find(token)
+    without_database()
+    assert bearers.find(token)
+    with pytest.raises(OperationalError):
+        bearers.find("fs_a-stranger")
+
+
+def test_it_is_kept_when_a_token_was_last_used(cast: Cast) -> None:
+    token = a_token(cast.ada.account_id)
+    bearers.find(token)
+    (key,) = kept()
+    assert key.used_at
+    assert datetime.now(UTC) - key.used_at < MINUTE
+
+
+@pytest.mark.parametrize(("ago", "renewed"), [(1 * MINUTE, False), (6 * MINUTE, True)])
+def test_but_only_once_in_minutes(cast: Cast, ago: timedelta, *, renewed: bool) -> None:
+    token = a_token(cast.ada.account_id)
+    used(token, ago)
+    (before,) = kept()
+    bearers.find(token)
+    (after,) = kept()
+    assert (after.used_at != before.used_at) == renewed

@@ -1,0 +1,37 @@
+"""Access tokens as the database has them, whatever it was that made them so."""
+
+import secrets
+from datetime import datetime
+
+from sqlalchemy import select
+
+from portal.db import transaction
+from portal.people.keys import SCOPES, digest
+from portal.people.models import AccessKey, AuditEntry
+
+
+def a_token(account_id: int, *scopes: str, name: str = "test", **fields: datetime) -> str:
+    """The secret of a token with these scopes, with all if none is named."""
+    secret = f"fs_{secrets.token_urlsafe(8)}"
+    key = AccessKey(
+        account_id=account_id,
+        name=name,
+        digest=digest(secret),
+        scopes=list(scopes or SCOPES),
+        **fields,
+    )
+    with transaction() as session:
+        session.add(key)
+    return secret
+
+
+def kept() -> list[AccessKey]:
+    """All tokens, the oldest first."""
+    with transaction() as session:
+        return list(session.scalars(select(AccessKey).order_by(AccessKey.id)))
+
+
+def deeds() -> list[AuditEntry]:
+    """All that the audit log has, the oldest first."""
+    with transaction() as session:
+        return list(session.scalars(select(AuditEntry).order_by(AuditEntry.id)))

@@ -1,0 +1,8 @@
+"""The portal, with room for no more than one password at a time."""
+
+from portal.people import passwords
+from wsgi import app
+
+passwords.AT_ONCE = 1
+
+__all__ = ["app"]

@@ -1,0 +1,46 @@
+"""GET /account and POST /account/sessions/end."""
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from tests.cast import Cast
+from tests.people.tokens import a_token, deeds
+from tests.web.visitors import browser_of
+
+
+def test_it_says_who_one_is_here(ada: FlaskClient) -> None:
+    page = ada.get("/account").text
+    assert "<h1>Ada</h1>" in page
+    assert "<dd>ada</dd>" in page
+    assert "Student" in page
+
+
+@pytest.mark.parametrize(
+    ("username", "role"), [("iris", "Instructor"), ("max", "Registrar’s office")]
+)
+def test_it_is_for_every_role(app: Flask, cast: Cast, username: str, role: str) -> None:
+    assert role in browser_of(app, username).get("/account").text
+    assert cast
+
+
+def test_it_counts_the_tokens(ada: FlaskClient, cast: Cast) -> None:
+    assert "you have none" in ada.get("/account").text
+    a_token(cast.ada.account_id)
+    assert "With 1 access token" in ada.get("/account").text
+
+
+def test_every_page_leads_there(ada: FlaskClient) -> None:
+    assert 'href="/account"' in ada.get("/inbox").text
+
+
+def test_all_sessions_can_be_ended_at_once(app: Flask, ada: FlaskClient, cast: Cast) -> None:
+    phone, ben, token = browser_of(app, "ada"), browser_of(app, "ben"), a_token(cast.ada.account_id)
+    answer = ada.post("/account/sessions/end")
+    assert answer.location == "/login"
+    assert "You are logged out everywhere." in ada.get("/login").text
+    assert ada.get("/api/v1/me").status_code == phone.get("/api/v1/me").status_code == 401
+    assert ben.get("/api/v1/me").status_code == 200
+    bearer = {"Authorization": f"Bearer {token}"}
+    assert app.test_client().get("/api/v1/me", headers=bearer).status_code == 200
+    assert [each.action for each in deeds()] == ["sessions.end"]

@@ -1,0 +1,137 @@
+"""/account/tokens: a list of access tokens, a form for another, and a way to end each."""
+
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from tests.cast import Cast
+from tests.people.tokens import a_token, kept
+from tests.web.visitors import browser_of
+
+SECRET = re.compile(r'id="secret"[^>]*>(fs_[\w-]+)<')
+
+
+def make(client: FlaskClient, **fields: object) -> TestResponse:
+    wish = {"name": "My script", "scopes": ["read"], "days": "90", **fields}
+    return client.post("/account/tokens", data=wish)
+
+
+def me(client: FlaskClient, secret: str) -> int:
+    return client.get("/api/v1/me", headers={"Authorization": f"Bearer {secret}"}).status_code
+
+
+def test_a_token_is_made_and_works(app: Flask, ada: FlaskClient) -> None:
+    answer = make(ada)
+    assert answer.status_code == 201
+    (secret,) = SECRET.findall(answer.text)
+    assert me(app.test_client(), secret) == 200
+    (key,) = kept()
+    assert (key.name, key.scopes) == ("My script", ["read"])
+
+
+def test_its_secret_is_shown_once_and_kept_by_no_cache(ada: FlaskClient) -> None:
+    answer = make(ada)
+    assert answer.headers["Cache-Control"] == "no-store"
+    (secret,) = SECRET.findall(answer.text)
+    assert secret not in ada.get("/account/tokens").text
+
+
+def test_sending_the_form_again_makes_no_second_one(ada: FlaskClient) -> None:
+    make(ada)
+    answer = make(ada)
+    assert answer.status_code == 422
+    assert "You have a token of this name." in answer.text
+    assert len(kept()) == 1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"name": ""}, "Say what the token is for"),
+        ({"name": " \0 "}, "Say what the token is for"),
+        ({"name": "x" * 81}, "Say what the token is for"),
+        ({"scopes": []}, "Choose what the token may do."),
+        ({"scopes": ["admin"]}, "Choose what the token may do."),
+        ({"days": ""}, "Choose how long the token is good."),
+        ({"days": "99999"}, "Choose how long the token is good."),
+        ({"days": "nine"}, "Choose how long the token is good."),
+    ],
+)
+def test_what_is_wrong_is_told(ada: FlaskClient, wrong: dict[str, object], told: str) -> None:
+    answer = make(ada, **wrong)
+    assert answer.status_code == 422
+    assert told in answer.text
+    assert kept() == []
+
+
+def test_a_name_is_never_read_as_html(ada: FlaskClient) -> None:
+    assert "<script>x" not in make(ada, name="<script>x").text
+
+
+def test_everything_that_is_wrong_is_told_at_once(ada: FlaskClient) -> None:
+    assert make(ada, name="", scopes=[], days="").text.count("field-error") == 3
+
+
+def test_one_too_many_is_told(ada: FlaskClient, cast: Cast) -> None:
+    for number in range(20):
+        a_token(cast.ada.account_id, name=f"{number}")
+    answer = make(ada)
+    assert answer.status_code == 422
+    assert "You have 20 tokens, which is the most." in answer.text
+
+
+def test_the_list_says_what_each_may_and_when_it_was_used(ada: FlaskClient, cast: Cast) -> None:
+    a_token(cast.ada.account_id, "read", name="unused")
+    a_token(cast.ada.account_id, name="of long ago", used_at=datetime(2030, 1, 2, tzinfo=UTC))
+    a_token(cast.ada.account_id, name="ended", expires_at=datetime.now(UTC) - timedelta(days=1))
+    page = ada.get("/account/tokens").text
+    assert "<code>read</code>" in page
+    assert "<code>read register</code>" in page
+    assert "never" in page
+    assert "Jan 1" in page  # in the institution's zone
+    assert "Expired" in page
+
+
+def test_others_are_not_in_it(app: Flask, ada: FlaskClient, cast: Cast) -> None:
+    a_token(cast.ada.account_id, name="Ada’s own")
+    assert "Ada’s own" in ada.get("/account/tokens").text
+    assert "Ada’s own" not in browser_of(app, "ben").get("/account/tokens").text
+
+
+def test_a_token_is_revoked_after_a_question(ada: FlaskClient, cast: Cast) -> None:
+    a_token(cast.ada.account_id, name="old one")
+    (key,) = kept()
+    assert "Revoke “old one”?" in ada.get(f"/account/tokens/{key.id}/revoke").text
+    assert kept()[0].revoked_at is None
+    assert ada.post(f"/account/tokens/{key.id}/revoke").status_code == 303
+    assert kept()[0].revoked_at
+    page = ada.get("/account/tokens").text
+    assert "“old one” is revoked." in page
+    assert f"/account/tokens/{key.id}/revoke" not in page
+
+
+def test_nobody_revokes_anothers(app: Flask, ada: FlaskClient, cast: Cast) -> None:
+    a_token(cast.ada.account_id)
+    (key,) = kept()
+    ben = browser_of(app, "ben")
+    assert ben.get(f"/account/tokens/{key.id}/revoke").status_code == 404
+    assert ben.post(f"/account/tokens/{key.id}/revoke").status_code == 404
+    assert kept()[0].revoked_at is None
+    assert ada
+
+
+def test_one_that_is_revoked_already_is_no_more(ada: FlaskClient, cast: Cast) -> None:
+    a_token(cast.ada.account_id, revoked_at=datetime.now(UTC))
+    (key,) = kept()
+    assert ada.post(f"/account/tokens/{key.id}/revoke").status_code == 404
+
+
+def test_a_token_makes_no_tokens(app: Flask, cast: Cast) -> None:
+    bearer = {"Authorization": f"Bearer {a_token(cast.ada.account_id)}"}
+    answer = app.test_client().post("/account/tokens", data={"name": "x"}, headers=bearer)
+    assert answer.status_code == 302
+    assert len(kept()) == 1

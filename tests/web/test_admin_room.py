@@ -1,0 +1,193 @@
+"""GET and POST /admin/terms/<t>/windows/<w>/room, GET …/room/figures."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select
+
+from portal.admin.rooms import lately
+from portal.backend import Backend
+from portal.backend import backend as connected
+from portal.catalog.models import Term
+from portal.db import transaction
+from portal.gate import room
+from portal.people.models import AuditEntry
+from portal.seats.answers import WindowView
+from tests import cast as builders
+from tests.cast import Cast
+from tests.web.visitors import browser_of
+
+
+@pytest.fixture
+def term(app: Flask, cast: Cast) -> Term:  # noqa: ARG001
+    return builders.a_term()
+
+
+@pytest.fixture
+def window(term: Term) -> WindowView:
+    return builders.an_open_window(term)
+
+
+@pytest.fixture
+def admin(app: Flask, term: Term) -> FlaskClient:  # noqa: ARG001
+    """Max, logged in."""
+    return browser_of(app, "max")
+
+
+def address(window: WindowView, term: Term, more: str = "") -> str:
+    return f"/admin/terms/{term.id}/windows/{window.id}/room{more}"
+
+
+def knobs(per_minute: object = 60, at_once: object = 5, deed: str = "set") -> dict[str, Any]:
+    return {"per_minute": per_minute, "at_once": at_once, "deed": deed}
+
+
+def test_the_windows_page_leads_to_it(admin: FlaskClient, term: Term, window: WindowView) -> None:
+    assert address(window, term) in admin.get("/admin").text
+
+
+def test_it_says_how_the_room_stands(admin: FlaskClient, term: Term, window: WindowView) -> None:
+    room.set_limits(term.id, window.id, 600, 1, off=False)
+    for student in range(1, 4):
+        room.enter(term.id, window.id, student)
+    for more in ("", "/figures"):
+        page = " ".join(admin.get(address(window, term, more)).text.split())
+        assert '<dt>Waiting</dt><dd class="num">2</dd>' in page
+        assert '<dt>Inside</dt><dd class="num">1</dd>' in page
+        assert "of 1 at once" in page
+        assert "3 came so far" in page
+        assert "The last in line is told to wait" in page
+
+
+def test_it_says_how_many_waits_came_true(
+    admin: FlaskClient, term: Term, window: WindowView, backend: Backend
+) -> None:
+    assert "none to compare yet" in admin.get(address(window, term)).text
+    backend.redis.hset(f"{{t:{term.id}}}:room:{window.id}", mapping={"right": 3, "wrong": 1})
+    page = admin.get(address(window, term)).text
+    assert "75%" in page
+    assert "of 4 that were shown" in page
+
+
+def test_limits_act_at_once(admin: FlaskClient, term: Term, window: WindowView) -> None:
+    room.set_limits(term.id, window.id, 0, 1, off=False)
+    for student in range(1, 4):
+        room.enter(term.id, window.id, student)
+    answer = admin.post(address(window, term), data=knobs(600, 2))
+    assert (answer.status_code, answer.location) == (303, address(window, term))
+    state = room.state(term.id, window.id)
+    assert (state.per_minute, state.at_once, state.inside) == (600, 2, 2)
+
+
+def test_the_line_is_paused_and_goes_on(admin: FlaskClient, term: Term, window: WindowView) -> None:
+    admin.post(address(window, term), data=knobs(deed="set"))
+    admin.post(address(window, term), data=knobs(deed="pause"))
+    assert room.enter(term.id, window.id, 1).kind == "waiting"
+    assert "Paused" in admin.get(address(window, term)).text
+    admin.post(address(window, term), data=knobs(deed="set"))
+    assert room.look(term.id, window.id, 1).kind == "called"
+
+
+def test_switched_off_it_lets_everyone_in_and_keeps_its_limits(
+    admin: FlaskClient, term: Term, window: WindowView
+) -> None:
+    admin.post(address(window, term), data=knobs(60, 1))
+    admin.post(address(window, term), data={"deed": "off"})
+    kinds = {room.enter(term.id, window.id, student).kind for student in range(1, 9)}
+    assert kinds == {"called"}
+    state = room.state(term.id, window.id)
+    assert (state.off, state.per_minute, state.at_once) == (True, 60, 1)
+    page = admin.get(address(window, term)).text
+    assert "Switched off" in page
+    assert 'value="off"' not in page
+    admin.post(address(window, term), data=knobs(60, 1))
+    assert not room.state(term.id, window.id).off
+
+
+def test_it_leaves_an_audit_entry_with_before_and_after(
+    admin: FlaskClient, term: Term, window: WindowView, cast: Cast
+) -> None:
+    admin.post(address(window, term), data=knobs(60, 5))
+    admin.post(address(window, term), data=knobs(deed="off"))
+    with transaction() as session:
+        [_, entry] = session.scalars(select(AuditEntry).order_by(AuditEntry.id))
+        assert (entry.account_id, entry.action) == (cast.max.id, "room.limits")
+        assert entry.subject == f"term:{term.id} window:{window.id}"
+        assert entry.before == {"per_minute": 60, "at_once": 5, "off": False}
+        assert entry.after == {"per_minute": 60, "at_once": 5, "off": True}
+
+
+WRONG = {
+    ("", ""): {"per_minute", "at_once"},
+    ("many", "5"): {"per_minute"},
+    ("-1", "5"): {"per_minute"},
+    ("6.5", "5"): {"per_minute"},
+    ("60", "0"): {"at_once"},
+    ("60", "1000001"): {"at_once"},
+    ("60", "9" * 5000): {"at_once"},
+    ("٣", "²"): {"per_minute", "at_once"},
+}
+
+
+@pytest.mark.parametrize("given", WRONG)
+def test_what_is_wrong_is_said_by_field_and_changes_nothing(
+    admin: FlaskClient, term: Term, window: WindowView, given: tuple[str, str]
+) -> None:
+    before = room.state(term.id, window.id)
+    answer = admin.post(address(window, term), data=knobs(*given))
+    assert answer.status_code == 422
+    named = {name for name in ("per_minute", "at_once") if f'id="{name}-error"' in answer.text}
+    assert named == WRONG[given]
+    assert "to 1,000,000." in answer.text
+    after = room.state(term.id, window.id)
+    assert (after.per_minute, after.at_once) == (before.per_minute, before.at_once)
+    with transaction() as session:
+        assert session.scalars(select(AuditEntry)).all() == []
+
+
+def test_a_deed_that_there_is_not_is_refused(
+    admin: FlaskClient, term: Term, window: WindowView
+) -> None:
+    assert admin.post(address(window, term), data=knobs(deed="on")).status_code == 400
+
+
+def test_a_window_that_there_is_not_has_no_room(admin: FlaskClient, term: Term) -> None:
+    for more in ("", "/figures"):
+        assert admin.get(f"/admin/terms/{term.id}/windows/9/room{more}").status_code == 404
+    assert admin.post(f"/admin/terms/{term.id}/windows/9/room", data=knobs()).status_code == 404
+
+
+def test_students_and_teachers_may_not_see_it(
+    app: Flask, cast: Cast, term: Term, window: WindowView
+) -> None:
+    assert cast
+    for name in ("ada", "iris"):
+        browser = browser_of(app, name)
+        assert browser.get(address(window, term)).status_code == 403
+        assert browser.post(address(window, term), data=knobs()).status_code == 403
+
+
+def test_where_rooms_are_off_it_says_so_and_has_no_knobs(
+    admin: FlaskClient, term: Term, window: WindowView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connected(), "settings", replace(connected().settings, room=None))
+    page = admin.get(address(window, term)).text
+    assert admin.post(address(window, term), data=knobs()).status_code == 400
+    assert "There are no waiting rooms." in page
+    assert "Set the limits" not in page
+
+
+@pytest.mark.parametrize(
+    ("seconds", "pace", "expected"),
+    [(3, {0: 100}, 200), (45, {0: 30, 30: 60}, 120), (75, {0: 900, 30: 60, 60: 30}, 120)],
+)
+def test_the_pace_is_that_of_the_last_half_or_whole_minute(
+    term: Term, window: WindowView, seconds: int, pace: dict[int, int], expected: int
+) -> None:
+    opens = 3_000_000
+    moved = tuple((opens + slot * 1000, count) for slot, count in pace.items())
+    state = replace(room.state(term.id, window.id), opens=opens, pace=moved)
+    assert lately(replace(state, at=opens + seconds * 1000)) == expected

@@ -1,0 +1,201 @@
+"""Who guesses passwords is slowed; whose password it is gets in all the same."""
+
+from dataclasses import replace
+from itertools import count
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from portal import create_app, stores
+from portal.gate.meter import Meters
+from portal.people import throttle
+from tests.cast import PASSWORD, Cast
+from tests.gate.captcha.solving import SCRIPT, solved
+
+ADDRESSES = count(1)
+MANY = 100  # as many failures of one name as an hour may have
+
+
+def somewhere() -> str:
+    """An address from which nobody has asked before."""
+    number = next(ADDRESSES)
+    return f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
+
+
+def log_in(
+    client: FlaskClient, password: str = PASSWORD, address: str = "", username: str = "ada"
+) -> TestResponse:
+    data = {"username": username, "password": password}
+    return client.post("/login", data=data, environ_base={"REMOTE_ADDR": address or somewhere()})
+
+
+def guess(app: Flask, times: int, address: str = "", username: str = "ada") -> list[int]:
+    """Guess from one address, or each time from another; gives the answers' numbers."""
+    return [
+        log_in(app.test_client(), "a guess", address, username).status_code for _ in range(times)
+    ]
+
+
+def prove(client: FlaskClient) -> None:
+    """What the script of the login page does."""
+    payload = solved(client.get("/login/challenge").json).to_base64()
+    answer = client.post("/login/challenge", data={"payload": payload}, headers=SCRIPT)
+    assert answer.status_code == 204
+
+
+@pytest.fixture
+def guarded(app: Flask) -> Any:
+    """The application with its captcha."""
+    app.config["GATE"] = True
+    yield app
+    app.config["GATE"] = False
+
+
+def attack(app: Flask, times: int = MANY) -> None:
+    """As many failures of Ada's name as there may be, each from elsewhere, without their hashes."""
+    for _ in range(times):
+        with app.test_request_context("/login", environ_base={"REMOTE_ADDR": somewhere()}):
+            throttle.of("ada", everywhere=True).fail()
+
+
+@pytest.fixture
+def attacked(guarded: Flask, cast: Cast) -> Flask:  # noqa: ARG001
+    """Somebody with many addresses has guessed Ada's password."""
+    attack(guarded)
+    return guarded
+
+
+def test_a_guesser_with_many_addresses_is_stopped(guarded: Flask, cast: Cast) -> None:
+    attack(guarded, MANY - 3)
+    assert guess(guarded, 6) == [422] * 3 + [429] * 3
+    assert cast
+
+
+def test_the_one_whose_password_it_is_gets_in_by_a_captcha(attacked: Flask) -> None:
+    ada, home = attacked.test_client(), somewhere()
+    page = log_in(ada, address=home)
+    assert page.status_code == 429
+    assert "data-captcha" in page.text
+    prove(ada)
+    assert log_in(ada, address=home).status_code == 302
+
+
+def test_where_one_has_logged_in_before_nothing_is_asked(guarded: Flask, cast: Cast) -> None:
+    ada = guarded.test_client()
+    assert log_in(ada).status_code == 302
+    ada.post("/logout")
+    attack(guarded)
+    assert guess(guarded, 1) == [429]
+    assert log_in(ada).status_code == 302
+    assert cast
+
+
+def test_others_are_not_asked_either(attacked: Flask) -> None:
+    assert log_in(attacked.test_client(), username="ben").status_code == 302
+
+
+def test_each_captcha_is_good_for_one_try(attacked: Flask) -> None:
+    thief = attacked.test_client()
+    prove(thief)
+    assert log_in(thief, "a guess").status_code == 422
+    assert log_in(thief, "a guess").status_code == 429
+
+
+def test_a_copy_of_the_cookie_is_not_one_more_try(attacked: Flask) -> None:
+    thief = attacked.test_client()
+    prove(thief)
+    with thief.session_transaction() as session:
+        copied = dict(session)
+    assert log_in(thief, "a guess").status_code == 422
+    with thief.session_transaction() as session:
+        session.update(copied)
+    assert log_in(thief, "a guess").status_code == 429
+
+
+def test_a_captcha_that_is_not_solved_is_no_try(attacked: Flask) -> None:
+    thief = attacked.test_client()
+    answer = thief.post("/login/challenge", data={"payload": "nonsense"}, headers=SCRIPT)
+    assert answer.status_code == 422
+    assert log_in(thief).status_code == 429
+
+
+def test_after_a_failed_try_the_next_captcha_is_there(attacked: Flask) -> None:
+    ada = attacked.test_client()
+    prove(ada)
+    assert "data-captcha" in log_in(ada, "mistyped").text
+
+
+def test_a_neighbour_at_the_same_address_locks_nobody_out(guarded: Flask, cast: Cast) -> None:
+    campus, ada = somewhere(), guarded.test_client()
+    guess(guarded, 10, campus)
+    assert log_in(ada, address=campus).status_code == 429
+    prove(ada)
+    assert log_in(ada, address=campus).status_code == 302
+    assert cast
+
+
+def test_a_device_is_known_for_its_own_name_alone(guarded: Flask, cast: Cast) -> None:
+    ben = guarded.test_client()
+    log_in(ben, username="ben")
+    ben.post("/logout")
+    attack(guarded)
+    assert log_in(ben, "a guess").status_code == 429
+    assert cast
+
+
+def test_a_known_device_guesses_no_more_than_a_stranger(app: Flask, cast: Cast) -> None:
+    stolen = app.test_client()
+    log_in(stolen)
+    stolen.post("/logout")
+    answers = [log_in(stolen, "a guess").status_code for _ in range(11)]
+    assert answers == [422] * 10 + [429]
+    assert log_in(app.test_client()).status_code == 302
+    assert cast
+
+
+@pytest.mark.parametrize("cookie", ["", "x", "a.b.c", "ada.aaaa.bbbb", "\xff"])
+def test_a_device_is_known_by_our_seal_alone(app: Flask, cast: Cast, cookie: str) -> None:
+    thief, campus = app.test_client(), somewhere()
+    thief.set_cookie("device", cookie, path="/login")
+    guess(app, 10, campus)
+    assert log_in(thief, "a guess", campus).status_code == 429
+    assert cast
+
+
+def test_the_cookie_of_a_device_tells_nobody_whose_it_is(app: Flask, cast: Cast) -> None:
+    answer = log_in(app.test_client())
+    (cookie,) = [it for it in answer.headers.getlist("Set-Cookie") if it.startswith("device=")]
+    assert "HttpOnly" in cookie
+    assert "Path=/login" in cookie
+    assert "SameSite=Lax" in cookie
+    assert "ada" not in cookie
+    assert cast
+
+
+def test_without_captchas_no_guesser_elsewhere_can_stop_anyone(app: Flask, cast: Cast) -> None:
+    assert set(guess(app, MANY + 5)) == {422}
+    assert log_in(app.test_client()).status_code == 302
+    assert cast
+
+
+def test_the_address_is_the_one_before_our_proxies(cast: Cast, backend: Any) -> None:
+    app = create_app(replace(backend.settings, proxies=1, gate=False))
+    app.config.update(TESTING=True, WTF_CSRF_ENABLED=False)
+    data = {"username": "ada", "password": "a guess"}
+    said = [{"X-Forwarded-For": f"10.8.0.{number}, 10.9.9.9"} for number in range(11)]
+    answers = [app.test_client().post("/login", data=data, headers=each) for each in said]
+    assert [answer.status_code for answer in answers] == [422] * 10 + [429]
+    assert cast
+
+
+def test_it_is_counted_here_while_redis_is_away(
+    app: Flask, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    campus = somewhere()
+    nowhere = Meters(stores.commands("redis://127.0.0.1:1"))
+    monkeypatch.setattr(throttle, "meters", lambda: nowhere)
+    assert guess(app, 11, campus) == [422] * 10 + [429]
+    assert cast

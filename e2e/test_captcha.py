@@ -30,7 +30,7 @@ LOST = re.compile(r"Failed to load resource: net::ERR_FAILED")
 def newcomers(portal: Running) -> None:  # noqa: ARG001
     """Sam, a student, and Rosa, whom no lobby makes do it after the login."""
     builders.a_student("sam")
-    builders.a_teacher("rosa")
+    builders.a_teacher("rita")
     give_addresses()
 
 
@@ -52,16 +52,16 @@ def hold(person: Person) -> Callable[[], None]:
 
 
 def test_the_browser_does_it_by_itself_and_says_so(meet: Meet) -> None:
-    rosa = meet("rosa", proven=False)
-    release = hold(rosa)
-    rosa.go(PAGE)
-    rosa.page.evaluate(HEARD)
-    expect(said(rosa)).to_have_text(CHECKING, use_inner_text=True)
-    place = said(rosa).bounding_box()
+    rita = meet("rita", proven=False)
+    release = hold(rita)
+    rita.go(PAGE)
+    rita.page.evaluate(HEARD)
+    expect(said(rita)).to_have_text(CHECKING, use_inner_text=True)
+    place = said(rita).bounding_box()
     release()
-    expect(said(rosa)).to_have_text(CHECKED, use_inner_text=True)
-    expect(rosa.page.locator("body")).to_have_attribute("data-heard", "yes")
-    assert said(rosa).bounding_box() == place
+    expect(said(rita)).to_have_text(CHECKED, use_inner_text=True)
+    expect(rita.page.locator("body")).to_have_attribute("data-heard", "yes")
+    assert said(rita).bounding_box() == place
 
 
 def test_in_the_lobby_it_is_done_ahead_of_the_rush(
@@ -80,57 +80,57 @@ def test_in_the_lobby_it_is_done_ahead_of_the_rush(
 
 
 def test_it_is_read_out_and_leads_on_by_the_keyboard(meet: Meet) -> None:
-    rosa = meet("rosa", proven=False)
-    rosa.go(PAGE)
-    expect(said(rosa)).to_match_aria_snapshot(f"- status:\n  - paragraph: '{CHECKED}'")
-    rosa.page.locator("h1").click()
-    rosa.page.keyboard.press("Tab")
-    expect(rosa.page.get_by_role("link", name="Go on")).to_be_focused()
-    rosa.page.keyboard.press("Enter")
-    expect(rosa.page).to_have_url(re.compile("/inbox$"))
+    rita = meet("rita", proven=False)
+    rita.go(PAGE)
+    expect(said(rita)).to_match_aria_snapshot(f"- status:\n  - paragraph: '{CHECKED}'")
+    rita.page.locator("h1").click()
+    rita.page.keyboard.press("Tab")
+    expect(rita.page.get_by_role("link", name="Go on")).to_be_focused()
+    rita.page.keyboard.press("Enter")
+    expect(rita.page).to_have_url(re.compile("/inbox$"))
 
 
 def test_it_is_done_once_however_often_i_come_back(meet: Meet) -> None:
-    rosa = meet("rosa", proven=False)
-    rosa.go(PAGE)
-    expect(said(rosa)).to_have_text(CHECKED, use_inner_text=True)
+    rita = meet("rita", proven=False)
+    rita.go(PAGE)
+    expect(said(rita)).to_have_text(CHECKED, use_inner_text=True)
     asked: list[str] = []
-    rosa.page.on("request", lambda request: asked.append(urlsplit(request.url).path))
-    rosa.page.reload()
-    expect(said(rosa)).to_have_text(CHECKED, use_inner_text=True)
-    rosa.page.get_by_role("link", name="Go on").click()
-    expect(rosa.page).to_have_url(re.compile("/inbox$"))
-    rosa.page.go_back()
-    expect(said(rosa)).to_have_text(CHECKED, use_inner_text=True)
+    rita.page.on("request", lambda request: asked.append(urlsplit(request.url).path))
+    rita.page.reload()
+    expect(said(rita)).to_have_text(CHECKED, use_inner_text=True)
+    rita.page.get_by_role("link", name="Go on").click()
+    expect(rita.page).to_have_url(re.compile("/inbox$"))
+    rita.page.go_back()
+    expect(said(rita)).to_have_text(CHECKED, use_inner_text=True)
     assert "/captcha/challenge" not in asked
 
 
 def test_where_it_does_not_work_out_i_can_try_again(meet: Meet) -> None:
-    rosa = meet("rosa", proven=False)
-    rosa.expected = LOST
-    rosa.page.route(PUZZLE, lambda route: route.abort())
-    rosa.go(PAGE)
-    expect(said(rosa)).to_contain_text("did not work out", use_inner_text=True)
-    rosa.page.unroute(PUZZLE)
-    rosa.page.get_by_role("button", name="Try again").press("Enter")
-    expect(said(rosa)).to_have_text(CHECKED, use_inner_text=True)
+    rita = meet("rita", proven=False)
+    rita.expected = LOST
+    rita.page.route(PUZZLE, lambda route: route.abort())
+    rita.go(PAGE)
+    expect(said(rita)).to_contain_text("did not work out", use_inner_text=True)
+    rita.page.unroute(PUZZLE)
+    rita.page.get_by_role("button", name="Try again").press("Enter")
+    expect(said(rita)).to_have_text(CHECKED, use_inner_text=True)
 
 
 def test_without_scripts_a_code_by_mail_does_it(meet: Meet, portal: Running) -> None:
-    rosa = meet("rosa", proven=False, java_script_enabled=False)
-    rosa.go(PAGE)
-    expect(rosa.page.get_by_text(CHECKING)).to_be_hidden()
-    rosa.page.get_by_role("button", name="Send me a code").click()
-    expect(rosa.page.get_by_text("A code is on its way to rosa@u.example.")).to_be_visible()
-    rosa.page.get_by_label("Code").fill("0000 0000")
-    rosa.page.get_by_role("button", name="Check the code").click()
-    expect(rosa.page.get_by_label("Code")).to_have_accessible_description(
+    rita = meet("rita", proven=False, java_script_enabled=False)
+    rita.go(PAGE)
+    expect(rita.page.get_by_text(CHECKING)).to_be_hidden()
+    rita.page.get_by_role("button", name="Send me a code").click()
+    expect(rita.page.get_by_text("A code is on its way to rita@u.example.")).to_be_visible()
+    rita.page.get_by_label("Code").fill("0000 0000")
+    rita.page.get_by_role("button", name="Check the code").click()
+    expect(rita.page.get_by_label("Code")).to_have_accessible_description(
         "This is not the code that we sent. Check it and try again."
     )
-    rosa.page.get_by_label("Code").fill(code_for("rosa", portal.folder / "mail"))
-    rosa.page.get_by_role("button", name="Check the code").click()
-    expect(rosa.page).to_have_url(re.compile("/inbox$"))
-    expect(rosa.page.get_by_text(CHECKED)).to_be_visible()
+    rita.page.get_by_label("Code").fill(code_for("rita", portal.folder / "mail"))
+    rita.page.get_by_role("button", name="Check the code").click()
+    expect(rita.page).to_have_url(re.compile("/inbox$"))
+    expect(rita.page.get_by_text(CHECKED)).to_be_visible()
 
 
 def test_where_the_server_of_puzzles_fails_ours_takes_over(
@@ -147,9 +147,9 @@ def test_where_the_server_of_puzzles_fails_ours_takes_over(
             "FAIRSEAT_CAPTCHA_COST": "10000",
         }
         with a_node(tmp_path, env) as node:
-            rosa = meet("rosa", proven=False)
-            rosa.go(f"{node.origin}{PAGE}")
-            expect(said(rosa)).to_have_text(CHECKED, use_inner_text=True)
+            rita = meet("rita", proven=False)
+            rita.go(f"{node.origin}{PAGE}")
+            expect(said(rita)).to_have_text(CHECKED, use_inner_text=True)
         assert server.asked
 
 

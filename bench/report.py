@@ -37,6 +37,15 @@ with rendered fragments; meanwhile the workers record and promote, and after eac
 audit` must be clean. The same rush is then run against a web server whose gate is off, and claims
 without a pass are sent to the one whose gate is on: each of the students' few are refused in words,
 those of a script that goes on are refused in one line. No refusal asks Redis or PostgreSQL.
+
+Waits (`bench/waits.py`, which by itself names each rush): nine kinds of rushes, from 8,000 students
+before the opening to a line that never ends, with visits of one to ten minutes that are left or
+just stopped, and a share that gives up, run through the plain room that the tests hold the real one
+against. The ranges were chosen on such rushes, so these shares flatter them.
+
+Waiters (`bench/waiters.py`): 10,000 places in a real room, 2,000 of them with an open socket. What
+is counted is the processor time of two web processes, the clock and the ledger, for 10,000 such
+pages. A page is told the less often the longer the line, and counts on by itself meanwhile.
 """
 
 

@@ -6,7 +6,7 @@ from itertools import count
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, StorageState, sync_playwright
+from playwright.sync_api import Browser, StorageState, expect, sync_playwright
 
 from e2e import campus as places
 from e2e.browser import find
@@ -18,6 +18,9 @@ from tests import cast as builders
 from tests.cast import Cast
 
 NUMBERS = count(1)
+PATIENCE = 20_000  # ms for what a page is to show or do: machines are not equally fast
+
+expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="session")
@@ -81,7 +84,7 @@ def meet(
     def meet_one(username: str = "", *, proven: bool = True, **options: Any) -> Person:
         kept = session_of(username, proven=proven) if username else None
         context = browser.new_context(base_url=portal.address, storage_state=kept, **options)
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(PATIENCE)
         person = Person(context.new_page())
         met.append(person)
         return person

@@ -41,6 +41,7 @@ def create_app(settings: Settings | None = None) -> Flask:
         part.start(app)
     guard.finish(app)
     limits.start(app)
+    extensions.limiter.init_app(app)
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)
     api.start(app)

@@ -4,16 +4,19 @@ import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil
+from time import time
 from typing import Any
 
 from flask import Flask, Response, jsonify, render_template, request
 from flask.typing import ResponseReturnValue
 from flask_babel import LazyString
+from flask_limiter import RateLimitExceeded
 from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import HTTPException
 
 from portal import cache
 from portal.catalog.board import NoSuchTerm
+from portal.extensions import limiter
 from portal.gate import limits
 from portal.gate.limits import TooMany
 from portal.ops.correlation import correlation
@@ -110,7 +113,8 @@ def start(app: Flask) -> None:
     """Answer every kind of error in words."""
     app.register_error_handler(HTTPException, _http)
     app.register_error_handler(CSRFError, lambda _: answer(400, EXPIRED))
-    app.register_error_handler(TooMany, _limited)
+    app.register_error_handler(TooMany, lambda error: _limited(error.seconds))
+    app.register_error_handler(RateLimitExceeded, lambda _: _limited(_until()))
     app.register_error_handler(NoSuchTerm, lambda _: answer(404, WORDS[404]))
     app.register_error_handler(LedgerUnavailable, away)
     app.register_error_handler(LedgerBehind, away)
@@ -178,9 +182,15 @@ def _http(error: HTTPException) -> ResponseReturnValue:
     return answer(status, WORDS.get(status, WORDS[400 if status < 500 else 500]), kept)
 
 
-def _limited(error: TooMany) -> ResponseReturnValue:
-    words, later = _slower(error.seconds)
+def _limited(seconds: int) -> ResponseReturnValue:
+    words, later = _slower(seconds)
     return answer(429, words, later, again=limits.decides())
+
+
+def _until() -> int:
+    """Seconds until the limit of a view lets its next request through."""
+    met = limiter.current_limit
+    return max(1, ceil(met.reset_at - time())) if met else 60
 
 
 def _slower(seconds: int) -> tuple[Words, dict[str, str]]:

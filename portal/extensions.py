@@ -1,19 +1,33 @@
 """The Flask extensions of the portal; `start` binds them to an app."""
 
 from flask import Flask
-from flask_login import LoginManager
+from flask_limiter import Limiter
+from flask_login import LoginManager, current_user
 from flask_sock import Sock
 from flask_wtf import CSRFProtect
 from htmx_flask import Htmx
 
+from portal import stores
+from portal.backend import backend
+
+
+def _account() -> str:
+    return str(current_user.id)
+
+
 csrf = CSRFProtect()
 htmx = Htmx()
+# Of single views that are seldom asked for; what every request costs is counted in portal/gate.
+limiter = Limiter(key_func=_account, strategy="moving-window", in_memory_fallback_enabled=True)
 logins = LoginManager()
 sock = Sock()
 
 
 def start(app: Flask) -> None:
     """Bind every extension to `app`."""
+    redis = stores.commands(backend().settings.redis_url, timeout=1.0, size=8)
+    app.config["RATELIMIT_STORAGE_URI"] = "redis://"
+    app.config["RATELIMIT_STORAGE_OPTIONS"] = {"connection_pool": redis.connection_pool}
     for extension in (csrf, htmx, sock):
         extension.init_app(app)
     # Templates have `visitor` (portal/layout), which can be drawn while PostgreSQL is away.

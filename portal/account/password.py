@@ -6,8 +6,7 @@ from flask.typing import ResponseReturnValue
 from portal.access import signed_in, visitor
 from portal.backend import backend
 from portal.db import transaction
-from portal.gate.limits import limited
-from portal.gate.meter import Limit
+from portal.extensions import limiter
 from portal.people import accounts, credentials, keys, passwords, sessions, strength
 from portal.people.login import BUSY_SECONDS
 from portal.people.models import Account
@@ -15,9 +14,6 @@ from portal.people.passwords import LONGEST, SHORTEST
 from portal.words import _, _n
 
 bp = Blueprint("password", __name__, url_prefix="/password")
-
-
-TRIES = Limit("password", at_once=20, a_minute=1 / 3)
 
 
 @bp.get("")
@@ -29,7 +25,7 @@ def form() -> ResponseReturnValue:
 
 @bp.post("")
 @signed_in
-@limited(TRIES)
+@limiter.limit("20/hour")
 def change() -> ResponseReturnValue:
     """Keep another password, or say what is wrong; other sessions of the account end."""
     account = _own()

@@ -15,8 +15,7 @@ from flask.typing import ResponseReturnValue
 
 from portal.access import signed_in, visitor
 from portal.backend import backend
-from portal.gate.limits import limited
-from portal.gate.meter import Limit
+from portal.extensions import limiter
 from portal.layout import go
 from portal.people import keys
 from portal.people.keys import MOST, SCOPES, Wish
@@ -25,7 +24,6 @@ from portal.words import _, _l
 
 bp = Blueprint("tokens", __name__, url_prefix="/tokens")
 
-NEW = Limit("tokens", at_once=20, a_minute=1)
 NAME_LENGTH = 80
 DAYS = (30, 90, 365)  # for which one may be valid
 USUAL = 90
@@ -58,7 +56,7 @@ def index() -> ResponseReturnValue:
 
 @bp.post("")
 @signed_in
-@limited(NEW)
+@limiter.limit("20/hour")
 def make() -> ResponseReturnValue:
     """Make a token and show it, this once; or say all that is wrong with the wish."""
     reading = _read()

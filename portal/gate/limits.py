@@ -4,10 +4,8 @@ Who is logged in never pays for others behind the same address, so a campus of t
 one. A request is counted once, after all that can be checked without Redis.
 """
 
-from collections.abc import Callable, Mapping
-from functools import wraps
+from collections.abc import Mapping
 from math import ceil
-from typing import ParamSpec, TypeVar
 
 from flask import Flask, current_app, g, request, session
 from flask_login import current_user
@@ -65,10 +63,6 @@ COSTS_OF_STRANGERS: Mapping[str, int] = {
 }
 
 
-Given = ParamSpec("Given")
-Answer = TypeVar("Answer")
-
-
 class TooMany(Exception):  # noqa: N818  a state of the world, not a mistake
     """Somebody has asked for too much; after so many seconds they may again."""
 
@@ -87,20 +81,6 @@ def spend(*charges: Charge) -> None:
     wait = meters().spend(*charges)
     if wait:
         raise TooMany(wait)
-
-
-def limited(limit: Limit) -> Callable[[Callable[Given, Answer]], Callable[Given, Answer]]:
-    """Let an account ask a view for no more, besides what it may ask for altogether."""
-
-    def decorate(view: Callable[Given, Answer]) -> Callable[Given, Answer]:
-        @wraps(view)
-        def counted(*args: Given.args, **kwargs: Given.kwargs) -> Answer:
-            spend(Charge(limit, str(current_user.id)))
-            return view(*args, **kwargs)
-
-        return counted
-
-    return decorate
 
 
 def decides() -> bool:

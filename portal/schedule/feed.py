@@ -8,8 +8,7 @@ from flask import Blueprint, Response, abort, request
 from portal.access import public
 from portal.backend import backend
 from portal.db import transaction
-from portal.gate.limits import TooMany, spend
-from portal.gate.meter import Charge, Limit, meters
+from portal.extensions import limiter
 from portal.languages import speaking
 from portal.schedule import classes, feeds, ical
 from portal.words import _
@@ -19,25 +18,31 @@ bp = Blueprint("calendar", __name__, url_prefix="/calendar")
 EPOCH = datetime.fromtimestamp(0, UTC)
 
 
+def _secret() -> str:
+    """What requests of one secret are counted under, from which it can't be told."""
+    given = str((request.view_args or {}).get("secret", ""))
+    return sha256(given.encode()).hexdigest()
+
+
+def _address() -> str:
+    return request.remote_addr or ""
+
+
+def _unknown(response: Response) -> bool:
+    return response.status_code == 404
+
+
 # One service may fetch the calendars of a whole campus from one address: so what counts for an
 # address is what was not found.
-OF_SECRET = Limit("calendar", at_once=10, a_minute=2)
-NOT_FOUND = Limit("calendar-unknown", at_once=60, a_minute=60)
-
-
 @bp.get("/<secret>.ics")
 @public
+@limiter.limit("10/minute;120/hour", key_func=_secret)
+@limiter.limit("60/minute", key_func=_address, deduct_when=_unknown)
 def feed(secret: str) -> Response:
     """The calendar of a secret; 404 where it is none, or has been turned off."""
-    unknown = Charge(NOT_FOUND, request.remote_addr or "")
-    known = Charge(OF_SECRET, sha256(secret.encode()).hexdigest())
-    if wait := meters().look(unknown):
-        raise TooMany(wait)
-    spend(known)
     with transaction() as session:
         found = feeds.find(session, secret)
         if found is None:
-            meters().owe(unknown)
             abort(404)
         kept, language = found
         held = classes.held(session, kept.student_id)

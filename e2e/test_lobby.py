@@ -13,7 +13,7 @@ from tests import cast as builders
 SECONDS = 1 / 60
 
 
-def banner_is(person: Person, phase: str, seconds: float = 10) -> None:
+def banner_is(person: Person, phase: str, seconds: float = 40) -> None:
     """See the banner reach a phase."""
     banner = person.page.locator("#banner")
     expect(banner).to_have_attribute("data-phase", phase, timeout=seconds * 1000)
@@ -22,7 +22,7 @@ def banner_is(person: Person, phase: str, seconds: float = 10) -> None:
 def test_the_lobby_becomes_the_picker_and_leaves_what_i_type_alone(
     meet: Meet, term: Term, section: Section
 ) -> None:
-    builders.a_coming_window(term, minutes=8 * SECONDS)
+    builders.a_coming_window(term, minutes=14 * SECONDS)
     ada = meet("ada").enter(term)
     banner_is(ada, "before")
     expect(ada.page.locator("#banner .clock")).to_have_text("0:05")
@@ -66,7 +66,7 @@ def test_the_countdown_survives_a_refresh(meet: Meet, term: Term, section: Secti
 def test_the_window_closes_before_my_eyes_and_my_selections_stay(
     meet: Meet, term: Term, section: Section
 ) -> None:
-    builders.an_open_window(term, minutes=8 * SECONDS)
+    builders.an_open_window(term, minutes=14 * SECONDS)
     ada = meet("ada").enter(term)
     ada.pick(section)
     banner_is(ada, "ended")

@@ -7,17 +7,18 @@ from playwright.sync_api import expect
 
 from e2e.person import Meet
 from e2e.portal import COMMAND, Running
-from e2e.test_lobby import SECONDS, banner_is
+from e2e.test_lobby import banner_is
 from portal.catalog.models import Term
 from portal.gate import room
 from tests import cast as builders
 from tests.cast import Cast
+from tests.record.processes import wait_for
 
 
 def test_who_came_early_finds_the_own_place_and_anyone_recomputes_the_order(
     meet: Meet, portal: Running, term: Term, cast: Cast, tmp_path: Path
 ) -> None:
-    window = builders.a_coming_window(term, minutes=8 * SECONDS)
+    window = builders.a_coming_window(term)
     for student in range(900_000, 900_020):
         room.enter(term.id, window.id, student)
     ada, anyone = meet("ada").enter(term), meet()
@@ -29,7 +30,10 @@ def test_who_came_early_finds_the_own_place_and_anyone_recomputes_the_order(
     anyone.go(address)
     main = anyone.page.locator("main")
     expect(main).to_contain_text("The seed and the order are here once the window is open.")
-    banner_is(ada, "open", 20)
+    wait_for(lambda: room.state(term.id, window.id).line == 21)
+    opens = portal.backend.ledger.now() + 3000
+    portal.backend.ledger.move_window(term.id, window.id, opens, window.closes, "tests")
+    banner_is(ada, "open", 30)
     anyone.page.reload()
     expect(main).to_contain_text("the order is the one that follows from it")
     expect(main.locator(".order-list li")).to_have_count(21)

@@ -55,7 +55,7 @@ def test_a_plan_made_in_the_lobby_is_submitted_by_one_press_at_zero(  # noqa: PL
     others: list[Section],
     screen: dict[str, int],
 ) -> None:
-    builders.a_coming_window(term, minutes=14 * SECONDS)
+    builders.a_coming_window(term, minutes=20 * SECONDS)
     ada = meet("ada", viewport=screen).enter(term)
     for each in (section, *others):
         plan(ada, each, "new" if each is not section else "")
@@ -66,7 +66,7 @@ def test_a_plan_made_in_the_lobby_is_submitted_by_one_press_at_zero(  # noqa: PL
     before = asleep.bounding_box(), row.bounding_box()
     assert before[0]
     assert 0 <= before[0]["y"] < screen["height"]  # in reach without scrolling
-    banner_is(ada, "open", seconds=20)
+    banner_is(ada, "open", seconds=40)
     expect(asleep).to_be_hidden()
     assert (ada.page.locator(AWAKE).bounding_box(), row.bounding_box()) == before
     ada.page.locator(AWAKE).click()
@@ -135,7 +135,7 @@ def test_the_answer_comes_again_when_the_page_is_loaded_again(
 def test_without_javascript_a_plan_is_made_changed_and_submitted(
     meet: Meet, portal: Running, term: Term, section: Section, others: list[Section]
 ) -> None:
-    builders.a_coming_window(term, minutes=7 * SECONDS)
+    builders.a_coming_window(term, minutes=15 * SECONDS)
     ada = meet("ada", java_script_enabled=False)
     for each in (section, others[0]):
         ada.go(f"/terms/{term.id}")
@@ -147,7 +147,7 @@ def test_without_javascript_a_plan_is_made_changed_and_submitted(
     expect(first).to_contain_text("CSC")
     first.get_by_role("button", name="Down: line of CSC").click()
     expect(first).to_contain_text("MAT")
-    ada.asks_until(ada.page.locator(AWAKE), 20)
+    ada.asks_until(ada.page.locator(AWAKE), 40)
     ada.page.locator(AWAKE).click()
     assert outcomes(ada) == ["enrolled", "enrolled"]
     ada.page.get_by_role("link", name="See my selections").click()
@@ -158,7 +158,7 @@ def test_without_javascript_a_plan_is_made_changed_and_submitted(
 def test_by_keyboard_alone_and_the_focus_stays_where_it_waits(
     meet: Meet, term: Term, section: Section, others: list[Section]
 ) -> None:
-    builders.a_coming_window(term, minutes=16 * SECONDS)
+    builders.a_coming_window(term, minutes=22 * SECONDS)
     ada = meet("ada").enter(term)
     for each in (section, others[0]):
         ada.row(each).locator(".row-plan").focus()
@@ -173,7 +173,7 @@ def test_by_keyboard_alone_and_the_focus_stays_where_it_waits(
     expect(lines(ada).first).to_contain_text("MAT")
     expect(ada.page.get_by_role("button", name="Down: line of CSC")).to_be_focused()
     ada.page.locator(ASLEEP).focus()
-    banner_is(ada, "open", seconds=20)
+    banner_is(ada, "open", seconds=40)
     expect(ada.page.locator(AWAKE)).to_be_focused()
     ada.page.keyboard.press("Enter")
     assert outcomes(ada) == ["enrolled", "enrolled"]

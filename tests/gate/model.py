@@ -63,8 +63,7 @@ class Model:
 
     def visit(self, at: int, student: int) -> int | None:
         """When the visit of who is inside ends."""
-        ends = self.inside.get(student, 0)
-        return ends if ends > at else None
+        return ends if (ends := self.inside.get(student, 0)) > at else None
 
     # Doors
 
@@ -137,10 +136,9 @@ class Model:
     def touch(self, at: int, student: int) -> None:
         self.hear(at)
         held = self.mine.get(student)
-        if not held:
-            return
-        held.seen = at
-        if self.visit(at, student) or held.chance is None:
+        if held:
+            held.seen = at
+        if not held or self.visit(at, student) or held.chance is None:
             return
         chance, held.chance = held.chance, None
         if chance > at and held not in self.back:
@@ -201,10 +199,8 @@ class Model:
             return
         since, least, most = held.said
         held.said = None
-        if least <= at - since <= most:
-            self.right += 1
-        else:
-            self.wrong += 1
+        right = least <= at - since <= most
+        self.right, self.wrong = self.right + right, self.wrong + (not right)
 
     def note(self, at: int, count: int) -> None:
         slot = at // SLOT

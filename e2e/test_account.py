@@ -51,7 +51,7 @@ def test_a_token_is_made_used_and_revoked_with_the_keyboard_alone(
     keys.press("Enter")
     expect(page.locator("#toasts")).to_contain_text("“My script” is revoked.")
     expect(page.get_by_text("You have no access tokens.")).to_be_visible()
-    wait_for(lambda: me(portal, token) == 401, 5)
+    wait_for(lambda: me(portal, token) == 401)
 
 
 def test_a_token_can_be_made_and_revoked_without_scripts(meet: Meet, portal: Running) -> None:
@@ -65,7 +65,7 @@ def test_a_token_can_be_made_and_revoked_without_scripts(meet: Meet, portal: Run
     sami.page.get_by_role("link", name="Revoke My script").click()
     sami.page.get_by_role("button", name="Revoke it").click()
     expect(sami.page.get_by_text("You have no access tokens.")).to_be_visible()
-    wait_for(lambda: me(portal, token) == 401, 5)
+    wait_for(lambda: me(portal, token) == 401)
 
 
 def test_a_changed_password_logs_out_every_other_window(meet: Meet) -> None:

@@ -164,5 +164,5 @@ def code_for(username: str, mails: Path) -> str:
                 found.extend(re.findall(r"Your code is (\d{4} \d{4})", mail["Subject"]))
         return bool(found)
 
-    wait_for(look, 20)
+    wait_for(look)
     return found[0]

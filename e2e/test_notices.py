@@ -58,7 +58,7 @@ def test_a_seat_that_comes_free_is_told_in_every_way(
 
     expect(omar.page.locator("#toasts")).to_contain_text("You have a seat")
     counts(omar, 1)
-    wait_for(lambda: mails_to(portal, "omar"), 15)
+    wait_for(lambda: mails_to(portal, "omar"))
     (file,) = mails_to(portal, "omar")
     assert (
         "You have a seat" in message_from_bytes(file.read_bytes(), policy=policy.default)["Subject"]

@@ -49,7 +49,7 @@ def a_node(
 def _wait(node: Node) -> None:
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        line = HTTPConnection("127.0.0.1", node.port, timeout=5)
+        line = HTTPConnection("127.0.0.1", node.port, timeout=30)
         try:
             line.request("GET", "/clock")
             line.getresponse().read()

@@ -31,7 +31,7 @@ class Tab:
         """Say what this page shows."""
         self.client.send(json.dumps({"term": term, "sections": sections, **more}))
 
-    def hear(self, until: Callable[["Tab"], Any], seconds: float = 5) -> Any:
+    def hear(self, until: Callable[["Tab"], Any], seconds: float = 30) -> Any:
         """Listen until `until` gives something; fails after so many seconds."""
         deadline = time.monotonic() + seconds
         while not (found := until(self)):
@@ -61,11 +61,11 @@ class Tab:
         """What the page's scripts were told."""
         return [json.loads(frame) for frame in self.frames if frame.startswith("{")]
 
-    def shows(self, section: int, seats: int, seconds: float = 5) -> None:
+    def shows(self, section: int, seats: int, seconds: float = 30) -> None:
         """Listen until the section has so many open seats."""
         self.hear(lambda tab: tab.seats.get(section) == seats, seconds)
 
-    def closed(self, seconds: float = 5) -> int:
+    def closed(self, seconds: float = 30) -> int:
         """Listen until the server hangs up; gives its code."""
         try:
             self.hear(lambda _: False, seconds)
@@ -82,7 +82,7 @@ class Tab:
 
 def knock(port: int, headers: dict[str, str]) -> HTTPResponse:
     """The server's answer to a handshake with these headers."""
-    line = HTTPConnection("127.0.0.1", port, timeout=5)
+    line = HTTPConnection("127.0.0.1", port, timeout=30)
     line.request("GET", "/ws", headers=HANDSHAKE | headers)
     answer = line.getresponse()
     line.close()

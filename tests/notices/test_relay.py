@@ -44,7 +44,7 @@ def until(relay: Relay, what: Callable[[], object]) -> None:
         relay.send_due()
         return what()
 
-    wait_for(work, 10)
+    wait_for(work)
 
 
 def only() -> Outgoing:

@@ -119,7 +119,7 @@ def test_a_recorder_that_is_killed_leaves_one_notice_for_each_event() -> None:
             for pid in busy(backend()):
                 os.kill(pid, signal.SIGKILL)
             processes.append(start("worker", "record"))
-        wait_for(lambda: caught_up(rush.term), 30)
+        wait_for(lambda: caught_up(rush.term))
     with transaction() as session:
         causes = session.execute(select(Notice.seq, Notice.account_id)).all()
         events = session.scalars(select(Event.seq).where(Event.name == "promoted")).all()
@@ -138,8 +138,8 @@ def test_a_sender_that_is_killed_loses_no_mail(
     with running(("clock",)):
         for sent in (50, 100):
             with running(("worker", "notify")):  # which kills it at the end
-                wait_for(lambda sent=sent: len(postman.mails) >= sent, 30)
+                wait_for(lambda sent=sent: len(postman.mails) >= sent)
         with running(("worker", "notify")):
-            wait_for(lambda: all(mail.sent_at for mail in outbox()), 30)
+            wait_for(lambda: all(mail.sent_at for mail in outbox()))
     assert len(set(postman.recipients)) == len(set(postman.ids)) == 200
     assert len(postman.mails) <= 202  # at most the one in hand, at each kill

@@ -21,6 +21,7 @@ from portal.seats.desk import Asked
 from tests import cast as builders
 from tests.cast import Cast
 from tests.people.conftest import Statements
+from tests.plans.outages import settled
 from tests.record.processes import wait_for
 
 HOLD = text("INSERT INTO holds (student_id, kind, reason, office) VALUES (:who, 'x', 'y', 'z')")
@@ -201,7 +202,7 @@ def test_old_changes_are_cleared_away(cast: Cast) -> None:
     with transaction() as session:
         session.execute(text("UPDATE people_changes SET at = now() - interval '2 days'"))
         session.execute(HOLD, {"who": cast.ada.id})
-    changes.news(None)
+    settled()
     with transaction() as session:
         left = session.execute(text("SELECT kind, id FROM people_changes")).all()
     assert left == [("student", cast.ada.id)]
@@ -211,7 +212,7 @@ def test_all_students_can_be_read_ahead(
     cast: Cast, statements: Statements, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(profile, "BATCH", 3)
-    changes.news(None)
+    settled()
     profile.preload()
     everyone = (cast.ada, cast.ben, cast.cleo, cast.dan)
     with statements() as sent:

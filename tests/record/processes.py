@@ -42,7 +42,7 @@ def wait_for(what: Callable[[], object], seconds: float = 60.0) -> float:
 
 def ready(*queues: str) -> None:
     """Wait until a worker of each queue listens."""
-    wait_for(lambda: all(backend().redis.smembers(f"rq:workers:{queue}") for queue in queues), 30)
+    wait_for(lambda: all(backend().redis.smembers(f"rq:workers:{queue}") for queue in queues))
 
 
 def recorded(term: int) -> int:

@@ -86,8 +86,8 @@ def test_the_second_failure_is_the_last_and_others_are_served_meanwhile(
         ready("record")
         wake(poisoned.term, ["record"])
         wake(other.id, ["record"])
-        wait_for(lambda: recorded(other.id) and caught_up(other.id), 5)
-        wait_for(lambda: dead.counts(backend.redis)["record"], 20)
+        wait_for(lambda: recorded(other.id) and caught_up(other.id))
+        wait_for(lambda: dead.counts(backend.redis)["record"])
         (worker,) = Worker.all(connection=backend.redis)
         wait_for(lambda: tries(worker) == 2)
         assert waiting(backend) == 0
@@ -178,7 +178,7 @@ def test_the_latest_of_a_term_speaks_for_those_before_it(
     with running(("worker", "record"), ("clock",)):
         ready("record")
         wake(poisoned.term, ["record"])
-        wait_for(lambda: dead.letters(backend.redis)[-1].id != given_up.id, 20)
+        wait_for(lambda: dead.letters(backend.redis)[-1].id != given_up.id)
     watch.look()
     (letter,) = dead.letters(backend.redis)
     assert [letter.id in alarm for alarm in alarms(caplog)] == [False, True]

@@ -164,7 +164,7 @@ def test_a_frozen_drainer_is_passed_by_and_then_ended(backend: Backend) -> None:
     frozen = Sessions()
     frozen.execute(select(Checkpoint).with_for_update())
     assert drain(rush.term) == 0
-    wait_for(lambda: drain(rush.term) == 1, 15)
+    wait_for(lambda: drain(rush.term) == 1)
     with pytest.raises(DBAPIError):
         frozen.execute(select(Checkpoint))
     frozen.close()

@@ -29,8 +29,8 @@ def test_claims_go_on_without_postgresql_and_are_recorded_afterwards(
         finally:
             database.start()
             assert servers.sockets
-            wait_for(lambda: postgres.answers(servers.sockets), 30)
-        wait_for(lambda: caught_up(rush.term), 15)
+            wait_for(lambda: postgres.answers(servers.sockets))
+        wait_for(lambda: caught_up(rush.term))
         assert [process.poll() for process in processes] == [None, None]
     assert events(rush.term) >= 100
     assert audit()["clean"]
@@ -44,10 +44,10 @@ def test_workers_and_clock_come_back_with_the_ledger(backend: Backend, servers: 
         time.sleep(2)
         ledger.start()
         assert servers.sockets
-        wait_for(lambda: valkey.answers(servers.sockets), 30)
+        wait_for(lambda: valkey.answers(servers.sockets))
         backend.redis.connection_pool.disconnect()
         rush = a_rush(sections=1, students=2)  # the servers of the tests keep nothing
         claims(rush, everyone_everywhere(rush))
-        wait_for(lambda: caught_up(rush.term), 15)
+        wait_for(lambda: caught_up(rush.term))
         assert [process.poll() for process in processes] == [None, None]
     assert claim(rush, rush.students[0], rush.sections[0]).outcome is Outcome.REFUSED

@@ -52,7 +52,7 @@ def test_a_dropped_seat_is_the_heads_within_a_second() -> None:
     first, second, third, _ = rush.students
     # The first job of a worker also reads the catalogue.
     told(rush, drop(rush, first, rush.sections[0]))
-    wait_for(lambda: held(rush) == {second}, 5)
+    wait_for(lambda: held(rush) == {second})
     told(rush, drop(rush, second, rush.sections[0]))
     assert wait_for(lambda: held(rush) == {third}, 5) < AT_ONCE
     wait_for(lambda: caught_up(rush.term))
@@ -79,7 +79,7 @@ def test_a_seat_that_a_promotion_frees_goes_to_its_own_list_without_the_clock() 
     claim(rush, swapper, new, instead=old)
     claim(rush, last, old)
     told(rush, drop(rush, leaver, new))
-    wait_for(lambda: held(rush) == {swapper} and held(rush, old) == {last}, 5)
+    wait_for(lambda: held(rush) == {swapper} and held(rush, old) == {last})
 
 
 @pytest.mark.usefixtures("workers")
@@ -145,5 +145,5 @@ def test_a_promoter_that_was_killed_is_made_good_for(backend: Backend) -> None: 
     rush = full(seats=1, waiting=1)
     drop(rush, rush.students[0], rush.sections[0])  # and nobody calls
     with running(("worker", "promote"), ("clock",)):
-        wait_for(lambda: held(rush) == {rush.students[1]}, 10)
+        wait_for(lambda: held(rush) == {rush.students[1]})
         assert claim(rush, rush.students[2], rush.sections[0]).outcome is Outcome.WAITLISTED

@@ -59,7 +59,7 @@ class Person:
         opening.value.wait_for_event("framereceived")
         return self
 
-    def asks_until(self, shown: Locator, seconds: float = 10) -> None:
+    def asks_until(self, shown: Locator, seconds: float = 30) -> None:
         """Reload the page, as one without scripts does by itself, until something is there."""
         deadline = time.monotonic() + seconds
         while not shown.is_visible():

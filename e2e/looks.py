@@ -25,3 +25,15 @@ def space_text(page: Page, css: str = SPACED) -> None:
         }""",
         css,
     )
+
+
+def places(page: Page, *selectors: str) -> list[list[float]]:
+    """Left, top, width and height of what is shown, all of one moment between two updates."""
+    found: list[list[float]] = page.evaluate(
+        """selectors => selectors.map((selector) => {
+            const box = document.querySelector(selector).getBoundingClientRect();
+            return [box.x, box.y, box.width, box.height];
+        })""",
+        selectors,
+    )
+    return found

@@ -76,13 +76,14 @@ def test_the_countdown_and_the_opening_speak_the_language(
     meet: Meet, term: Term, section: Section
 ) -> None:
     ada = in_spanish(meet, "ada")
-    builders.a_coming_window(term, minutes=8 / 60)
+    window = builders.a_coming_window(term, minutes=1)
     ada.enter(term)
     answer = ada.page.locator("#banner [data-answer]")
     expect(answer).to_have_text("Empieza en 1 minuto")
     expect(ada.page.locator("[data-offset]")).to_contain_text("Tu reloj")
+    builders.open_soon(term, window)
     title = ada.page.locator("#banner .banner-title")
-    expect(title).to_have_text("Elige tus grupos", timeout=15_000)
+    expect(title).to_have_text("Elige tus grupos")
     expect(ada.cell(section).get_by_text("Elegir")).to_be_visible()
     expect(answer).to_have_text("Termina en 60 minutos")
 

@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
+from e2e.looks import places
 from e2e.person import Meet
 from portal.catalog.models import Section, Term
 from tests import cast as builders
@@ -54,14 +55,14 @@ def test_a_seat_by_keyboard_alone(meet: Meet, term: Term, section: Section) -> N
 def test_the_banner_is_low_and_nothing_moves_when_it_opens(
     meet: Meet, term: Term, section: Section
 ) -> None:
-    builders.a_coming_window(term, minutes=8 / 60)
+    window = builders.a_coming_window(term)
     ada = meet("ada", viewport=PHONE).enter(term)
-    banner = ada.page.locator("#banner")
-    before = banner.bounding_box(), ada.row(section).bounding_box()
-    assert before[0]
-    assert before[0]["height"] < 90
-    expect(banner).to_have_attribute("data-phase", "open", timeout=10_000)
-    assert (banner.bounding_box(), ada.row(section).bounding_box()) == before
+    shown = ("#banner", f"#section-{section.id}")
+    before = places(ada.page, *shown)
+    assert before[0][3] < 90
+    builders.open_soon(term, window)
+    expect(ada.page.locator("#banner")).to_have_attribute("data-phase", "open")
+    assert places(ada.page, *shown) == before
 
 
 def test_the_newest_news_alone_is_shown_above_the_bar_for_a_moment(

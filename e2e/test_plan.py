@@ -3,9 +3,10 @@
 import pytest
 from playwright.sync_api import Locator, expect
 
+from e2e.looks import places
 from e2e.person import Meet, Person, context_of
 from e2e.portal import Running
-from e2e.test_lobby import SECONDS, banner_is
+from e2e.test_lobby import banner_is
 from portal.catalog.models import Section, Term
 from tests import cast as builders
 
@@ -55,20 +56,20 @@ def test_a_plan_made_in_the_lobby_is_submitted_by_one_press_at_zero(  # noqa: PL
     others: list[Section],
     screen: dict[str, int],
 ) -> None:
-    builders.a_coming_window(term, minutes=20 * SECONDS)
+    window = builders.a_coming_window(term)
     ada = meet("ada", viewport=screen).enter(term)
     for each in (section, *others):
         plan(ada, each, "new" if each is not section else "")
     expect(lines(ada)).to_have_count(3)
     banner_is(ada, "before")
     expect(ada.page.locator(AWAKE)).to_be_hidden()
-    asleep, row = ada.page.locator(ASLEEP), ada.row(section)
-    before = asleep.bounding_box(), row.bounding_box()
-    assert before[0]
-    assert 0 <= before[0]["y"] < screen["height"]  # in reach without scrolling
+    row = f"#section-{section.id}"
+    before = places(ada.page, ASLEEP, row)
+    assert 0 <= before[0][1] < screen["height"]  # in reach without scrolling
+    builders.open_soon(term, window)
     banner_is(ada, "open", seconds=40)
-    expect(asleep).to_be_hidden()
-    assert (ada.page.locator(AWAKE).bounding_box(), row.bounding_box()) == before
+    expect(ada.page.locator(ASLEEP)).to_be_hidden()
+    assert places(ada.page, AWAKE, row) == before
     ada.page.locator(AWAKE).click()
     assert outcomes(ada) == ["enrolled"] * 3
     expect(ada.dialog).to_contain_text("3 selected")
@@ -135,7 +136,7 @@ def test_the_answer_comes_again_when_the_page_is_loaded_again(
 def test_without_javascript_a_plan_is_made_changed_and_submitted(
     meet: Meet, portal: Running, term: Term, section: Section, others: list[Section]
 ) -> None:
-    builders.a_coming_window(term, minutes=15 * SECONDS)
+    window = builders.a_coming_window(term)
     ada = meet("ada", java_script_enabled=False)
     for each in (section, others[0]):
         ada.go(f"/terms/{term.id}")
@@ -147,6 +148,7 @@ def test_without_javascript_a_plan_is_made_changed_and_submitted(
     expect(first).to_contain_text("CSC")
     first.get_by_role("button", name="Down: line of CSC").click()
     expect(first).to_contain_text("MAT")
+    builders.open_soon(term, window)
     ada.asks_until(ada.page.locator(AWAKE), 40)
     ada.page.locator(AWAKE).click()
     assert outcomes(ada) == ["enrolled", "enrolled"]
@@ -158,7 +160,7 @@ def test_without_javascript_a_plan_is_made_changed_and_submitted(
 def test_by_keyboard_alone_and_the_focus_stays_where_it_waits(
     meet: Meet, term: Term, section: Section, others: list[Section]
 ) -> None:
-    builders.a_coming_window(term, minutes=22 * SECONDS)
+    window = builders.a_coming_window(term)
     ada = meet("ada").enter(term)
     for each in (section, others[0]):
         ada.row(each).locator(".row-plan").focus()
@@ -173,6 +175,7 @@ def test_by_keyboard_alone_and_the_focus_stays_where_it_waits(
     expect(lines(ada).first).to_contain_text("MAT")
     expect(ada.page.get_by_role("button", name="Down: line of CSC")).to_be_focused()
     ada.page.locator(ASLEEP).focus()
+    builders.open_soon(term, window)
     banner_is(ada, "open", seconds=40)
     expect(ada.page.locator(AWAKE)).to_be_focused()
     ada.page.keyboard.press("Enter")

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from e2e.looks import PHONE
 from e2e.person import Meet, Person, context_of
 from e2e.test_announce import heard, until_heard
-from e2e.test_lobby import SECONDS, banner_is
+from e2e.test_lobby import banner_is
 from e2e.test_plan import AWAKE, lines, outcomes, plan
 from portal.catalog.models import Section, Term
 from portal.gate import passes, room
@@ -140,11 +140,12 @@ def test_the_page_tells_the_same_wait_as_the_server(
 def test_the_lobby_draws_and_opens_by_itself_and_nothing_moves(
     meet: Meet, term: Term, section: Section, screen: Any
 ) -> None:
-    builders.a_coming_window(term, minutes=15 * SECONDS)
+    window = builders.a_coming_window(term)
     ada = meet("ada", viewport=screen).enter(term)
     expect(ada.page.locator("#gate")).to_contain_text("You are in the draw for the first places.")
     before = ada.page.evaluate(FRAME)
     ada.page.evaluate(PHASES)
+    builders.open_soon(term, window)
     banner_is(ada, "open", 40)
     assert ada.page.evaluate(FRAME) == before
     drawing, opened = ada.page.evaluate("phases")

@@ -175,6 +175,13 @@ def a_coming_window(term: Term, minutes: float = 10, cohort: Any = None) -> Wind
     return _window(term, opens, opens + 60 * MINUTE, cohort)
 
 
+def open_soon(term: Term, window: WindowView, seconds: float = 5) -> None:
+    """Move a coming window, once all that a story needs before its opening is done."""
+    ledger = backend().ledger
+    opens = ledger.now() + int(seconds * 1000)
+    ledger.move_window(term.id, window.id, opens, opens + 60 * MINUTE, "tests")
+
+
 def an_ended_window(term: Term) -> WindowView:
     """A window that was open and has been closed."""
     window = an_open_window(term)

@@ -23,6 +23,26 @@ def test_a_double_click_makes_one(
     assert portal.backend.ledger.seats(term.id)[section.id].taken == 1
 
 
+# Presses the dialog's button as soon as it is there.
+PRESSED_AT_ONCE = """() => {
+    window.stayed = true;
+    const dialog = document.getElementById("dialog");
+    const press = () => dialog.querySelector("button[type=submit]")?.click();
+    addEventListener("htmx:afterSwap", () => queueMicrotask(press), { once: true });
+}"""
+
+
+def test_a_press_at_the_very_moment_that_a_form_comes_leaves_no_page(
+    meet: Meet, term: Term, section: Section
+) -> None:
+    builders.an_open_window(term)
+    ada = meet("ada").enter(term)
+    ada.page.evaluate(PRESSED_AT_ONCE)
+    ada.cell(section).get_by_role("link").click()
+    ada.has(section, "selected")
+    assert ada.page.evaluate("window.stayed")
+
+
 def test_two_tabs_agree(meet: Meet, term: Term, section: Section) -> None:
     builders.an_open_window(term)
     one, two = meet("ada").enter(term), meet("ada").enter(term)

@@ -17,6 +17,8 @@ from portal.words import reader
 
 HTMX = {
     "allowEval": False,
+    # Whatever comes in works at once; a form pressed before it does would be sent without scripts.
+    "defaultSettleDelay": 0,
     "historyCacheSize": 0,  # pages are someone's own and stay out of local storage
     "includeIndicatorStyles": False,
     "refreshOnHistoryMiss": True,

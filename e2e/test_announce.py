@@ -1,63 +1,14 @@
 """What a screen reader is told, as it is in the browser's accessibility tree."""
 
-from typing import Any
-
-import pytest
 from playwright.sync_api import expect
 
 from e2e.campus import Campus
-from e2e.person import Meet, Person, context_of
-from e2e.tour import tour
+from e2e.person import Meet
+from e2e.told import heard, seen, until_heard
 from portal.catalog.models import Section, Term
 from tests import cast as builders
 
 SECONDS = 1 / 60
-ICONS = "\u00d7→←↑↓+-"
-
-
-def tree(person: Person) -> list[dict[str, Any]]:
-    """The page as assistive technology is told of it, with what that passes over."""
-    line = context_of(person).new_cdp_session(person.page)
-    nodes: list[dict[str, Any]] = line.send("Accessibility.getFullAXTree")["nodes"]
-    line.detach()
-    return nodes
-
-
-def seen(person: Person) -> list[dict[str, Any]]:
-    """All that assistive technology sees of the page."""
-    return [node for node in tree(person) if not node["ignored"]]
-
-
-def fact(node: dict[str, Any], name: str) -> Any:
-    """A property of a node, None where it has none."""
-    facts = node.get("properties", [])
-    return next((each["value"].get("value") for each in facts if each["name"] == name), None)
-
-
-def heard(person: Person) -> list[str]:
-    """The texts in live regions; fails if one of them interrupts."""
-    nodes = tree(person)
-    by_id = {node["nodeId"]: node for node in nodes}
-    texts = []
-    for node in nodes:
-        if node["ignored"] or node["role"]["value"] != "StaticText":
-            continue
-        above = node
-        while above := by_id.get(above.get("parentId", ""), {}):
-            if live := fact(above, "live"):
-                assert live == "polite"
-                texts.append(node["name"]["value"])
-                break
-    return texts
-
-
-def until_heard(person: Person, words: str) -> None:
-    """Wait until a live region says it."""
-    for _ in range(100):
-        if words in " ".join(heard(person)):
-            return
-        person.page.wait_for_timeout(100)
-    pytest.fail(f"“{words}” is not in {heard(person)}")
 
 
 def test_a_seat_is_announced_and_so_is_a_promotion(
@@ -114,18 +65,6 @@ def test_a_lost_connection_is_told_politely(meet: Meet, term: Term, section: Sec
     assert not heard(ada)
     ada.page.locator("#connection").evaluate("it => { it.hidden = false }")
     until_heard(ada, "Live updates are paused")
-
-
-def test_everything_has_a_name(meet: Meet, campus: Campus) -> None:
-    nameless = []
-    for person, page in tour(meet, campus):
-        for node in seen(person):
-            role, name = node["role"]["value"], node.get("name", {}).get("value", "").strip()
-            if fact(node, "focusable") and role in {"button", "link", "textbox", "combobox"}:
-                nameless += [f"{page}: {role} “{name}”"] if not name.strip(ICONS) else []
-            if role in {"dialog", "navigation", "region"} and not name:
-                nameless.append(f"{page}: {role}")
-    assert not nameless
 
 
 def test_the_columns_of_tables_have_headers(meet: Meet, campus: Campus) -> None:

@@ -1,7 +1,7 @@
 """Every page and dialog of the portal once, as tests of all pages walk through them."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from playwright.sync_api import expect
@@ -110,10 +110,12 @@ STOPS = (
 EXPECTED = re.compile(r"Failed to load resource: .* status of (403|404|422)")
 
 
-def tour(meet: Meet, campus: Campus, **options: object) -> Iterator[tuple[Person, str]]:
+def tour(
+    meet: Meet, campus: Campus, stops: Sequence[Stop], **options: object
+) -> Iterator[tuple[Person, str]]:
     """Stop by stop, in one window for each person; gives who looks, and what to call the page."""
     people: dict[str, Person] = {}
-    for stop in STOPS:
+    for stop in stops:
         person = people.get(stop.who) or meet(stop.who, **options)
         people[stop.who] = person
         person.expected = EXPECTED

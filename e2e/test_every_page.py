@@ -1,0 +1,54 @@
+"""Every page is for everyone: read aloud, in the dark, small, zoomed, with no motion, by touch."""
+
+from collections.abc import Iterator, Sequence
+
+import pytest
+from playwright.sync_api import Page
+
+from e2e import axe, sizes
+from e2e.campus import Campus
+from e2e.looks import DESKTOP, PHONE
+from e2e.person import Meet, Person
+from e2e.told import nameless
+from e2e.tour import STOPS, Stop, tour
+
+EACH = 8  # stops of one test
+PARTS = [STOPS[at : at + EACH] for at in range(0, len(STOPS), EACH)]
+
+# What moves though its reader wants no motion.
+MOVING = """() => [...document.querySelectorAll("*")]
+    .flatMap((it) => [null, "::before", "::after", "::backdrop"].map((part) => [it, part]))
+    .filter(([it, part]) => {
+        const { transitionDuration, animationName } = getComputedStyle(it, part);
+        return animationName !== "none" || transitionDuration.split(", ").some((it) => it !== "0s");
+    })
+    .map(([it, part]) => `${it.outerHTML.slice(0, 80)} ${part ?? ""}`)"""
+
+
+def looks(page: Page) -> Iterator[str]:
+    """The page as it is seen on a desktop in light and on a phone in dark."""
+    page.set_viewport_size(DESKTOP)
+    page.emulate_media(color_scheme="light")
+    yield "on a desktop in light"
+    page.set_viewport_size(PHONE)
+    page.emulate_media(color_scheme="dark")
+    yield "on a phone in dark"
+    page.set_viewport_size(DESKTOP)
+    page.emulate_media(color_scheme="light")
+
+
+def wrong(person: Person) -> Iterator[str]:
+    """All that keeps somebody from the page that the person looks at."""
+    page = person.page
+    yield from nameless(person)
+    yield from (f"moves: {each}" for each in page.evaluate(MOVING))
+    for look in looks(page):
+        yield from (f"{look}: {each}" for each in axe.barriers(page))
+    yield from sizes.lacks(page)
+
+
+@pytest.mark.parametrize("stops", PARTS, ids=range(len(PARTS)))
+def test_nobody_is_kept_out(meet: Meet, campus: Campus, stops: Sequence[Stop]) -> None:
+    walk = tour(meet, campus, stops, reduced_motion="reduce")
+    found = [f"{name}: {each}" for person, name in walk for each in wrong(person)]
+    assert not found, "\n".join(found)

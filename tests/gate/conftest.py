@@ -13,6 +13,8 @@ from portal.gate.places import Place
 from tests import cast as builders
 from tests.cast import Cast
 
+Enter = Callable[..., Place]
+
 
 @pytest.fixture
 def guarded(app: Flask) -> Any:
@@ -29,6 +31,6 @@ def term(cast: Cast) -> Any:  # noqa: ARG001
 
 
 @pytest.fixture
-def enter(backend: Backend, term: Any) -> Callable[..., Place]:  # noqa: ARG001
+def enter(backend: Backend, term: Any) -> Enter:  # noqa: ARG001
     """Lets a student, any number, into the room of a window."""
     return lambda window, student: room.enter(term.id, window.id, student)

@@ -1,19 +1,17 @@
 """Rooms go on by themselves, at the moment of their opening, and leave nothing behind."""
 
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from portal.backend import Backend
 from portal.gate import room
 from portal.gate.attend import LONGEST, attend
-from portal.gate.places import Place
 from tests import cast as builders
-from tests.gate.test_room_model import kept
+from tests.gate.conftest import Enter
+from tests.gate.hall import kept
 
 DAY = 24 * 60 * builders.MINUTE
-Enter = Callable[..., Place]
 
 
 def test_it_is_due_again_at_the_next_opening_and_within_a_second(term: Any) -> None:

@@ -1,6 +1,5 @@
 """`fairseat order TERM WINDOW` recomputes a draw, of the ledger or of the published text."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +8,8 @@ from click.testing import CliRunner, Result
 
 from portal.cli import main
 from portal.gate import order
-from portal.gate.places import Place
 from tests import cast as builders
+from tests.gate.conftest import Enter
 
 
 def command(*arguments: object, text: str = "") -> Result:
@@ -18,7 +17,7 @@ def command(*arguments: object, text: str = "") -> Result:
 
 
 @pytest.fixture
-def window(term: Any, enter: Callable[..., Place]) -> Any:
+def window(term: Any, enter: Enter) -> Any:
     found = builders.a_coming_window(term)
     for student in range(1, 10):
         enter(found, student)

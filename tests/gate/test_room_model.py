@@ -1,6 +1,5 @@
 """Whatever is asked of a waiting room in whatever order, it says and holds what the model does."""
 
-import json
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -20,8 +19,8 @@ from portal.gate import room
 from portal.gate.passes import STAY
 from portal.gate.places import Place
 from portal.gate.room import WindowShut
-from portal.seats.answers import WindowView
 from tests import cast as builders
+from tests.gate.hall import kept
 from tests.gate.model import Model, Told
 
 STUDENTS = range(1, 9)
@@ -183,12 +182,6 @@ class Waiting(RuleBasedStateMachine):
     def told(self, place: Place) -> Told:
         ends = place.ends and place.ends + self.passed
         return (place.kind, place.request, place.number, place.ahead, ends)
-
-
-def kept(window: WindowView) -> str:
-    """The window as the ledger keeps it."""
-    facts = {"name": window.name, "opens": window.opens, "closes": window.closes}
-    return json.dumps({**facts, "state": "scheduled", "cohort": {}})
 
 
 @pytest.mark.timeout(600)  # a failure takes its time to be made small

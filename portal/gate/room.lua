@@ -2,7 +2,8 @@
 
 -- The waiting room of each selection window: who came before it opened is in an order that a seed
 -- gives, who came later stands behind, and so many are called in as its limits allow. It stands
--- beside the ledger's windows, so that both open by the same clock.
+-- beside the ledger's windows, so that both open by the same clock. The numbers below are the only
+-- ones: portal/gate/room.py reads them here, for what pages say and for the tests' own room.
 --
 -- KEYS[1] is the term's prefix, "{t:7}". ARGV[1] is a JSON object with the window, and so is the
 -- reply. Times are ms by the server's clock. A request, 32 hex digits, is one student's place.
@@ -22,8 +23,9 @@ local DEAF = 30000      -- ms without any sign of life at all: it is we who hear
 local CHANCE = 1800000  -- ms in which who was skipped may come back, to the front
 local TAKE = 60000      -- ms to come in once called
 local BURST = 10000     -- ms of new ones that may come at once
-local SLOT, SLOTS = 30000, 20
 local LONGEST = 900000  -- ms of a visit while others wait, however busy it is
+local SLOT = 30000      -- ms in which it is counted how far the line came
+local SLOTS = 20        -- of these that are kept
 local MOST = 500        -- places looked at in one step: others are to be answered meanwhile
 local KEEP = 86400000   -- ms from the end of a window until its room is tidied up
 

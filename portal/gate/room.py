@@ -1,6 +1,7 @@
 """The waiting room's Python face: each call is one step, by the ledger's clock (ms)."""
 
 import hashlib
+import re
 import secrets
 from functools import lru_cache
 from pathlib import Path
@@ -15,6 +16,9 @@ from portal.seats.errors import LedgerSilent, LedgerUnavailable
 from portal.seats.library import Library, prefix, reached
 
 CODE = Path(__file__).with_suffix(".lua").read_text(encoding="utf-8")
+# The numbers that the room goes by, such as PATIENCE: most are ms.
+RULE = re.compile(r"^local ([A-Z]+) = (\d+)", re.MULTILINE)
+RULES = {name: int(number) for name, number in RULE.findall(CODE)}
 TOGETHER = 1000  # signs of life in one step
 MOST = 1_000_000  # of either limit
 BITS = 52  # of a digest, as many as a score holds

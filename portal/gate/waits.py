@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from portal.gate.places import Place, Room
+from portal.gate.room import RULES
 
 MINUTE = 60_000
 NEVER = 24 * 60 * MINUTE  # the end of a range that nobody can know
@@ -20,7 +21,8 @@ FIRST = 4 * MINUTE  # until the first of them end
 STAYING = 0.7  # at least so many of a line are still there when they are called
 FULL = 0.9  # the share of places taken from which on the line moves as visits end
 RUSH = 0.3  # a slot in which so much of the room was filled shows its opening, not its pace
-SLOT, FEWEST, RECENT = 30_000, 2, 3  # ms; slots
+SLOT = RULES["SLOT"]
+FEWEST, RECENT = 2, 3  # slots
 DOUBT, YOUNG = 1.4, 1.2  # how wrong a pace may be, and how much more soon after the opening
 YOUTH = 4 * MINUTE
 NOTICE = 5_000  # ms until someone who could come in has noticed

@@ -7,9 +7,11 @@ from bisect import bisect_left, insort
 from dataclasses import dataclass, field
 
 from portal.gate.places import Room
+from portal.gate.room import RULES
 
-PATIENCE, DEAF, CHANCE, TAKE, BURST = 240_000, 30_000, 1_800_000, 60_000, 10_000
-LONGEST, MOST, SLOT, SLOTS = 900_000, 500, 30_000, 20
+PATIENCE, DEAF, CHANCE = RULES["PATIENCE"], RULES["DEAF"], RULES["CHANCE"]
+TAKE, BURST, LONGEST = RULES["TAKE"], RULES["BURST"], RULES["LONGEST"]
+MOST, SLOT, SLOTS = RULES["MOST"], RULES["SLOT"], RULES["SLOTS"]
 
 Told = tuple[str, str, int, int, int]
 NOWHERE: Told = ("none", "", 0, 0, 0)

@@ -103,6 +103,7 @@ end
 
 -- After a silence of all, nobody is skipped until everyone has had the time to be heard again.
 function Room:hear()
+  if self.phase == "unknown" then return end -- anyone may ask for any number
   local heard = number(self:field("heard"))
   if heard > 0 and self.at - heard > DEAF then redis.call("HSET", self.base, "patient", self.at + PATIENCE) end
   redis.call("HSET", self.base, "heard", self.at)

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from portal.backend import Backend
 from portal.gate import room
 from portal.gate.room import WindowShut
 from tests import cast as builders
@@ -45,6 +46,13 @@ def test_a_thousand_who_come_together_each_have_one_place(term: Any, enter: Ente
 def test_an_ended_window_lets_nobody_in(term: Any, enter: Enter) -> None:
     with pytest.raises(WindowShut):
         enter(builders.an_ended_window(term), 1)
+
+
+def test_a_window_that_nobody_knows_leaves_nothing_behind(term: Any, backend: Backend) -> None:
+    assert room.look(term.id, 888_888, 1).kind == "none"
+    assert room.touch(term.id, 888_888, [1]) == [1]
+    assert room.stay(term.id, 888_888, 1) is None
+    assert not list(backend.redis.scan_iter(f"{{t:{term.id}}}:room:*"))
 
 
 def test_rooms_of_several_windows_do_not_mix(term: Any, enter: Enter) -> None:

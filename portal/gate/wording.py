@@ -1,11 +1,14 @@
 """What is said of a place in line, for pages and for their own script (static/js/room.js)."""
 
+from datetime import timedelta
 from functools import lru_cache, partial
 from typing import Any, Literal
 
 from babel import Locale
+from babel.dates import format_timedelta
 from babel.numbers import format_decimal
 
+from portal.gate.room import RULES
 from portal.gate.waits import MINUTE, NEVER, Range
 from portal.windows.countdown import forms
 from portal.words import _, _n, reader
@@ -50,6 +53,11 @@ def brief(long: Range) -> str:
     least, most, unit = _rounded(long)
     span = "<1" if most <= 1 and unit == "minutes" else f"{least}–{most}"
     return _("%(count)s min", count=span) if unit == "minutes" else _("%(count)s h", count=span)
+
+
+def lasting(rule: str) -> str:
+    """How long one of the room's numbers is, such as `4 minutes`."""
+    return str(format_timedelta(timedelta(milliseconds=RULES[rule]), locale=reader()))
 
 
 def words() -> dict[str, Any]:

@@ -45,3 +45,10 @@ def test_the_script_is_given_the_same_words(application: Flask) -> None:
         assert words["before"]["other"] == "%(count)s people are before you."
         assert words["about"]["minutes"]["other"] == "about %(count)s minutes"
         assert words["span"] == "%(least)s to %(most)s"
+
+
+def test_the_rooms_numbers_are_told_in_the_readers_language(application: Flask) -> None:
+    with application.test_request_context():
+        assert wording.lasting("PATIENCE") == "4 minutes"
+        with speaking("es"):
+            assert wording.lasting("TAKE") == "1 minuto"

@@ -1,0 +1,35 @@
+"""A window whose room lets nobody in until a story admits somebody."""
+
+from collections.abc import Callable
+
+import pytest
+
+from portal.catalog.models import Term
+from portal.gate import room
+from portal.seats.answers import WindowView
+from tests import cast as builders
+
+Admit = Callable[[int], object]
+
+
+@pytest.fixture
+def window(term: Term) -> WindowView:
+    """It is open, and its room lets nobody in."""
+    found = builders.an_open_window(term)
+    room.set_limits(term.id, found.id, 6000, 0, off=False)
+    return found
+
+
+@pytest.fixture
+def admit(term: Term, window: WindowView) -> Admit:
+    """Lets so many be in at once from now on."""
+    return lambda number: room.set_limits(term.id, window.id, 6000, number, off=False)
+
+
+@pytest.fixture
+def crowd(term: Term, window: WindowView) -> list[int]:
+    """Others who wait already, and whose pages are closed by now."""
+    found = list(range(900_000, 900_005))
+    for student in found:
+        room.enter(term.id, window.id, student)
+    return found

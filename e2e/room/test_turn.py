@@ -1,0 +1,140 @@
+"""One's turn: whoever is called picks at once, from whatever page they wait on."""
+
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from e2e.looks import PHONE
+from e2e.person import Meet
+from e2e.room.conftest import Admit
+from e2e.room.waiter import FRAME, waits_as
+from e2e.test_lobby import banner_is
+from portal.catalog.models import Section, Term
+from portal.gate import passes
+from tests import cast as builders
+
+
+def test_the_next_one_waits_and_picks_when_the_first_is_done(
+    meet: Meet, term: Term, section: Section, admit: Admit
+) -> None:
+    admit(1)
+    ada, ben = meet("ada").enter(term), meet("ben").enter(term)
+    ada.pick(section)
+    ben.ask(section)
+    expect(ben.dialog).to_contain_text("You are number 2 in line")
+    waits_as(ben, 2)
+    ben.page.keyboard.press("Escape")
+    expect(ben.page.locator("#banner")).to_contain_text("You are next.")
+    expect(ben.page.locator("#banner .clock")).to_contain_text("min")
+    expect(ben.cell(section).get_by_text("In line")).to_be_visible()
+    expect(ben.cell(section).get_by_role("link")).to_have_count(0)
+
+    ada.asks_until(ada.page.locator("#gate").get_by_text("1 person is waiting."))
+    ada.page.get_by_role("link", name="I am done").click()
+    ada.confirm()
+    banner_is(ben, "open")
+    expect(ben.page).to_have_title(re.compile("^Your turn · "))
+    ben.pick(section)
+    ben.has(section, "selected")
+    expect(ben.page).not_to_have_title(re.compile("Your turn"))
+    ada.has(section, "selected")
+
+
+@pytest.mark.parametrize(
+    "screen", [{"width": 1280, "height": 900}, PHONE], ids=["desktop", "phone"]
+)
+def test_the_lobby_draws_and_opens_by_itself_and_nothing_moves(
+    meet: Meet, term: Term, section: Section, screen: Any
+) -> None:
+    window = builders.a_coming_window(term)
+    ada = meet("ada", viewport=screen).enter(term)
+    expect(ada.page.locator("#gate")).to_contain_text("You are in the draw for the first places.")
+    before = ada.page.evaluate(FRAME)
+    ada.page.evaluate(PHASES)
+    builders.open_soon(term, window)
+    banner_is(ada, "open", 40)
+    assert ada.page.evaluate(FRAME) == before
+    drawing, opened = ada.page.evaluate("phases")
+    assert drawing["phase"] == "line"
+    assert "Drawing the order…" in drawing["textContent"]
+    assert opened["at"] >= drawing["at"]
+    ada.pick(section)
+    expect(ada.page).not_to_have_title(re.compile("Your turn"))
+
+
+# Every phase that the banner takes on from here, when, and under what title.
+PHASES = """() => {
+    window.phases = [];
+    const look = () => {
+        const banner = document.getElementById("banner");
+        const { dataset: { phase }, textContent } = banner;
+        if (phase !== (window.phases.at(-1)?.phase ?? "before")) {
+            window.phases.push({ phase, at: performance.now(), textContent });
+        }
+    };
+    const what = { childList: true, subtree: true, attributes: true };
+    new MutationObserver(look).observe(document.body, what);
+}"""
+
+
+@pytest.mark.usefixtures("crowd")
+def test_without_scripts_one_takes_a_place_waits_and_picks(
+    meet: Meet, term: Term, section: Section, admit: Admit
+) -> None:
+    ada = meet("ada", java_script_enabled=False)
+    ada.go(f"/terms/{term.id}")
+    ada.page.get_by_role("button", name="Take my place in line").click()
+    expect(ada.page.locator("#room")).to_contain_text("Before you")
+    expect(ada.page.locator("#banner")).to_contain_text("You are number 6 in line")
+    ada.go(f"/terms/{term.id}/sections/{section.id}/pick")
+    expect(ada.page.get_by_role("heading", name="You are number 6 in line")).to_be_visible()
+    admit(10)
+    button = ada.page.get_by_role("button", name="Pick this section")
+    ada.asks_until(button)
+    button.click()
+    expect(ada.mine).to_contain_text(section.title)
+
+
+def test_the_dialog_becomes_the_form_when_it_is_my_turn(
+    meet: Meet, term: Term, section: Section, admit: Admit
+) -> None:
+    ada = meet("ada").enter(term)
+    ada.ask(section)
+    expect(ada.dialog.get_by_role("heading", name="You are number 1 in line")).to_be_focused()
+    admit(1)
+    expect(ada.dialog.get_by_role("button", name="Pick this section")).to_be_visible()
+    ada.confirm()
+    ada.has(section, "selected")
+
+
+@pytest.mark.usefixtures("crowd")
+def test_the_page_of_the_line_leads_to_the_list_at_my_turn(
+    meet: Meet, term: Term, section: Section, admit: Admit
+) -> None:
+    ada = waits_as(meet("ada").enter(term), 6)
+    ada.page.get_by_role("link", name="How the line works").click()
+    expect(ada.page.locator("#room")).to_contain_text("Before you")
+    with ada.page.expect_navigation(url=f"**/terms/{term.id}"):
+        admit(10)
+    expect(ada.page).to_have_title(re.compile("^Your turn · "))
+    ada.pick(section)
+
+
+def test_a_visit_goes_on_by_itself_and_its_end_is_told_where_it_can_t(
+    meet: Meet, term: Term, section: Section, admit: Admit
+) -> None:
+    admit(1)
+    ada = meet("ada")
+    ada.expected = re.compile("WebSocket")
+    ada.page.route_web_socket("**/ws", lambda socket: socket.close())  # so that it hears nothing
+    ada.go(f"/terms/{term.id}")
+    ada.pick(section)
+    ada.page.clock.install()
+    ada.page.reload()
+    with ada.page.expect_response("**/stage**"):
+        ada.page.clock.run_for(passes.STAY)
+    # For the server no time has passed, so the end is the same: as while others wait.
+    ada.page.clock.run_for(passes.STAY)
+    expect(ada.page.locator(".toast")).to_contain_text("Your visit ends at")

@@ -1,0 +1,94 @@
+"""The line at the gate: one waits and sees it move, and nobody loses a place."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from e2e.looks import PHONE
+from e2e.person import Meet, Person, context_of
+from e2e.room.conftest import Admit
+from e2e.room.waiter import FRAME, waits_as
+from e2e.test_announce import heard, until_heard
+from e2e.test_lobby import banner_is
+from portal.catalog.models import Section, Term
+
+
+def test_a_refresh_a_second_tab_and_another_browser_keep_the_place(
+    meet: Meet, term: Term, crowd: list[int], admit: Admit
+) -> None:
+    ada = waits_as(meet("ada").enter(term), 6)
+    waits_as(meet("ben").enter(term), 7)
+    ada.page.reload()
+    waits_as(ada, 6)
+    tab = waits_as(Person(context_of(ada).new_page()).enter(term), 6)
+    phone = waits_as(meet("ada", viewport=PHONE).enter(term), 6)
+    admit(len(crowd) + 1)
+    for each in (ada, tab, phone):
+        banner_is(each, "open")
+    assert not tab.complaints
+
+
+@pytest.mark.usefixtures("crowd")
+def test_the_number_of_those_before_goes_down_by_itself_and_nothing_moves(
+    meet: Meet, term: Term, section: Section, admit: Admit
+) -> None:
+    ada = waits_as(meet("ada", viewport=PHONE).enter(term), 6)
+    note = ada.page.locator("#banner")
+    expect(note).to_contain_text("5 people are before you.")
+    asked: list[str] = []
+    ada.page.on("request", lambda request: asked.append(request.url))
+    before = ada.page.evaluate(FRAME)
+    admit(3)
+    expect(note).to_contain_text("2 people are before you.")
+    admit(4)
+    expect(note).to_contain_text("1 person is before you.")
+    assert not [url for url in asked if "/stage" in url]
+    assert ada.page.evaluate(FRAME) == before
+    admit(6)
+    banner_is(ada, "open")
+    assert ada.page.evaluate(FRAME) == before
+    ada.pick(section)
+
+
+@pytest.mark.usefixtures("crowd")
+@pytest.mark.parametrize("inside", [1, 3])
+def test_the_page_tells_the_same_wait_as_the_server(
+    meet: Meet, term: Term, admit: Admit, inside: int
+) -> None:
+    ada = waits_as(meet("ada").enter(term), 6)
+    banner = ada.page.locator("#banner")
+    admit(inside)
+    expect(banner).to_contain_text(f"{5 - inside} people are before you.")
+    by_script = ada.page.locator("#banner .clock").inner_text()
+    assert "min" in by_script
+    ada.page.reload()
+    waits_as(ada, 6)
+    expect(ada.page.locator("#banner .clock")).to_have_text(by_script)
+
+
+def test_where_there_is_no_socket_the_page_asks(
+    meet: Meet, term: Term, section: Section, admit: Admit
+) -> None:
+    ada = meet("ada")
+    ada.expected = re.compile("WebSocket")
+    ada.page.route_web_socket("**/ws", lambda socket: socket.close())
+    ada.go(f"/terms/{term.id}")
+    ada.ask(section)
+    waits_as(ada, 1)
+    admit(1)
+    expect(ada.dialog.get_by_role("button", name="Pick this section")).to_be_visible(timeout=20_000)
+
+
+@pytest.mark.usefixtures("crowd")
+def test_the_wait_and_the_turn_are_announced_and_nothing_between(
+    meet: Meet, term: Term, admit: Admit
+) -> None:
+    ada = meet("ada").enter(term)
+    until_heard(ada, "You are number 6 in line:")
+    told = heard(ada)
+    admit(2)
+    expect(ada.page.locator("#banner")).to_contain_text("3 people are before you.")
+    assert heard(ada) == told
+    admit(10)
+    until_heard(ada, "Your turn. Pick your sections")

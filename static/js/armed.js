@@ -6,7 +6,8 @@ const MOST = 2; // times that one form is sent again
 const form = () => document.querySelector(".plan-go");
 const button = () => document.querySelector(".plan-submit");
 const inLine = () => document.querySelector('.banner[data-phase="line"]') !== null;
-const key = () => `fairseat-armed ${form()?.getAttribute("action")}`;
+const isIn = () => document.querySelector(".banner[data-until]") !== null;
+const key = () => `fairseat-armed ${document.body.dataset.liveTerm}`;
 const armed = () => sessionStorage.getItem(key()) !== null;
 const tries = new WeakMap();
 
@@ -25,7 +26,7 @@ function mark() {
 // The plan is sent as it is seen then, if the page is still there.
 function fire() {
   mark();
-  if (inLine() || !button() || !armed()) return;
+  if (!isIn() || !button() || !armed()) return;
   arm(false);
   form().requestSubmit();
 }
@@ -37,6 +38,11 @@ addEventListener("click", (event) => {
   const words = armed() && form().querySelector("template[data-armed]");
   if (words) document.getElementById("toasts").append(words.content.firstElementChild.cloneNode(true));
 }, true);
+
+// Who leaves the line wants nothing sent.
+addEventListener("submit", ({ target }) => {
+  if (target.action.endsWith("/room/leave")) arm(false);
+});
 
 // The guard has sent it away: get in, and send it once more; or wait for one's turn with it.
 addEventListener("htmx:beforeSwap", (event) => {

@@ -77,7 +77,8 @@ function settle() {
   const from = shown?.dataset.phase; // as the countdown may have turned it
   shown = banner;
   say();
-  if (from === "line" && banner.dataset.phase === "open") arrive(banner);
+  if (from === "line" && banner?.dataset.until) arrive(banner);
+  number = banner?.dataset.number;
 }
 
 function arrive(banner) {
@@ -88,7 +89,6 @@ function arrive(banner) {
     return;
   }
   if (number) greet(banner);
-  number = undefined;
   dispatchEvent(new Event("fs:in"));
 }
 
@@ -115,5 +115,5 @@ addEventListener("htmx:oobBeforeSwap", ({ detail: { target } }) => {
 
 if (sessionStorage.getItem(ARRIVED) === location.pathname) {
   sessionStorage.removeItem(ARRIVED);
-  if (shown?.dataset.phase === "open") greet(shown);
+  if (shown?.dataset.until) greet(shown);
 }

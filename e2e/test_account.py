@@ -77,7 +77,7 @@ def test_a_changed_password_logs_out_every_other_window(meet: Meet) -> None:
     change(here, PASSWORD, FRESH)
     expect(here.page.locator("#toasts")).to_contain_text("Your password is changed.")
     there.go("/account")
-    # Another process may know of it two seconds later.
+    # Another process may take a moment to hear of it.
     there.asks_until(there.page.get_by_label("User name"))
     there.log_in("tess", FRESH)
 

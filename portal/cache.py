@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import Future
+from math import inf
 from threading import Lock
 from time import monotonic
 from typing import Generic, TypeVar
@@ -74,6 +75,14 @@ class Cache(Generic[Key, Value]):
             self._forgotten += 1
             self._known.pop(key, None)
             self._readings.pop(key, None)
+
+    def doubt(self, key: Key) -> None:
+        """Read the value anew when it is next asked for, if it can be read then."""
+        with self._lock:
+            self._forgotten += 1
+            self._readings.pop(key, None)
+            if key in self._known:
+                self._known[key] = (-inf, self._known[key][1])
 
     def clear(self) -> None:
         """Forget everything."""

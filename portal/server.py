@@ -49,7 +49,7 @@ def post_fork(server: Any, worker: Any) -> None:  # noqa: ARG001  gunicorn's sig
 
 
 def post_worker_init(worker: Any) -> None:
-    """Read what is offered before the first visitor comes, and see open pages off at the end."""
+    """Read and hear what is new before the first visitor comes, and see pages off at the end."""
     from portal.catalog import board  # noqa: PLC0415  only after gevent has patched
     from portal.edge import patience  # noqa: PLC0415
     from portal.live import leaving  # noqa: PLC0415
@@ -57,7 +57,9 @@ def post_worker_init(worker: Any) -> None:
 
     logging.basicConfig(format=LINE)
     worker.log.error_log.addFilter(patience.hush)
-    leaving.watch(worker, worker.wsgi)
+    if hub := worker.wsgi.extensions.get("live"):  # an app on trial may have none
+        hub.start()
+        leaving.watch(worker, hub)
     board.preload()
     profile.preload()
 

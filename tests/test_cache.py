@@ -156,6 +156,22 @@ def test_a_forgotten_value_is_read_anew(database: Database) -> None:
     assert (cache.peek("ada"), cache.get("ada"), cache.peek("ada")) == (None, "ada 3", "ada 3")
 
 
+def test_a_value_in_doubt_is_read_anew_and_serves_while_the_database_is_away(
+    database: Database,
+) -> None:
+    cache = database.cache(60)
+    assert cache.get("a") == "a 1"
+    database.away = True
+    cache.doubt("a")
+    assert cache.get("a") == "a 1"
+    cache = database.cache(60)
+    database.away = False
+    assert cache.get("a") == "a 3"
+    cache.doubt("a")
+    cache.doubt("b")
+    assert cache.get("a") == "a 4"
+
+
 def test_what_was_being_read_when_it_was_forgotten_is_not_kept(
     database: Database, others: ThreadPoolExecutor
 ) -> None:

@@ -17,6 +17,7 @@ from portal.live.page import REFUSED, Batch, Page
 from portal.live.rooms import Rooms
 from portal.live.subscription import Hear, Subscription
 from portal.live.topics import Topic, Topics
+from portal.people import accounts
 from portal.seats.answers import Seats
 from portal.seats.errors import LedgerUnavailable
 
@@ -156,6 +157,7 @@ class Hub:
 
     def _hear_ended(self, account: int, _: Any) -> None:
         """Pages whose session goes on come back at once; the others can't."""
+        accounts.doubt(account)
         for page in list(self.pages):
             if page.visitor.id == account:
                 page.close(REFUSED)

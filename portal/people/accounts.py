@@ -68,7 +68,10 @@ def bearer(asked: Request = request) -> str | None:
 
 
 def find(account_id: int) -> Visitor | None:
-    """The account's visitor, at most 2 s behind, more only while PostgreSQL is away."""
+    """The account's visitor, at most 2 s behind, more only while PostgreSQL is away.
+
+    That sessions were ended is heard at once (portal/live/hub.py), where the ledger is reached.
+    """
     changes.look()
     return _visitors.get(account_id)
 
@@ -76,6 +79,11 @@ def find(account_id: int) -> Visitor | None:
 def forget(account_id: int) -> None:
     """Read the account anew when it is next asked for."""
     _visitors.forget(account_id)
+
+
+def doubt(account_id: int) -> None:
+    """The same, unless PostgreSQL is away."""
+    _visitors.doubt(account_id)
 
 
 def read(which: ColumnElement[bool]) -> Visitor | None:

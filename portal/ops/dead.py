@@ -82,7 +82,7 @@ class Watch:
     def __init__(self, redis: Redis) -> None:
         self.redis = redis
         self._counts: dict[str, int] = {}
-        self._told: set[str] = set()
+        self._told: set[tuple[str, datetime]] = set()
         self._scheduler = RQScheduler(
             QUEUES, redis, logging_level="WARNING", serializer=JSONSerializer
         )
@@ -104,9 +104,10 @@ class Watch:
         self._counts = counts(self.redis) if changed else found
 
     def _tell(self, letter: DeadLetter) -> None:
-        if letter.id in self._told:
+        told = letter.id, letter.died_at
+        if told in self._told:
             return
-        self._told.add(letter.id)
+        self._told.add(told)
         log.critical(
             "ALARM dead-letter: job %s of queue %s failed twice: %s. See `fairseat jobs`.",
             letter.id,

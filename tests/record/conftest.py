@@ -1,0 +1,27 @@
+"""A term whose recorder fails, and the job that was given up of it."""
+
+import pytest
+
+from portal.backend import Backend
+from portal.ops import dead
+from portal.ops.dead import DeadLetter
+from portal.record.wake import wake
+from tests.record.poison import give_up, journal, seq
+from tests.record.rush import Rush, a_rush
+
+
+@pytest.fixture
+def poisoned(backend: Backend) -> Rush:
+    """A term in whose journal there is something that nobody can read."""
+    rush = a_rush(sections=1, students=1)
+    backend.redis.xadd(journal(rush), {"event": "nonsense"}, id=f"{seq(backend, rush) + 1}-0")
+    return rush
+
+
+@pytest.fixture
+def given_up(backend: Backend, poisoned: Rush) -> DeadLetter:
+    """A job about it as a worker leaves it behind after its second failure."""
+    wake(poisoned.term, ["record"])
+    give_up(backend, "poison")
+    (letter,) = dead.letters(backend.redis)
+    return letter

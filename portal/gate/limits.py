@@ -51,6 +51,9 @@ COSTS: Mapping[str, tuple[Limit, int]] = {
     "student.change_plan": (PLANNING, 1),
     "student.plan_section": (PLANNING, 1),
     "live.socket": (REQUESTS, 3),
+    # Ten thousand requests are read and sorted.
+    "student.show_order": (REQUESTS, 20),
+    "student.order_file": (REQUESTS, 20),
     "captcha.solve": (PROOFS, 1),
     "captcha.enter": (PROOFS, 1),
     "captcha.send": (CODES, 1),
@@ -60,6 +63,8 @@ COSTS_OF_STRANGERS: Mapping[str, int] = {
     "login.challenge": 3,
     "login.solve": 3,
     "oidc.come_back": 10,  # the provider is asked
+    "student.show_order": 20,
+    "student.order_file": 20,
 }
 
 

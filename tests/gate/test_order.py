@@ -2,7 +2,6 @@
 
 import re
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from portal.windows import schedule
 from portal.windows.schedule import Plan
 from tests import cast as builders
 from tests.cast import Cast
+from tests.gate.hall import open_now
 from tests.test_health import stalled
 from tests.web.visitors import browser_of
 from tests.web.visits import words
@@ -26,11 +26,10 @@ WRONG = "do not agree with the fingerprint"
 
 def drawn(term: Any, students: range | list[int]) -> Any:
     """A window that has just opened, to which these came early."""
-    window = builders.a_coming_window(term, minutes=0.4 / 60)
+    window = builders.a_coming_window(term)
     for student in students:
         room.enter(term.id, window.id, student)
-    while room.state(term.id, window.id).phase == "before":
-        time.sleep(0.01)
+    open_now(term, window)
     desk.forget_windows()
     return window
 

@@ -8,15 +8,15 @@ from portal.backend import Backend
 from portal.gate import room
 from tests import cast as builders
 from tests.gate.conftest import Enter
-from tests.gate.hall import kept, key, limits, opening_in, until_open
+from tests.gate.hall import kept, key, limits, open_now
 
 
 def test_the_early_ones_are_in_the_order_that_the_seed_gives(term: Any, enter: Enter) -> None:
-    window = opening_in(term, 400)
+    window = builders.a_coming_window(term)
     limits(term, window, per_minute=0)
     promised = room.commitment(term.id, window.id)
     requests = [enter(window, student).request for student in range(1, 60)]
-    until_open(term, window)
+    open_now(term, window)
     late = enter(window, 100)
     seed = room.seed(term.id, window.id)
     assert hashlib.sha256(seed.encode()).hexdigest() == promised

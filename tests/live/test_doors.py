@@ -1,7 +1,6 @@
 """Who may open a socket, what may be said over it, and how it is shut."""
 
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -97,8 +96,8 @@ def test_a_process_that_ends_sends_its_pages_elsewhere(
         tab = open_tab(cast.ada.account_id, ending)
         tab.ask(section.term_id, [section.id])
         tab.shows(section.id, 2)
-        began = time.monotonic()
         ending.child.ask_to_stop()
         assert tab.closed() == RESTART
         ending.child.stop()
-        assert time.monotonic() - began < 4
+        assert ending.child.process
+        assert ending.child.process.returncode == 0  # by itself

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from flask import Flask
@@ -16,10 +17,11 @@ from portal.config import Settings
 from portal.db import transaction
 from portal.embedded import Servers
 from portal.embedded.folder import Folder
+from portal.gate.meter import meters
 from portal.models import Base
 from portal.ops import schema
 from portal.outage import postgresql
-from tests.cast import Cast, assemble
+from tests.cast import Cast, a_term, an_open_window, assemble
 
 hypothesis.register_profile("at any pace", deadline=None)
 hypothesis.load_profile("at any pace")
@@ -70,6 +72,14 @@ def cast(backend: Backend) -> Cast:  # noqa: ARG001
     return assemble()
 
 
+@pytest.fixture
+def term(cast: Cast) -> Any:  # noqa: ARG001
+    """A term whose window is open."""
+    found = a_term()
+    an_open_window(found)
+    return found
+
+
 @pytest.fixture(scope="session")
 def application(connected: Backend) -> Flask:
     """The web application on the throwaway servers, without CSRF tokens and without the gate."""
@@ -82,6 +92,15 @@ def application(connected: Backend) -> Flask:
 def app(application: Flask, backend: Backend) -> Flask:  # noqa: ARG001
     """The web application, its data empty."""
     return application
+
+
+@pytest.fixture
+def guarded(app: Flask) -> Iterator[Flask]:
+    """The web application with its gate, as it is outside of the tests."""
+    meters().own.clear()
+    app.config["GATE"] = True
+    yield app
+    app.config["GATE"] = False
 
 
 @pytest.fixture

@@ -3,12 +3,10 @@
 import json
 import re
 import shlex
-from collections.abc import Iterator
 from pathlib import Path
 from string import Template
 from typing import Any
 
-import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
@@ -27,14 +25,6 @@ MORE = "…"  # stands for what need not be shown
 VARIES = re.compile(r"(.+_)?id|.+_at|now|receipt|access_token|poll_after")
 # Of an answer, by the names that later requests know them by.
 KEPT = {"student_id": "STUDENT", "request_id": "REQUEST", "access_token": "PASS"}
-
-
-@pytest.fixture
-def guarded(app: Flask) -> Iterator[Flask]:
-    """The application with its gate, as it is outside of the tests."""
-    app.config["GATE"] = True
-    yield app
-    app.config["GATE"] = False
 
 
 def test_every_example_is_answered_as_the_page_says(guarded: Flask, cast: Cast) -> None:

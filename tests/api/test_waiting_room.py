@@ -1,6 +1,5 @@
 """POST and GET /api/v1/waiting-room/<window>/requests, and the pass that comes of it."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -18,14 +17,6 @@ from tests.record.processes import wait_for
 from tests.web.visits import held
 
 SOON = 0.02  # minutes
-
-
-@pytest.fixture
-def guarded(app: Flask) -> Iterator[Flask]:
-    """The application with its gate, as it is outside of the tests."""
-    app.config["GATE"] = True
-    yield app
-    app.config["GATE"] = False
 
 
 @pytest.fixture

@@ -19,13 +19,6 @@ KEY = "a" * 32
 
 
 @pytest.fixture
-def term(cast: Cast) -> Any:  # noqa: ARG001
-    term = builders.a_term()
-    builders.an_open_window(term)
-    return term
-
-
-@pytest.fixture
 def draft(term: Any, cast: Cast) -> Any:
     """A section that has not been published, of a course that nobody has heard of."""
     course = builders.a_course("CSC-9876", title="Unheard-of Matters")

@@ -5,24 +5,26 @@ from typing import Any
 
 import pytest
 from flask import Flask
+from flask.testing import FlaskClient
 
 from portal.backend import Backend
 from portal.gate import room
-from portal.gate.meter import meters
 from portal.gate.places import Place
 from tests import cast as builders
 from tests.cast import Cast
+from tests.gate.lobby import proven
 
 Enter = Callable[..., Place]
 
 
 @pytest.fixture
-def guarded(app: Flask) -> Any:
-    """The application with its gate, as it is outside of the tests."""
-    meters().own.clear()
-    app.config["GATE"] = True
-    yield app
-    app.config["GATE"] = False
+def ada(guarded: Flask, cast: Cast) -> FlaskClient:
+    return proven(guarded, "ada", cast.ada)
+
+
+@pytest.fixture
+def ben(guarded: Flask, cast: Cast) -> FlaskClient:
+    return proven(guarded, "ben", cast.ben)
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
@@ -12,11 +11,6 @@ from tests.cast import Cast
 from tests.gate.lobby import come, facts, look, proven, shut, strip
 from tests.web.visitors import browser_of
 from tests.web.visits import DIALOG, HTMX, words
-
-
-@pytest.fixture
-def ada(guarded: Flask, cast: Cast) -> FlaskClient:
-    return proven(guarded, "ada", cast.ada)
 
 
 def kind(term: Any, window: Any, student: Any) -> str:

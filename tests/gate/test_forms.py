@@ -15,15 +15,10 @@ from portal.plans.plan import Part
 from tests import cast as builders
 from tests.cast import Cast
 from tests.gate.holders import written
-from tests.gate.lobby import come, facts, look, proven, shut
+from tests.gate.lobby import come, facts, look, shut
 from tests.test_health import stalled
 from tests.web.visitors import browser_of
 from tests.web.visits import DIALOG, address, held, hidden, press, words
-
-
-@pytest.fixture
-def ada(guarded: Flask, cast: Cast) -> FlaskClient:
-    return proven(guarded, "ada", cast.ada)
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
@@ -10,19 +9,9 @@ from portal.backend import Backend
 from portal.gate import room
 from tests import cast as builders
 from tests.cast import Cast
-from tests.gate.lobby import come, facts, look, proven, shut, strip
+from tests.gate.lobby import come, facts, look, shut, strip
 from tests.web.visitors import browser_of
 from tests.web.visits import HTMX, words
-
-
-@pytest.fixture
-def ada(guarded: Flask, cast: Cast) -> FlaskClient:
-    return proven(guarded, "ada", cast.ada)
-
-
-@pytest.fixture
-def ben(guarded: Flask, cast: Cast) -> FlaskClient:
-    return proven(guarded, "ben", cast.ben)
 
 
 def test_the_lobby_asks_for_the_captcha_first(guarded: Flask, term: Any) -> None:

@@ -36,13 +36,6 @@ def reasons(answer: Any) -> list[str]:
     return [reason.code for reason in answer.reasons]
 
 
-@pytest.fixture
-def term(cast: Cast) -> Any:  # noqa: ARG001
-    found = builders.a_term()
-    builders.an_open_window(found)
-    return found
-
-
 def test_a_student_gets_a_seat(term: Any, cast: Cast) -> None:
     section = builders.a_section(builders.a_course(), term)
     assert claim(cast.ada, section).outcome == Outcome.ENROLLED

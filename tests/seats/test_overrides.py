@@ -15,13 +15,6 @@ from tests.cast import Cast, Meets
 from tests.seats.test_desk import asked, claim, reasons
 
 
-@pytest.fixture
-def term(cast: Cast) -> Any:  # noqa: ARG001
-    found = builders.a_term()
-    builders.an_open_window(found)
-    return found
-
-
 def permit(section: Any, *waives: str, who: str = "ada") -> None:
     overrides.grant(Whom(who, "Fall 2030", section.crn), waives, "By the dean.", None)
 

@@ -3,8 +3,6 @@
 from typing import Any
 from uuid import uuid4
 
-import pytest
-
 from portal.backend import backend as parts
 from portal.catalog.board import board
 from portal.db import transaction
@@ -33,13 +31,6 @@ def outcomes(submission: Submission) -> list[Outcome]:
 def codes(submission: Submission, line: int) -> list[str]:
     """Why the first option of a line was refused."""
     return [reason.code for part in submission.lines[line].refused[0] for reason in part.reasons]
-
-
-@pytest.fixture
-def term(cast: Cast) -> Any:  # noqa: ARG001
-    found = builders.a_term()
-    builders.an_open_window(found)
-    return found
 
 
 def test_what_is_needed_is_had_before_what_needs_it(term: Any, cast: Cast) -> None:

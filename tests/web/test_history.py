@@ -10,25 +10,10 @@ from flask.testing import FlaskClient
 from portal.record import history as pages
 from portal.record.drain import drain
 from tests import cast as builders
-from tests.cast import Cast
 from tests.web.visitors import browser_of
 from tests.web.visits import address, press, words
 
 CODES = re.compile(r'href="/receipts/([\w-]+)"')
-
-
-@pytest.fixture
-def term(cast: Cast) -> Any:
-    assert cast
-    found = builders.a_term()
-    builders.an_open_window(found)
-    return found
-
-
-@pytest.fixture
-def ada(app: Flask, cast: Cast) -> FlaskClient:
-    assert cast
-    return browser_of(app, "ada")
 
 
 def refused(client: FlaskClient, section: Any) -> None:

@@ -46,14 +46,6 @@ def prove(client: FlaskClient) -> None:
     assert answer.status_code == 204
 
 
-@pytest.fixture
-def guarded(app: Flask) -> Any:
-    """The application with its captcha."""
-    app.config["GATE"] = True
-    yield app
-    app.config["GATE"] = False
-
-
 def attack(app: Flask, times: int = MANY) -> None:
     """As many failures of Ada's name as there may be, each from elsewhere, without their hashes."""
     for _ in range(times):

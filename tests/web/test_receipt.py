@@ -12,23 +12,8 @@ from portal.record.drain import drain
 from portal.record.journal import last_seq
 from portal.record.receipts import code
 from tests import cast as builders
-from tests.cast import Cast
 from tests.web.visitors import browser_of
 from tests.web.visits import address, press, words
-
-
-@pytest.fixture
-def term(cast: Cast) -> Any:
-    assert cast
-    found = builders.a_term()
-    builders.an_open_window(found)
-    return found
-
-
-@pytest.fixture
-def ada(app: Flask, cast: Cast) -> FlaskClient:
-    assert cast
-    return browser_of(app, "ada")
 
 
 @pytest.fixture

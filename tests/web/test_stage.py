@@ -3,25 +3,18 @@
 from typing import Any
 
 import pytest
-from flask import Flask
 from flask.testing import FlaskClient
 
 from portal.backend import backend as parts
 from portal.seats import desk
 from tests import cast as builders
 from tests.cast import Cast
-from tests.web.visitors import browser_of
 from tests.web.visits import HTMX
 
 
 @pytest.fixture
 def term(cast: Cast) -> Any:  # noqa: ARG001
     return builders.a_term()
-
-
-@pytest.fixture
-def ada(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
-    return browser_of(app, "ada")
 
 
 def test_at_the_opening_the_banner_alone_is_new(ada: FlaskClient, term: Any) -> None:

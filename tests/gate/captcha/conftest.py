@@ -1,4 +1,4 @@
-"""Students at a portal with its gate."""
+"""Students who have yet to show that they are no robots."""
 
 import pytest
 from flask import Flask

@@ -13,6 +13,38 @@ from portal.windows.warmup import warm_up
 from tests.catalog.campus import Campus, imported, kinds
 
 DATES = {"date_start": "Jan 06, 2021", "date_end": "Apr 30, 2021"}
+COURSES = [
+    {"course_id": "CSC 225", "dept_code": "CSC", "title": "Algorithms", "credits": "1.5"},
+    {"course_id": "csc226", "dept_code": "CSC", "title": "Graphs", "credits": "1.5 | 3.0"},
+    {"course_id": "MATH_122", "dept_code": "MATH", "title": "Logic", "credits": "1.00 TO 3.00"},
+]
+DEPARTMENTS = [
+    {"dept_code": "CSC", "dept_name": "Computer Science", "school": "Engineering"},
+    {"dept_code": "MATH", "dept_name": "Mathematics", "school": "Science"},
+]
+LECTURES = {
+    "meeting_type": "Lecture",
+    "frequency": "Every Week",
+    "days": "TWF",
+    "start_time": "2:30 pm",
+    "end_time": "3:20 pm",
+    "location": "Elliott Building 167",
+    "instructors": "Thomo/ Berg",
+}
+WEEKEND = {"days": "S U", "start_time": "0900", "end_time": "1220", "location": "TBA"}
+HALF = {
+    "days": "Mon Thu",
+    "start_time": "14:30",
+    "end_time": "15:50",
+    "date_start": "01/06/2021",
+    "date_end": "27 February 2021",
+}
+NOTHING = {"days": "TBA", "start_time": "TBA", "end_time": "TBA", "instructors": "TBD"}
+OTHERS = [
+    ("20552", WEEKEND, {"course_id": "csc 226", "term": "SPRING 2021", "credits": "1.5"}),
+    ("20553", HALF, {"course_id": "Math-122", "credits": "1.00 TO 3.00"}),
+    ("20554", NOTHING, {"course_id": "MATH122", "credits": "1.5", "section": "A02"}),
+]
 
 
 def a_semester() -> Campus:
@@ -36,34 +68,11 @@ def a_semester() -> Campus:
         registration_dates="Nov 16, 2020 to Jan 20, 2021",
         note="Bring your own laptop.",
     )
-    campus.rows["courses.csv"] = [
-        {"course_id": "CSC 225", "dept_code": "CSC", "title": "Algorithms", "credits": "1.5"},
-        {"course_id": "csc226", "dept_code": "CSC", "title": "Graphs", "credits": "1.5 | 3.0"},
-        {"course_id": "MATH_122", "dept_code": "MATH", "title": "Logic", "credits": "1.00 TO 3.00"},
-    ]
-    campus.rows["departments.csv"] = [
-        {"dept_code": "CSC", "dept_name": "Computer Science", "school": "Engineering"},
-        {"dept_code": "MATH", "dept_name": "Mathematics", "school": "Science"},
-    ]
-    campus.meets(
-        crn="20551",
-        meeting_type="Lecture",
-        frequency="Every Week",
-        days="TWF",
-        start_time="2:30 pm",
-        end_time="3:20 pm",
-        location="Elliott Building 167",
-        instructors="Thomo/ Berg",
-        **DATES,
-    )
-    term = {"term": "SPRING 2021", "credits": "1.5"}
-    weekend = {"days": "S U", "start_time": "0900", "end_time": "1220", "location": "TBA"}
-    campus.section("20552", weekend | DATES, course_id="csc 226", **term)
-    half = {"days": "Mon Thu", "start_time": "14:30", "end_time": "15:50"}
-    half |= {"date_start": "01/06/2021", "date_end": "27 February 2021"}
-    campus.section("20553", half, course_id="Math-122", credits="1.00 TO 3.00")
-    nothing = {"days": "TBA", "start_time": "TBA", "end_time": "TBA", "instructors": "TBD"}
-    campus.section("20554", nothing | DATES, course_id="MATH122", credits="1.5", section="A02")
+    campus.rows["courses.csv"] = COURSES
+    campus.rows["departments.csv"] = DEPARTMENTS
+    campus.meets(crn="20551", **LECTURES, **DATES)
+    for crn, meets, fields in OTHERS:
+        campus.section(crn, DATES | meets, **fields)
     campus.prerequisites = {
         "20552": {"prerequisites": {"type": "or", "solo": ["csc 225", "MATH 122"], "nested": []}}
     }

@@ -8,7 +8,7 @@ from portal.notices.relay import Relay, a_breaker
 from portal.notices.smtp import Server, Smtp
 from tests.cast import Cast
 from tests.notices.postman import Postman, a_postman
-from tests.notices.stories import Story, a_story
+from tests.notices.stories import Story, a_story, set_section
 
 
 @pytest.fixture
@@ -27,3 +27,19 @@ def relay(postman: Postman) -> Relay:
     """To the postman; so quick that no test waits."""
     server = Server("127.0.0.1", postman.port)
     return Relay(lambda: Smtp(server, patience=2), a_breaker(rest=0.3), pauses=(0.02, 0.04, 0.08))
+
+
+@pytest.fixture
+def news(story: Story, cast: Cast) -> Story:
+    """One mail is due: Ben has been promoted."""
+    story.hand_over(cast.ada, cast.ben)
+    return story
+
+
+@pytest.fixture
+def much_news(story: Story, cast: Cast) -> Story:
+    """Four mails are due, as a section was canceled."""
+    story.claim(cast.ada, cast.ben, cast.cleo, cast.dan)
+    set_section(story.section, status="CANCELED")
+    story.record()
+    return story

@@ -1,59 +1,19 @@
-"""From the outbox to a mail server: at least once each, and no harm to a server in trouble."""
+"""From the outbox to a mail server: at least once each, and what is not taken again later."""
 
 from collections import Counter
-from collections.abc import Callable
-from socket import create_server
 
 import pytest
 from sqlalchemy import func, text, update
 
-from portal.breakers import FAILURES
 from portal.db import transaction
 from portal.notices.models import Outgoing
-from portal.notices.outbox import revive
 from portal.notices.relay import PAUSES, Relay
 from portal.notices.smtp import Server, Smtp
-from tests.cast import Cast
 from tests.notices.postman import Postman
-from tests.notices.stories import Story, outbox, set_section
-from tests.record.processes import wait_for
+from tests.notices.relays import all_sent, only, until
+from tests.notices.stories import Story, outbox
 
 pytestmark = pytest.mark.timeout(60)
-
-
-@pytest.fixture
-def news(story: Story, cast: Cast) -> Story:
-    """One mail is due: Ben has been promoted."""
-    story.hand_over(cast.ada, cast.ben)
-    return story
-
-
-@pytest.fixture
-def much_news(story: Story, cast: Cast) -> Story:
-    """Four mails are due, as a section was canceled."""
-    story.claim(cast.ada, cast.ben, cast.cleo, cast.dan)
-    set_section(story.section, status="CANCELED")
-    story.record()
-    return story
-
-
-def until(relay: Relay, what: Callable[[], object]) -> None:
-    """Let the relay work, as the clock would call it, until it is true."""
-
-    def work() -> object:
-        relay.send_due()
-        return what()
-
-    wait_for(work)
-
-
-def only() -> Outgoing:
-    (mail,) = outbox()
-    return mail
-
-
-def all_sent() -> bool:
-    return all(mail.sent_at for mail in outbox())
 
 
 def test_what_is_due_is_sent_once(news: Story, relay: Relay, postman: Postman) -> None:
@@ -131,17 +91,6 @@ def test_a_recipient_refused_for_good_is_given_up_at_once(
     assert only().error == "550 no such user"
 
 
-def test_a_server_that_refuses_for_good_is_not_left_alone(
-    news: Story, relay: Relay, postman: Postman
-) -> None:
-    assert news
-    for _ in range(FAILURES + 1):
-        postman.answers = ["550 no such user"]
-        relay.send_due()
-        revive([only().id])
-    assert postman.asked == FAILURES + 1
-
-
 def test_one_dead_letter_holds_up_no_other(
     much_news: Story, relay: Relay, postman: Postman
 ) -> None:
@@ -164,55 +113,6 @@ def test_a_mail_that_can_not_be_written_is_given_up_alone(
     assert len(postman.mails) == 3
     (dead,) = [mail for mail in outbox() if mail.dead_at]
     assert "Traceback" in dead.error
-
-
-def test_a_server_that_is_away_costs_no_try(news: Story, relay: Relay, postman: Postman) -> None:
-    assert news
-    postman.close()
-    for _ in range(3):
-        relay.send_due()
-        with transaction() as session:
-            session.execute(update(Outgoing).values(due_at=func.now()))
-    assert (only().tries, only().dead_at) == (0, None)
-    assert "127.0.0.1" in only().error
-
-
-def test_after_five_failures_it_is_left_alone(news: Story, relay: Relay, postman: Postman) -> None:
-    assert news
-    postman.close()
-    until(relay, lambda: relay.breaker.state == "open")
-    postman.open()
-    before = only()
-    assert relay.send_due() == 0
-    assert (postman.asked, only().tries, only().due_at) == (0, before.tries, before.due_at)
-
-
-def test_then_one_mail_shows_whether_it_is_back(
-    much_news: Story, relay: Relay, postman: Postman
-) -> None:
-    assert much_news
-    postman.close()
-    until(relay, lambda: relay.breaker.state == "open")
-    wait_for(lambda: relay.breaker.state == "half-open")
-    until(relay, lambda: relay.breaker.state == "open")  # one more was tried, in vain
-    postman.open()
-    until(relay, all_sent)
-    assert relay.breaker.state == "closed"
-
-
-def test_a_server_away_and_back_loses_nothing_and_doubles_nothing(
-    much_news: Story, relay: Relay, postman: Postman
-) -> None:
-    assert much_news
-    postman.answers = ["451 busy"]
-    relay.send_due(seconds=0.001)
-    postman.close()
-    until(relay, lambda: relay.breaker.state == "open")
-    postman.open()
-    until(relay, all_sent)
-    names = ("ada", "ben", "cleo", "dan")
-    assert sorted(postman.recipients) == [f"{name}@u.example" for name in names]
-    assert len(set(postman.ids)) == 4
 
 
 def test_what_is_sent_again_has_the_same_id(news: Story, relay: Relay, postman: Postman) -> None:
@@ -260,13 +160,3 @@ def test_what_is_too_late_to_be_of_use_is_not_sent(
     relay.send_due()
     assert postman.mails == []
     assert only().error == "Too late to be of use."
-
-
-def test_a_server_that_never_answers_is_not_waited_for(news: Story, postman: Postman) -> None:
-    assert news
-    with create_server(("127.0.0.1", 0)) as silent:
-        port = silent.getsockname()[1]
-        relay = Relay(lambda: Smtp(Server("127.0.0.1", port), patience=0.2))
-        assert relay.send_due() == 0
-    assert "timed out" in only().error
-    assert postman.mails == []

@@ -1,78 +1,21 @@
 """What happened to a student, newest first: from the event log, and from the journal at once."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 
-from portal.backend import Backend, backend
-from portal.catalog.models import Section, Term
+from portal.catalog.models import Term
 from portal.db import transaction
-from portal.people.models import Student
 from portal.record import history as pages
 from portal.record.drain import drain
 from portal.record.history import Page, history
 from portal.record.models import Event
-from portal.record.receipts import code, find
 from portal.record.told import line
-from portal.seats.answers import Answer, Outcome, Reason
-from portal.seats.asks import Candidate
+from portal.seats.answers import Reason
 from tests import cast as builders
 from tests.cast import Cast
-
-
-@pytest.fixture
-def term(cast: Cast) -> Term:
-    assert cast
-    term = builders.a_term()
-    builders.an_open_window(term)
-    return term
-
-
-def sections(term: Term, *capacities: int) -> list[Section]:
-    """A section of a course of its own for each capacity."""
-    return [
-        builders.a_section(builders.a_course(f"CSC-{1100 + number}"), term, capacity=seats)
-        for number, seats in enumerate(capacities)
-    ]
-
-
-def asked(term: Term, student: Student) -> dict[str, Any]:
-    windows = [window.id for window in backend().ledger.windows(term.id)]
-    said = {"actor": f"account:{student.account_id}", "correlation": "a-test"}
-    return {"student": student.id, "request": None, "windows": windows, **said}
-
-
-def claim(student: Student, section: Section, **fields: Any) -> Answer:
-    wish = {"credits": 400, "limit": 9900, "wait": False, **fields}
-    term = term_of(section)
-    return backend().ledger.claim(term.id, section=section.id, **asked(term, student), **wish)
-
-
-def drop(student: Student, section: Section) -> Answer:
-    term, days = term_of(section), [(0, "2030-01-01")]
-    ask = asked(term, student) | {"days": days, "drop_limit": 9}
-    return backend().ledger.drop(term.id, section=section.id, **ask)
-
-
-def leave(student: Student, section: Section) -> Answer:
-    ask = asked(term := term_of(section), student)
-    del ask["windows"]
-    return backend().ledger.leave(term.id, section=section.id, **ask)
-
-
-def promote(student: Student, section: Section, *rules: Reason) -> None:
-    term = term_of(section)
-    windows = tuple(asked(term, student)["windows"])
-    candidate = Candidate(student.id, windows, 9900, rules=rules)
-    backend().ledger.promote(term.id, section.id, [candidate], "a-test")
-
-
-def term_of(section: Section) -> Term:
-    with transaction() as session:
-        return session.get_one(Term, section.term_id)
+from tests.record.moves import claim, drop, leave, promote, sections
 
 
 def texts(page: Page) -> list[str]:
@@ -243,33 +186,3 @@ def test_an_event_of_a_newer_release_does_not_break_the_page(term: Term, cast: C
     assert line_.story.text == "You asked for section 999 and were refused."
     assert line_.story.seats == ""
     assert line_.story.reasons[0].text
-
-
-# By its code
-
-
-def test_a_receipt_is_found_at_once_and_after_it_is_recorded(term: Term, cast: Cast) -> None:
-    [full] = sections(term, 0)
-    answer = claim(cast.ada, full)
-    assert answer.outcome == Outcome.REFUSED
-    early = find(code(term.id, answer.seq))
-    drain(term.id)
-    claim(cast.ben, full)
-    drain(term.id)  # the journal has forgotten it
-    late = find(code(term.id, answer.seq).lower())
-    assert early
-    assert late
-    assert (early.recorded, late.recorded) == (False, True)
-    assert early.fact == late.fact
-    assert (late.student, late.section, late.at) == (cast.ada.id, full.id, answer.at)
-    assert answer.seats
-    assert late.seats == replace(answer.seats, seq=answer.seq)
-    assert late.reasons == answer.reasons
-
-
-def test_what_is_nobodys_has_no_receipt(backend: Backend, term: Term) -> None:
-    [window] = backend.ledger.windows(term.id)
-    backend.ledger.close_window(term.id, window.id, "tests")
-    assert find(code(term.id, 1)) is None
-    assert find(code(term.id, 999)) is None
-    assert find(code(2**40, 2**70)) is None

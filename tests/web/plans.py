@@ -5,9 +5,15 @@ from html import unescape
 from typing import Any
 
 from flask.testing import FlaskClient
+from sqlalchemy import select
 
-from portal.plans.plan import Plan
-from portal.plans.store import plan_of
+from portal.db import transaction
+from portal.plans import pack
+from portal.plans.plan import Line, Plan
+from portal.plans.store import change, plan_of
+from portal.record.drain import drain
+from portal.record.models import Event
+from tests import cast as builders
 from tests.web.visits import address
 
 
@@ -56,3 +62,33 @@ def planned(term: Any, student: Any) -> list[list[list[int]]]:
     """The sections of the plan's lines, by rank, as they are kept."""
     plan = plan_of(term.id, student.id) or Plan()
     return [[[part.section for part in each] for each in line.options] for line in plan.lines]
+
+
+def a_class(term: Any, code: str, **fields: Any) -> Any:
+    """A section of a course of its own."""
+    return builders.a_section(builders.a_course(code), term, **fields)
+
+
+def plan(term: Any, student: Any, *lines: Line) -> None:
+    """Keep a plan of these lines."""
+    change(term.id, student.id, 0, lambda _: Plan(lines))
+
+
+def submit(client: FlaskClient, term: Any, page: str = "plan", **options: Any) -> Any:
+    """Press the button on a page of the term."""
+    form = submission(client.get(f"/terms/{term.id}/{page}".rstrip("/")).text)
+    return client.post(f"/terms/{term.id}/plan/submit", data=form, **options)
+
+
+def send(client: FlaskClient, term: Any, *lines: Line, **fields: Any) -> Any:
+    """Submit these lines, whatever the page shows."""
+    data = {"plan": pack.write(Plan(lines)), "request": "one-key-of-many", **fields}
+    return client.post(f"/terms/{term.id}/plan/submit", data=data)
+
+
+def journal(term: Any, student: Any) -> list[int]:
+    """The numbers of a student's events."""
+    drain(term.id)
+    found = select(Event.seq).where(Event.term_id == term.id, Event.student_id == student.id)
+    with transaction() as session:
+        return list(session.scalars(found.order_by(Event.seq)))

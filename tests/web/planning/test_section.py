@@ -20,13 +20,6 @@ from tests.web.visits import DIALOG, address, words
 
 
 @pytest.fixture
-def term(cast: Cast) -> Any:  # noqa: ARG001
-    found = builders.a_term()
-    builders.a_coming_window(found)
-    return found
-
-
-@pytest.fixture
 def section(term: Any) -> Any:
     return builders.a_section(builders.a_course(title="Data Structures"), term, capacity=9)
 

@@ -1,0 +1,29 @@
+"""What a relay is watched by."""
+
+from collections.abc import Callable
+
+from portal.notices.models import Outgoing
+from portal.notices.relay import Relay
+from tests.notices.stories import outbox
+from tests.record.processes import wait_for
+
+
+def until(relay: Relay, what: Callable[[], object]) -> None:
+    """Let the relay work, as the clock would call it, until it is true."""
+
+    def work() -> object:
+        relay.send_due()
+        return what()
+
+    wait_for(work)
+
+
+def only() -> Outgoing:
+    """The one mail that is due, or was."""
+    (mail,) = outbox()
+    return mail
+
+
+def all_sent() -> bool:
+    """Whether no mail is left to send."""
+    return all(mail.sent_at for mail in outbox())

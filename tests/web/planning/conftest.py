@@ -1,0 +1,35 @@
+"""A term in which one plans: its window is to come."""
+
+from typing import Any
+
+import pytest
+
+from portal.plans.plan import Plan, add, fall_back
+from portal.plans.store import change
+from tests import cast as builders
+from tests.cast import Cast
+from tests.plans.plans import line
+
+
+@pytest.fixture
+def term(cast: Cast) -> Any:  # noqa: ARG001
+    found = builders.a_term()
+    builders.a_coming_window(found)
+    return found
+
+
+@pytest.fixture
+def sections(term: Any) -> list[Any]:
+    codes = ("CSC-1100", "MAT-1010", "PHY-1")
+    return [builders.a_section(builders.a_course(code), term) for code in codes]
+
+
+@pytest.fixture
+def plan(term: Any, sections: list[Any], cast: Cast) -> Plan:
+    """Two lines, the second with a fallback."""
+    first, second, third = (line(each.id).options[0] for each in sections)
+
+    def make(plan: Plan) -> Plan:
+        return fall_back(add(add(plan, first), second), 1, third)
+
+    return change(term.id, cast.ada.id, 0, make)

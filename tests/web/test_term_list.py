@@ -1,0 +1,126 @@
+"""GET /terms/<t>: the list of sections, searched, narrowed and page by page."""
+
+from dataclasses import replace
+from typing import Any
+
+from flask import Flask
+from flask.testing import FlaskClient
+
+from portal.backend import backend as parts
+from portal.windows.warmup import spec
+from tests import cast as builders
+from tests.cast import Meets
+from tests.web.visitors import browser_of
+from tests.web.visits import HTMX, press, words
+
+
+def test_a_section_without_seats_says_so_calmly(ada: FlaskClient, term: Any) -> None:
+    builders.a_section(builders.a_course(), term, capacity=0, waitlist=0)
+    page = ada.get(f"/terms/{term.id}").text
+    assert "Not offered for selection" in page
+    assert 'data-level="none"' in page
+    assert "0 open" not in words(page)
+
+
+def test_a_section_of_waiters_alone_can_be_waited_for(ada: FlaskClient, term: Any) -> None:
+    builders.a_section(builders.a_course(), term, capacity=0, waitlist=5)
+    assert 'data-level="wait"' in ada.get(f"/terms/{term.id}").text
+
+
+def test_it_shows_the_counts_of_this_moment(app: Flask, ada: FlaskClient, term: Any) -> None:
+    builders.an_open_window(term)
+    section = builders.a_section(builders.a_course(), term, capacity=2)
+    press(browser_of(app, "ben"), section, "pick")
+    assert "1 of 2 open" in words(ada.get(f"/terms/{term.id}").text)
+
+
+def test_a_section_that_is_over_full_has_no_seats_below_zero(ada: FlaskClient, term: Any) -> None:
+    builders.a_section(builders.a_course(), term, capacity=30, waitlist=0)
+    over = builders.a_section(builders.a_course("MAT-1"), term, capacity=30, waitlist=0)
+    parts().ledger.put_section(term.id, replace(spec(over, ()), prior=35, version=2))
+    assert "0 of 30 open Full, no waitlist" in words(ada.get(f"/terms/{term.id}").text)
+
+
+def test_sections_of_others_and_drafts_are_not_listed(ada: FlaskClient, term: Any) -> None:
+    builders.a_section(builders.a_course("AAA-1", title="For everyone"), term)
+    builders.a_section(builders.a_course("BBB-1", title="For nobody here", public=False), term)
+    builders.a_section(builders.a_course("CCC-1", title="A draft"), term, status="NEW")
+    page = ada.get(f"/terms/{term.id}").text
+    assert "For everyone" in page
+    assert "1 section" in words(page)
+    assert "For nobody here" not in page
+    assert "A draft" not in page
+
+
+def test_meetings_are_shown_calmly(ada: FlaskClient, term: Any) -> None:
+    meetings = (
+        Meets("MR", "14:00", "15:50"),
+        Meets("W", "08:00", "21:50", clashes=False),
+        Meets("F", "09:00", "09:50"),
+    )
+    builders.a_section(builders.a_course(), term, meetings=meetings)
+    builders.a_section(builders.a_course("RES-1"), term, credits_min=1, credits_max=15)
+    text = words(ada.get(f"/terms/{term.id}").text)
+    assert "Mon Thu 2:00–3:50 pm Fri 9:00–9:50 am" in text.replace(", CLASS", "")
+    assert "Common exam time Wed 8:00 am–9:50 pm, clashes with nothing" in text
+    assert "To be arranged" in text
+    assert "1–15 credits" in text
+
+
+def test_sections_of_one_course_are_told_apart_by_their_own_titles(
+    ada: FlaskClient, term: Any
+) -> None:
+    topics = builders.a_course("ART-1", title="Topics in Art")
+    for own in ("Light", "Clay"):
+        builders.a_section(topics, term, title=own)
+    chemistry = builders.a_course("CHE-1", title="Chemistry I")
+    builders.a_section(chemistry, term, title="CHEM 1")
+    text = words(ada.get(f"/terms/{term.id}").text)
+    assert "Topics in Art: Light" in text
+    assert "Topics in Art: Clay" in text
+    assert "4 credits Chemistry I" in text
+
+
+def test_rules_that_stand_in_the_way_are_told_in_the_list(ada: FlaskClient, term: Any) -> None:
+    needs = {"prerequisites": {"any": [{"course": "MAT-1010"}, {"course": "MAT-1020"}]}}
+    builders.a_section(builders.a_course(), term, **needs)
+    text = words(ada.get(f"/terms/{term.id}").text)
+    assert "one of MAT 1010 or MAT 1020, which your record does not show" in text
+
+
+def test_a_search_keeps_its_words_over_a_refresh(ada: FlaskClient, term: Any) -> None:
+    builders.a_section(builders.a_course("CSC-1100", title="Data Structures"), term)
+    builders.a_section(builders.a_course("MAT-1010", title="Calculus"), term)
+    page = ada.get(f"/terms/{term.id}?q=calculus&open=1").text
+    assert "Calculus" in page
+    assert "Data Structures" not in page
+    assert 'value="calculus"' in page
+    assert 'name="open" value="1" checked' in page
+
+
+def test_what_fits_nothing_says_what_to_do(ada: FlaskClient, term: Any) -> None:
+    builders.a_section(builders.a_course(), term)
+    text = words(ada.get(f"/terms/{term.id}?q=nothing+like+it").text)
+    assert "No section fits all of that" in text
+    assert "Clear search and filters" in text
+
+
+def test_htmx_is_given_the_results_alone(ada: FlaskClient, term: Any) -> None:
+    builders.a_section(builders.a_course(), term)
+    headers = {**HTMX, "HX-Target": "results"}
+    answer = ada.get(f"/terms/{term.id}?q=csc&subject=&from=", headers=headers)
+    assert "<html" not in answer.text
+    assert "1 section" in words(answer.text)
+    assert answer.headers["HX-Replace-Url"] == f"/terms/{term.id}?q=csc"
+
+
+def test_a_long_list_comes_page_by_page(ada: FlaskClient, term: Any) -> None:
+    course = builders.a_course()
+    for _ in range(42):
+        builders.a_section(course, term)
+    page = ada.get(f"/terms/{term.id}").text
+    assert page.count('class="section-row"') == 40
+    assert "Show more, 2 left" in words(page)
+    assert ada.get(f"/terms/{term.id}?page=2").text.count('class="section-row"') == 42
+    more = ada.get(f"/terms/{term.id}?page=2", headers={**HTMX, "HX-Target": "more"}).text
+    assert more.count('class="section-row"') == 2

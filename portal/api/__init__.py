@@ -17,6 +17,7 @@ from portal.api import (
 )
 from portal.api.docs.document import Document
 from portal.api.entry import bp
+from portal.api.schemas import Json
 
 __all__ = [
     "available",
@@ -36,6 +37,7 @@ __all__ = [
 
 def start(app: Flask) -> None:
     """Put the API's addresses into the app, and its document beside them."""
+    app.json = Json(app)
     document = Document(app)
     document.register_blueprint(bp)
     docs.start(app, document)

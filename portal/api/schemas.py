@@ -1,10 +1,23 @@
 """What every answer has in common."""
 
+from datetime import datetime
 from functools import cache
 from typing import Any
 
 import marshmallow as ma
+from flask.json.provider import DefaultJSONProvider
 from marshmallow import fields
+
+
+class Json(DefaultJSONProvider):
+    """Writes moments as the schemas do (ISO 8601), where data stand in a problem."""
+
+    @staticmethod
+    def default(value: Any) -> Any:
+        """What JSON has no word for."""
+        if isinstance(value, datetime):
+            return value.isoformat()
+        return DefaultJSONProvider.default(value)
 
 
 class Said(ma.Schema):

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from portal.api.register import Registered
 from portal.backend import backend as parts
 from portal.record import receipts
 from tests import cast as builders
@@ -103,6 +104,18 @@ def test_where_all_is_refused_it_is_a_conflict_that_says_as_much(
     assert (result["status"], result["registration_id"]) == ("refused", None)
     assert [each["code"] for each in result["reasons"]] == ["full"]
     assert receipts.find(result["receipt"]).reasons[0].code == "full"
+
+
+def test_a_refusal_has_the_fields_of_an_answer_in_the_same_shape(
+    ada: Caller, term: Any, section: Any, cast: Cast
+) -> None:
+    free = builders.a_section(builders.a_course("CSC-1"), term)
+    seat(cast.ben, section)
+    refused = ada.post("/register", body(cast.ada, term, section)).json["data"]
+    granted = ada.post("/register", body(cast.ada, term, free)).json["data"]
+    for data in (refused, granted):
+        assert Registered().validate(data) == {}
+    assert set(refused) == set(granted)
 
 
 def test_whoever_waits_already_is_told_the_place(

@@ -34,7 +34,7 @@ class Words:
 
     title: LazyString | str
     advice: LazyString | str
-    onward: str = ""  # the page that says more
+    onward: str = ""  # the page that says more; of a problem, its type
 
 
 WORDS = {
@@ -153,7 +153,7 @@ def problem(
     if words in WORDS.values():
         words = FOR_CLIENTS.get(status, words)
     facts = {
-        "type": "about:blank",
+        "type": words.onward or "about:blank",
         "title": str(words.title),
         "status": status,
         "detail": str(words.advice),

@@ -21,14 +21,17 @@ from portal.words import _l
 MALFORMED = Words(
     _l("The request makes no sense as it is"),
     _l("The errors name each field. Nothing was changed."),
+    kind("malformed"),
 )
 UNPROTECTED = Words(
     _l("The form token is missing"),
     _l("With a session, send the csrf_token of GET /api/v1/me as X-CSRFToken; or use a token."),
+    kind("form-token"),
 )
 REUSED = Words(
     _l("This idempotency key stood for something else"),
     _l("Take a new key. What was decided under this one stands."),
+    kind("key-reused"),
 )
 STUDENTS_ALONE = Words(
     _l("Only students may do this"), _l("Each does so for themselves; nobody acts for another.")
@@ -54,13 +57,13 @@ def _protect() -> None:
 
 @bp.errorhandler(Malformed)
 def _malformed(error: Malformed) -> ResponseReturnValue:
-    return problem(error.status, MALFORMED, type=kind("malformed"), errors=error.errors)
+    return problem(error.status, MALFORMED, errors=error.errors)
 
 
 @bp.errorhandler(CSRFError)
 def _unprotected(_error: CSRFError) -> ResponseReturnValue:
     wrong = {"in": "header", "pointer": "/X-CSRFToken", "message": str(UNPROTECTED.title)}
-    return problem(400, UNPROTECTED, type=kind("form-token"), errors=[wrong])
+    return problem(400, UNPROTECTED, errors=[wrong])
 
 
 @bp.errorhandler(KeyReused)
@@ -68,7 +71,7 @@ def _reused(_error: KeyReused) -> ResponseReturnValue:
     wrong = {"in": "body", "pointer": "/idempotency_key", "message": str(REUSED.title)}
     if "Idempotency-Key" in request.headers:
         wrong |= {"in": "header", "pointer": "/Idempotency-Key"}
-    return problem(400, REUSED, type=kind("key-reused"), errors=[wrong])
+    return problem(400, REUSED, errors=[wrong])
 
 
 @bp.errorhandler(Forbidden)

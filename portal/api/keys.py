@@ -34,12 +34,13 @@ RETRY_SECONDS = 1
 IN_FLIGHT = Words(
     _l("The same request is still being decided"),
     _l("Ask again in a moment: the answer will be the same, and nothing counts twice."),
+    kind("in-flight"),
 )
-
 
 SILENT = Words(
     UNSURE.title,
     _l("Send the same request again, with the Idempotency-Key of this answer: it counts once."),
+    kind("silent"),
 )
 
 
@@ -100,10 +101,10 @@ def _silent(error: LedgerSilent) -> ResponseReturnValue:
     """Whoever sent no key is told the one that was made, so as to ask again under it."""
     log.warning("No answer to a decision: %s", error)
     made = {HEADER: str(g.idempotency_key)} if "idempotency_key" in g else {}
-    return problem(503, SILENT, LATER | made, type=kind("silent"))
+    return problem(503, SILENT, LATER | made)
 
 
 @bp.errorhandler(InFlight)
 def _in_flight(_error: InFlight) -> ResponseReturnValue:
     later = {"Retry-After": str(RETRY_SECONDS)}
-    return problem(409, IN_FLIGHT, later, type=kind("in-flight"))
+    return problem(409, IN_FLIGHT, later)

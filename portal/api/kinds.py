@@ -4,6 +4,7 @@ from typing import Literal
 
 Kind = Literal[
     "malformed",
+    "no-pass",
     "form-token",
     "key-reused",
     "in-flight",
@@ -19,6 +20,14 @@ KINDS: dict[Kind, tuple[str, str]] = {
         (
             "A field makes no sense, or names what is not offered. `errors` says of each where it"
             " is (`in`, and `pointer`, a JSON pointer) and what is wrong. Nothing was changed."
+        ),
+    ),
+    "no-pass": (
+        "403",
+        (
+            "The header `Fairseat-Pass` is missing, or its pass has ended, or is that of another"
+            " account or semester. The waiting room gives passes out:"
+            " `POST /api/v1/waiting-room/{window_id}/requests`."
         ),
     ),
     "form-token": (

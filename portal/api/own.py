@@ -39,10 +39,5 @@ def decided(
     told = headers(key, replayed=replayed)
     if granted:
         return said(data, message), 200, told
-    return problem(
-        409,
-        Words(_("Refused: nothing was changed"), message),
-        told,
-        type=kind("refused"),
-        data=data,
-    )
+    words = Words(_("Refused: nothing was changed"), message, kind("refused"))
+    return problem(409, words, told, data=data)

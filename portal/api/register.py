@@ -11,18 +11,26 @@ from portal.api import keys, wanted
 from portal.api.entry import bp
 from portal.api.examples import RESULT
 from portal.api.fields import Id, Key, Yes
+from portal.api.kinds import kind
 from portal.api.operations import about, asks, gives, takes
 from portal.api.own import decided, own, semester
 from portal.api.results import Result, Summary, sentence, summary, told
 from portal.api.schemas import Body, Said
+from portal.errors import Words
 from portal.gate import guard
-from portal.gate.guard import needs_pass
+from portal.gate.guard import NoPass, needs_pass
 from portal.ops.correlation import correlation
 from portal.record.fact import moment
 from portal.seats import desk
 from portal.seats.desk import Asker
+from portal.words import _l
 
 MOST = 20  # sections of one request
+NO_PASS = Words(
+    _l("This takes a pass of the waiting room"),
+    _l("Nothing was changed. POST /api/v1/waiting-room/{window_id}/requests gives passes out."),
+    kind("no-pass"),
+)
 
 
 class Register(Body):
@@ -98,7 +106,7 @@ def register(header: dict[str, Any], body: dict[str, Any]) -> ResponseReturnValu
     student, offered = own(body["student_id"]), semester(body["semester_id"])
     passed, key = guard.access(), keys.chosen(header, body)
     if passed and passed.term != offered.term.id:
-        return guard.refused()
+        raise NoPass
     groups = wanted.together(wanted.lines(body, offered), offered)
     wishes = [wanted.wish(group) for group in groups]
     window = passed.window if passed else None
@@ -122,3 +130,8 @@ def register(header: dict[str, Any], body: dict[str, Any]) -> ResponseReturnValu
         granted=counts["errors"] < len(each),
         replayed=found.replayed,
     )
+
+
+@bp.errorhandler(NoPass)
+def _no_pass(_error: NoPass) -> ResponseReturnValue:
+    return guard.refused(NO_PASS)

@@ -29,7 +29,9 @@ TOLD = ("Location", "Retry-After")
 STATUSES = ["early", "waiting", "called"]
 
 SHUT = Words(
-    _l("This window has ended"), _l("GET /api/v1/windows tells of those that are to come.")
+    _l("This window has ended"),
+    _l("GET /api/v1/windows tells of those that are to come."),
+    kind("window-ended"),
 )
 NO_ROBOTS = _l("A proof that no robot asks is needed: solve a challenge of GET /api/v1/captcha.")
 
@@ -161,10 +163,10 @@ def _later(told: dict[str, Any]) -> dict[str, str]:
 @bp.errorhandler(NotProven)
 def _not_proven(error: NotProven) -> ResponseReturnValue:
     wrong = {"in": "body", "pointer": "/captcha", "message": error.text}
-    words = Words(NO_ROBOTS, error.text)
-    return problem(422, words, type=kind("captcha"), errors=[wrong])
+    words = Words(NO_ROBOTS, error.text, kind("captcha"))
+    return problem(422, words, errors=[wrong])
 
 
 @bp.errorhandler(WindowShut)
 def _shut(_error: WindowShut) -> ResponseReturnValue:
-    return problem(409, SHUT, type=kind("window-ended"))
+    return problem(409, SHUT)

@@ -25,6 +25,10 @@ REFUSED = Words(
 )
 
 
+class NoPass(Exception):  # noqa: N818  a state of the world, not a mistake
+    """Whoever claims has no pass, or one that is not good for this."""
+
+
 def needs_pass(view: View) -> View:
     """Let a view be asked for changes only with a pass; pages may be read without."""
     view.needs_pass = True  # type: ignore[attr-defined]
@@ -34,6 +38,7 @@ def needs_pass(view: View) -> View:
 def start(app: Flask) -> None:
     """Check passes before everything else, and once more when it is known who asks."""
     app.before_request(_check)
+    app.register_error_handler(NoPass, _to_room)
 
 
 def finish(app: Flask) -> None:
@@ -60,30 +65,34 @@ def own(found: Pass | None) -> bool:
     return account == str(found.account) if signed else "Authorization" in request.headers
 
 
-def _check() -> ResponseReturnValue | None:
+def refused(words: Words) -> ResponseReturnValue:
+    """That it is not one's turn, in whatever form was asked for; asks nobody who that one is."""
+    g.nobody = True
+    return answer(403, words, SIGN)
+
+
+def _check() -> None:
     view: Any = current_app.view_functions.get(request.endpoint or "")
     if not getattr(view, "needs_pass", False) or request.method in {"GET", "HEAD", "OPTIONS"}:
-        return None
+        return
     if not current_app.config["GATE"]:
-        return None
+        return
     found, asked = carried(), request.view_args or {}
     if not own(found) or found is None or found.term != asked.get("term_id", found.term):
-        return refused()
+        raise NoPass
     if "section_id" in asked and not passes.fits(
         request.form.get("ticket", ""), found, asked["section_id"]
     ):
-        return refused()
+        raise NoPass
     g.access = found
-    return None
 
 
-def _check_owner() -> ResponseReturnValue | None:
+def _check_owner() -> None:
     found = access()
-    return refused() if found and current_user.id != found.account else None
+    if found and current_user.id != found.account:
+        raise NoPass
 
 
-def refused() -> ResponseReturnValue:
-    """That it is not one's turn, in whatever form was asked for; asks nobody who that one is."""
-    g.nobody = True
+def _to_room(_error: NoPass) -> ResponseReturnValue:
     term = (request.view_args or {}).get("term_id")
-    return answer(403, replace(REFUSED, onward=f"/terms/{term}/room" if term else ""), SIGN)
+    return refused(replace(REFUSED, onward=f"/terms/{term}/room" if term else ""))

@@ -122,6 +122,15 @@ def test_a_pass_opens_no_other_term_and_nobody_elses_seats(
     assert held(spring, cast.ada) == []
 
 
+@pytest.mark.usefixtures("guarded")
+def test_without_a_pass_a_client_is_told_where_to_get_one(app: Flask, cast: Cast) -> None:
+    for sent in ({}, {"Fairseat_Pass": "a-made-up-one"}):
+        answer = caller(app, "ada").post("/register", {"student_id": cast.ada.id}, **sent)
+        assert (answer.status_code, answer.mimetype) == (403, "application/problem+json")
+        assert answer.json["type"] == "/api/docs#no-pass"
+        assert "POST /api/v1/waiting-room/{window_id}/requests" in answer.json["detail"]
+
+
 @pytest.mark.usefixtures("unproven")
 def test_a_pass_is_for_its_window_alone(app: Flask, fall: Any, cast: Cast) -> None:
     first, second = builders.an_open_window(fall), builders.an_open_window(fall)

@@ -96,6 +96,7 @@ FOR_CLIENTS = {
     405: Words(
         _l("This address is not asked that way"), _l("The Allow header names the ways to ask.")
     ),
+    413: Words(_l("This body is too large"), _l("Send less at once. Nothing was changed.")),
     415: Words(_l("This is no JSON"), _l("Send JSON, with the content type application/json.")),
 }
 EXPIRED = Words(

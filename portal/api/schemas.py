@@ -68,6 +68,7 @@ class Problem(ma.Schema):
     errors = fields.List(
         fields.Nested(Wrong), metadata={"description": "Each thing wrong with the request."}
     )
+    scope = fields.String(metadata={"description": "What the access token lacks."})
     data = fields.Dict(metadata={"description": "Of what was refused: all that was decided."})
 
 

@@ -81,6 +81,7 @@ def test_a_token_does_what_its_scopes_say(app: Flask, body: dict[str, Any], cast
     refused = reader.post("/register", body)
     assert (reader.get(mine).status_code, refused.status_code) == (200, 403)
     assert refused.mimetype == "application/problem+json"
+    assert refused.json["scope"] == "register"
     assert 'scope="register"' in refused.headers["WWW-Authenticate"]
     assert (writer.post("/register", body).status_code, writer.get(mine).status_code) == (200, 403)
 

@@ -152,6 +152,7 @@ def test_another_content_type_is_refused(ada: Caller, sound: dict[str, Any], kin
 def test_a_body_that_is_too_large_is_refused(ada: Caller, sound: dict[str, Any]) -> None:
     answer = send(ada, json.dumps(sound) + " " * 300_000)
     assert (answer.status_code, answer.mimetype) == (413, "application/problem+json")
+    assert answer.json["title"] == "This body is too large"
 
 
 def test_a_wrong_method_says_what_would_be_right(ada: Caller) -> None:

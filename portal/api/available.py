@@ -3,7 +3,7 @@
 from typing import Any
 
 import marshmallow as ma
-from marshmallow import fields, validate
+from marshmallow import fields
 
 from portal.access import signed_in, visitor
 from portal.api.entry import bp
@@ -12,6 +12,7 @@ from portal.api.fields import Id, Whole, Yes
 from portal.api.operations import about, asks, gives
 from portal.api.schemas import Said, said
 from portal.api.sections import Section, shown
+from portal.api.wrongs import so_long
 from portal.backend import backend
 from portal.catalog.board import Board, Card, board
 from portal.catalog.query import LONGEST, Query
@@ -27,7 +28,7 @@ class Asked(ma.Schema):
     semester_id = Id(text=True, required=True)
     course_id = Id(text=True)
     q = fields.String(
-        validate=validate.Length(max=LONGEST),
+        validate=so_long(0, LONGEST),
         load_default="",
         metadata={"description": "Words: a code, a title, a name, a CRN."},
     )

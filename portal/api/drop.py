@@ -3,7 +3,7 @@
 from typing import Any
 
 from flask.typing import ResponseReturnValue
-from marshmallow import fields, validate
+from marshmallow import fields
 
 from portal.access import requires, visitor
 from portal.api import giving_up, keys
@@ -14,6 +14,7 @@ from portal.api.operations import about, asks, gives, takes
 from portal.api.own import decided
 from portal.api.promoted import next_in, processed
 from portal.api.wanted import published
+from portal.api.wrongs import so_many
 from portal.record.fact import moment
 from portal.seats import desk
 from portal.seats.answers import Answer
@@ -24,7 +25,7 @@ class Drop(GivingUp):
     along = fields.List(
         Id(),
         load_default=list,
-        validate=validate.Length(max=MOST_TOGETHER),
+        validate=so_many(0, MOST_TOGETHER),
         metadata={
             "uniqueItems": True,
             "description": "Sections given up with it, such as the lab that needs the lecture."

@@ -5,7 +5,9 @@ from decimal import Decimal
 from typing import Any
 
 import marshmallow as ma
-from marshmallow import validate
+
+from portal.api.wrongs import within
+from portal.words import _
 
 LARGEST = 2**31 - 1  # of PostgreSQL's ids
 DIGITS = re.compile(r"[0-9]{1,10}")
@@ -19,7 +21,7 @@ class Whole(ma.fields.Integer):
     def __init__(
         self, least: int = 0, most: int = LARGEST, *, text: bool = False, **facts: Any
     ) -> None:
-        super().__init__(validate=validate.Range(least, most), **facts)
+        super().__init__(validate=within(least, most), **facts)
         self.text = text
 
     def _validated(self, value: Any) -> int:
@@ -56,7 +58,7 @@ class Credits(ma.fields.Decimal):
 
     def __init__(self, description: str) -> None:
         told = {"minimum": 0, "maximum": MOST_CREDITS, "description": description}
-        super().__init__(validate=validate.Range(0, MOST_CREDITS), metadata=told)
+        super().__init__(validate=within(0, MOST_CREDITS), metadata=told)
 
     def _validated(self, value: Any) -> Decimal:
         if type(value) not in {int, float}:
@@ -78,4 +80,4 @@ class Key(ma.fields.String):
 
 def _is_key(value: str) -> None:
     if not KEY.fullmatch(value):
-        raise ma.ValidationError("Must be 8 to 64 letters, digits, hyphens or underscores.")
+        raise ma.ValidationError(_("Must be 8 to 64 letters, digits, hyphens or underscores."))

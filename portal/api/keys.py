@@ -21,7 +21,7 @@ from portal.backend import backend
 from portal.errors import LATER, UNSURE, Words, problem
 from portal.seats.errors import LedgerSilent
 from portal.seats.library import prefix, reached
-from portal.words import _l
+from portal.words import _, _l
 
 log = logging.getLogger(__name__)
 
@@ -66,7 +66,7 @@ def chosen(header: dict[str, Any], body: dict[str, Any]) -> Request:
     """The key of the header or of the body, else a new one; refuses two that differ."""
     given = {key for key in (header.get("key"), body.get("idempotency_key")) if key}
     if len(given) > 1:
-        message = "The header and the body have different keys."
+        message = _("The header and the body have different keys.")
         raise fault("/idempotency_key", message, 400)
     found = Request(given.pop(), own=True) if given else Request(uuid4().hex, own=False)
     g.idempotency_key = found.text

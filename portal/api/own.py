@@ -12,9 +12,9 @@ from portal.api.reading import fault
 from portal.api.schemas import said
 from portal.catalog.board import Board, NoSuchTerm, board
 from portal.errors import Words, problem
-from portal.words import _
+from portal.words import _, _l
 
-UNKNOWN = "There is no such semester."
+UNKNOWN = _l("There is no such semester.")
 
 
 def own(student: int) -> int:

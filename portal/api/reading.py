@@ -10,6 +10,9 @@ from webargs import core
 from webargs.flaskparser import FlaskParser, is_json_request
 from werkzeug.exceptions import UnsupportedMediaType
 
+from portal.api.wrongs import in_words
+from portal.words import _
+
 WHERE = {"json": "body", "query": "query", "headers": "header"}
 
 
@@ -34,7 +37,8 @@ class Reader(FlaskParser):
         try:
             return json.loads(body, parse_constant=_no_number)
         except (ValueError, RecursionError) as error:  # numbers may be too long, lists too deep
-            raise Malformed([wrong("body", "", f"This is no JSON: {error}"[:200])], 400) from error
+            message = _("This is no JSON: %(error)s", error=error)[:200]
+            raise Malformed([wrong("body", "", message)], 400) from error
 
     def handle_error(self, error: ma.ValidationError, *_: Any, **__: Any) -> NoReturn:
         """Tell every field that is wrong."""
@@ -49,7 +53,7 @@ class Reader(FlaskParser):
 
 def wrong(where: str, pointer: str, message: str) -> dict[str, str]:
     """One thing that is wrong, `where` (body, query, header) and at which pointer (RFC 6901)."""
-    return {"in": where, "pointer": pointer, "message": message}
+    return {"in": where, "pointer": pointer, "message": in_words(message)}
 
 
 def fault(pointer: str, message: str, status: int = 422) -> Malformed:

@@ -4,7 +4,7 @@ from itertools import chain
 from typing import Any
 
 from flask.typing import ResponseReturnValue
-from marshmallow import fields, validate
+from marshmallow import fields
 
 from portal.access import requires
 from portal.api import keys, wanted
@@ -16,6 +16,7 @@ from portal.api.operations import about, asks, gives, takes
 from portal.api.own import decided, own, semester
 from portal.api.results import Result, Summary, sentence, summary, told
 from portal.api.schemas import Body, Said
+from portal.api.wrongs import so_long, so_many
 from portal.errors import Words
 from portal.gate import guard
 from portal.gate.guard import NoPass, needs_pass
@@ -39,7 +40,7 @@ class Register(Body):
     section_ids = fields.List(
         wanted.Item(),
         required=True,
-        validate=validate.Length(1, MOST),
+        validate=so_many(1, MOST),
         metadata={
             "uniqueItems": True,
             "description": "Sections by id, or objects where there is more to say. Those whose"
@@ -58,7 +59,7 @@ class Header(keys.Header):
 
     held = fields.String(
         data_key=guard.HEADER,
-        validate=validate.Length(max=1000),
+        validate=so_long(0, 1000),
         metadata={"description": "The access token of the waiting room, where there is a gate."},
     )
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from flask import abort, url_for
 from flask.typing import ResponseReturnValue
-from marshmallow import fields, validate
+from marshmallow import fields
 
 from portal.access import requires, visitor
 from portal.api import queues
@@ -14,6 +14,7 @@ from portal.api.kinds import kind
 from portal.api.operations import about, gives, takes
 from portal.api.queues import Door
 from portal.api.schemas import Body, Said, said
+from portal.api.wrongs import so_long
 from portal.errors import Words, problem
 from portal.gate import captcha, passes
 from portal.gate.captcha import NotProven
@@ -38,7 +39,7 @@ NO_ROBOTS = _l("A proof that no robot asks is needed: solve a challenge of GET /
 
 class Proof(Body):
     captcha = fields.String(
-        validate=validate.Length(1, 8192),
+        validate=so_long(1, 8192),
         metadata={"description": "The solution of a challenge, as ALTCHA's solvers write it."},
     )
 

@@ -15,8 +15,9 @@ from portal.seats import linked
 from portal.seats.case import points
 from portal.seats.desk import Wanted, Wish, hundredths
 from portal.student.amounts import amounts
+from portal.words import _, _l
 
-NO_SECTION = "There is no such section in this semester."
+NO_SECTION = _l("There is no such section in this semester.")
 
 
 class Choice(Body):
@@ -68,7 +69,7 @@ def lines(body: dict[str, Any], offered: Board) -> list[Line]:
         pointer = f"/section_ids/{number}"
         card = published(offered, item["section_id"], pointer)
         if any(line.card is card for line in found):
-            raise fault(pointer, "This section is named twice.")
+            raise fault(pointer, _("This section is named twice."))
         if "instead_of" in item:
             published(offered, item["instead_of"], f"{pointer}/instead_of")
         credits_ = _credits(card, item.get("credits"), f"{pointer}/credits")
@@ -103,7 +104,7 @@ def wish(group: Sequence[Line]) -> Wish:
     instead = {line.instead for line in group if line.instead}
     if len(instead) > 1:
         last = next(line for line in reversed(group) if line.instead)
-        message = "What is taken together is had for one section at most."
+        message = _("What is taken together is had for one section at most.")
         raise fault(f"{last.pointer}/instead_of", message)
     wanted = [Wanted(line.card.id, line.credits) for line in group]
     return Wish([wanted], all(line.wait for line in group), next(iter(instead), None))
@@ -120,4 +121,4 @@ def _credits(card: Card, wanted: Decimal | None, pointer: str) -> Decimal | None
     if wanted is None or wanted in steps:
         return wanted
     choices = ", ".join(points(hundredths(each)) for each in steps)
-    raise fault(pointer, f"This section is offered for {choices} credits.")
+    raise fault(pointer, _("This section is offered for %(choices)s credits.", choices=choices))

@@ -1,5 +1,6 @@
 """GET /students/{id}/registrations and /waitlist: what a student has, and waits for."""
 
+from collections.abc import Callable
 from typing import Any
 
 import marshmallow as ma
@@ -91,9 +92,7 @@ PLACES = {"student_id": 5, "waitlist": [IN_LINE]}
 @gives(Registrations, example=SEATS)
 def registrations(asked: dict[str, Any], student_id: int) -> dict[str, Any]:
     """The seats of a student: your own, in your classes as a teacher, all as an admin."""
-    found = records(student_id, asked.get("semester_id"))
-    seats = [seat for record in found for seat in _seats(record)]
-    return said({"student_id": student_id, "registrations": seats})
+    return said({"student_id": student_id, "registrations": _all(_seats, student_id, asked)})
 
 
 @bp.get(f"{STUDENT}/waitlist")
@@ -103,9 +102,14 @@ def registrations(asked: dict[str, Any], student_id: int) -> dict[str, Any]:
 @gives(Waitlist, example=PLACES)
 def waitlist(asked: dict[str, Any], student_id: int) -> dict[str, Any]:
     """The places in line of a student: your own, in your classes as a teacher, all as an admin."""
-    found = records(student_id, asked.get("semester_id"))
-    places = [place for record in found for place in _places(record)]
-    return said({"student_id": student_id, "waitlist": places})
+    return said({"student_id": student_id, "waitlist": _all(_places, student_id, asked)})
+
+
+def _all(
+    kind: Callable[[Record], list[dict[str, Any]]], student: int, asked: dict[str, Any]
+) -> list[dict[str, Any]]:
+    found = records(student, asked.get("semester_id"))
+    return [each for record in found for each in kind(record)]
 
 
 def _seats(record: Record) -> list[dict[str, Any]]:

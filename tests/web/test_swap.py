@@ -50,6 +50,12 @@ def ada(app: Flask, cast: Cast, offer: Offer) -> FlaskClient:  # noqa: ARG001
     return client
 
 
+def opened(client: FlaskClient, offer: Offer) -> tuple[str, dict[str, str]]:
+    """The form that swaps for the other one: where it is sent, and what it sends."""
+    where = address(offer.other, offer.act())
+    return where, hidden(client.get(where).text)
+
+
 def waiting(term: Any, student: Any) -> list[tuple[int, int]]:
     """The sections that a student waits for, each with the one that goes for it."""
     places = parts().ledger.standing(term.id, student.id).waiting
@@ -131,8 +137,7 @@ def test_a_full_section_is_waited_for_while_the_old_seat_is_kept(
 def test_where_the_last_seat_goes_meanwhile_the_old_one_is_kept(
     ada: FlaskClient, ben: FlaskClient, term: Any, offer: Offer, cast: Cast
 ) -> None:
-    where = address(offer.other, offer.act())
-    form = hidden(ada.get(where).text)
+    where, form = opened(ada, offer)
     press(ben, offer.other, "pick")
     answer = ada.post(where, data=form)
     assert answer.status_code == 422
@@ -147,8 +152,7 @@ def test_where_the_last_seat_goes_meanwhile_the_old_one_is_kept(
 def test_a_place_in_line_is_given_where_it_was_welcome(
     ada: FlaskClient, ben: FlaskClient, term: Any, offer: Offer, cast: Cast
 ) -> None:
-    where = address(offer.other, offer.act())
-    form = hidden(ada.get(where).text)
+    where, form = opened(ada, offer)
     press(ben, offer.other, "pick")
     assert ada.post(where, data={**form, "wait": "1"}).status_code == 303
     assert held(term, cast.ada) == [offer.old.id]
@@ -168,8 +172,7 @@ def test_a_refusal_names_every_reason_and_its_receipt(
 def test_what_was_given_up_meanwhile_can_be_picked_without_a_swap(
     ada: FlaskClient, term: Any, offer: Offer, cast: Cast
 ) -> None:
-    where = address(offer.other, offer.act())
-    form = hidden(ada.get(where).text)
+    where, form = opened(ada, offer)
     press(ada, offer.old, "drop")
     answer = ada.post(where, data=form)
     assert answer.status_code == 422
@@ -181,8 +184,7 @@ def test_what_was_given_up_meanwhile_can_be_picked_without_a_swap(
 def test_a_form_sent_twice_counts_once(
     ada: FlaskClient, term: Any, offer: Offer, cast: Cast
 ) -> None:
-    where = address(offer.other, offer.act())
-    form = hidden(ada.get(where).text)
+    where, form = opened(ada, offer)
     for _ in range(2):
         answer = ada.post(where, data=form)
         assert "Swapped: MAT 1-03 is yours." in words(ada.get(answer.location).text)

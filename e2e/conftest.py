@@ -27,6 +27,7 @@ expect.set_options(timeout=PATIENCE)
 def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     with running(tmp_path_factory.mktemp("portal") / "var") as portal:
         yield portal
+        portal.audit()
 
 
 @pytest.fixture(scope="session")

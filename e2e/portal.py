@@ -1,16 +1,13 @@
 """One whole portal for the stories, started as a user would start it."""
 
 import json
-import os
 import socket
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import psutil
 
@@ -19,8 +16,10 @@ from portal.backend import Backend
 from portal.children import Child
 from portal.config import Settings
 from portal.door import not_ready
+from portal.record.audit import audit
 
 PATIENCE = 90.0
+AUDITED = 30.0
 COMMAND = [sys.executable, "-m", "portal.cli"]
 
 
@@ -33,17 +32,12 @@ class Running:
     child: Child
     backend: Backend
 
-    def audit(self) -> dict[str, Any]:
-        """What `fairseat audit` says, once the journal is drained; fails where parts differ."""
-        deadline = time.monotonic() + 15
-        while True:
-            env = {**os.environ, **self._urls()}
-            done = subprocess.run([*COMMAND, "audit"], env=env, capture_output=True, check=False)
-            if done.returncode == 0:
-                said: dict[str, Any] = json.loads(done.stdout)
-                return said
-            assert time.monotonic() < deadline, done.stdout + done.stderr
-            time.sleep(0.5)
+    def audit(self, term: str = "") -> None:
+        """See that ledger, log and read models tell the same, of the term so named or of all."""
+        deadline = time.monotonic() + AUDITED
+        while not (report := audit(term))["clean"]:
+            assert time.monotonic() < deadline, report
+            time.sleep(0.1)
 
     def kill_web(self) -> None:
         """Kill the web server and its processes, as a crash would."""
@@ -51,10 +45,6 @@ class Running:
         for each in psutil.Process(self.child.process.pid).children(recursive=True):
             if "gunicorn" in " ".join(each.cmdline()):
                 each.kill()
-
-    def _urls(self) -> dict[str, str]:
-        settings = self.backend.settings
-        return {"DATABASE_URL": settings.database_url, "REDIS_URL": settings.redis_url}
 
 
 @contextmanager

@@ -58,7 +58,7 @@ def test_who_is_late_for_the_lab_gets_neither_and_chooses_another(
     ben.confirm()
     for section in (pair.lecture, pair.large):
         ben.has(section, "selected")
-    portal.audit()
+    portal.audit(term.name)
 
 
 def test_one_is_taken_and_the_other_waited_for_where_that_is_welcome(
@@ -81,7 +81,7 @@ def test_one_is_taken_and_the_other_waited_for_where_that_is_welcome(
     for section in (pair.lecture, pair.small):
         ada.has(section, "")
     ben.has(pair.small, "selected")
-    portal.audit()
+    portal.audit(term.name)
 
 
 def test_without_scripts_it_is_the_same(meet: Meet, term: Term, pair: Pair) -> None:

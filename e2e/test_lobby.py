@@ -117,7 +117,7 @@ def test_an_admin_closes_a_window_while_a_student_watches(
     boss.dialog.locator("button[type=submit]").click()
     banner_is(ada, "ended")
     expect(ada.row(section)).to_be_hidden()
-    portal.audit()
+    portal.audit(term.name)
 
 
 def when(person: Person, label: str, days: int) -> None:

@@ -46,7 +46,7 @@ def test_a_web_server_that_was_killed_is_back_and_so_is_the_page(
     ben.pick(section)
     expect(ada.seats(section)).to_contain_text("19 of 20")
     expect(ada.page.locator("#connection")).to_be_hidden()
-    portal.audit()
+    portal.audit(term.name)
 
 
 def test_a_page_without_a_socket_asks_now_and_then(

@@ -49,7 +49,7 @@ def test_the_last_seat_goes_to_one_and_then_to_the_other(
     expect(second.page.locator("#toasts")).to_contain_text("You have a seat")
     expect(iris.page.locator("#roster tbody tr")).to_have_count(1)
     expect(iris.seats(last_seat)).to_contain_text("0 of 1")
-    portal.audit()
+    portal.audit(term.name)
 
 
 def test_places_on_a_waitlist_move_up_by_themselves(
@@ -84,7 +84,7 @@ def test_the_story_ends_in_the_same_database(
     expect(ada.mine).to_contain_text("Nothing yet")
     ben.go(f"/terms/{term.id}/mine")
     ben.asks_until(ben.mine.get_by_role("link", name="Cancel"))
-    portal.audit()
+    portal.audit(term.name)
     names = [event["name"] for event in story(term)]
     assert names == ["enrolled", "waitlisted", "dropped", "promoted"]
 

@@ -58,7 +58,7 @@ def test_the_old_seat_goes_at_once_to_the_one_who_waits_for_it(
     expect(toasts(ben)).to_contain_text("You have a seat")
     expect(ben.seats(pair.new)).to_contain_text("0 of 1")
     expect(ada.seats(pair.old)).to_contain_text("0 of 1")
-    portal.audit()
+    portal.audit(term.name)
 
 
 def test_the_old_seat_is_kept_until_the_new_one_comes(
@@ -80,7 +80,7 @@ def test_the_old_seat_is_kept_until_the_new_one_comes(
     ada.has(pair.old, "")
     expect(ada.mine.locator("li")).to_have_count(1)
     expect(ben.seats(pair.old)).to_contain_text("1 of 1")
-    portal.audit()
+    portal.audit(term.name)
 
 
 def test_where_the_last_seat_goes_to_another_the_old_one_stays(
@@ -132,4 +132,4 @@ def test_without_scripts_it_is_the_same(
     ben.page.get_by_role("button", name="Cancel this section").click()
     ada.asks_until(ada.cell(pair.new).get_by_text("Selected"))
     ada.has(pair.old, "")
-    portal.audit()
+    portal.audit(term.name)

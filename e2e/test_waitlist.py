@@ -62,7 +62,7 @@ def test_who_is_passed_over_is_told_why_takes_the_step_and_gets_the_seat(
     ben.has(wanted, "selected")
     ben.has(rival, "")
     expect(told).to_contain_text("You have a seat")
-    portal.audit()
+    portal.audit(term.name)
 
 
 def test_a_refusal_reads_the_same_to_the_student_and_to_the_registrar(

@@ -116,3 +116,9 @@ def last_seat(course: Course, term: Term, cast: Cast) -> Section:
 @pytest.fixture
 def section(course: Course, term: Term) -> Section:
     return builders.a_section(course, term, capacity=20)
+
+
+@pytest.fixture
+def others(term: Term) -> list[Section]:
+    """Two sections of other courses, with room for everyone."""
+    return [builders.a_section(builders.a_course(f"{it}-{term.id}"), term) for it in ("MAT", "PHY")]

@@ -4,7 +4,8 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from e2e.looks import places
-from e2e.person import Meet, Person, context_of
+from e2e.person import Meet, Person
+from e2e.plans import ASLEEP, AWAKE, lines, outcomes, plan
 from e2e.portal import Running
 from e2e.test_lobby import banner_is
 from portal.catalog.models import Section, Term
@@ -12,39 +13,6 @@ from tests import cast as builders
 
 DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
-ASLEEP, AWAKE = ".plan-asleep", ".plan-submit"
-
-
-@pytest.fixture
-def others(term: Term) -> list[Section]:
-    """Two sections of other courses, with room for everyone."""
-    return [builders.a_section(builders.a_course(f"{it}-{term.id}"), term) for it in ("MAT", "PHY")]
-
-
-def plan(person: Person, section: Section, place: str = "") -> None:
-    """Through the dialog, from the section's row."""
-    person.row(section).locator(".row-plan").click()
-    expect(person.dialog).to_be_visible()
-    if place:
-        person.dialog.get_by_label("Where in your plan?").select_option(place)
-    person.confirm()
-    expect(person.row(section).locator(".row-plan")).to_contain_text("Planned")
-
-
-def lines(person: Person) -> Locator:
-    """The lines of the plan on the page."""
-    return person.page.locator("#plan .plan-line")
-
-
-def results(person: Person) -> Locator:
-    """What came of each line."""
-    return person.page.locator(".plan-results > li")
-
-
-def outcomes(person: Person) -> list[str | None]:
-    """What came of each line, in a word."""
-    expect(results(person).first).to_be_visible()
-    return [each.get_attribute("data-outcome") for each in results(person).all()]
 
 
 @pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop", "phone"])
@@ -193,67 +161,3 @@ def press_until(person: Person, wanted: Locator) -> None:
         person.page.keyboard.press("Tab")
     expect(wanted).to_be_focused()
     person.page.keyboard.press("Enter")
-
-
-def test_what_is_changed_in_one_tab_shows_in_the_other(
-    meet: Meet, term: Term, section: Section, others: list[Section]
-) -> None:
-    builders.a_coming_window(term)
-    ada = meet("ada").enter(term)
-    other = Person(context_of(ada).new_page()).enter(term)
-    search = other.page.get_by_label("Search")
-    search.press_sequentially("Cour")
-    plan(ada, section)
-    expect(lines(other)).to_have_count(1)
-    expect(other.row(section).locator(".row-plan")).to_contain_text("Planned")
-    expect(search).to_be_focused()
-    expect(search).to_have_value("Cour")
-    plan(other, others[0], "new")
-    expect(lines(ada)).to_have_count(2)
-    assert not other.complaints
-
-
-def test_a_plan_that_comes_late_never_replaces_a_newer_one(
-    meet: Meet, term: Term, section: Section, others: list[Section]
-) -> None:
-    builders.a_coming_window(term)
-    ada = meet("ada").enter(term)
-    plan(ada, section)
-    older = ada.page.locator("#plan").evaluate("it => it.outerHTML")
-    plan(ada, others[0], "new")
-    ada.page.evaluate("it => dispatchEvent(new CustomEvent('fs:fragments', { detail: it }))", older)
-    expect(lines(ada)).to_have_count(2)
-
-
-def test_a_form_that_has_seen_an_older_plan_says_so_and_loses_nothing(
-    meet: Meet, term: Term, section: Section, others: list[Section]
-) -> None:
-    builders.a_coming_window(term)
-    ada = meet("ada").enter(term)
-    ada.row(section).locator(".row-plan").click()
-    expect(ada.dialog).to_be_visible()
-    other = Person(context_of(ada).new_page()).enter(term)
-    plan(other, others[0])
-    ada.dialog.get_by_role("button", name="Plan it").click()
-    expect(ada.dialog).to_contain_text("Your plan was changed meanwhile")
-    ada.dialog.get_by_role("button", name="Plan it").click()
-    expect(ada.dialog).to_be_hidden()
-    expect(lines(ada)).to_have_count(2)
-
-
-def test_counts_in_the_dialog_and_on_the_plan_move_by_themselves(
-    meet: Meet, term: Term, last_seat: Section
-) -> None:
-    builders.an_open_window(term)
-    ada, ben = (meet(name).enter(term) for name in ("ada", "ben"))
-    plan(ada, last_seat)
-    ada.go(f"/terms/{term.id}/plan")
-    counts = ada.page.locator("#plan .counts")
-    tab = Person(context_of(ada).new_page()).enter(term)
-    tab.row(last_seat).locator(".row-plan").click()
-    expect(tab.dialog.locator(".counts")).to_contain_text("1 of 1 open")
-    expect(counts).to_contain_text("1 of 1 open")
-    ben.pick(last_seat)
-    for shown in (counts, tab.dialog.locator(".counts")):
-        expect(shown).to_contain_text("0 of 1 open")
-    assert not tab.complaints

@@ -52,19 +52,6 @@ def test_the_last_seat_goes_to_one_and_then_to_the_other(
     portal.audit(term.name)
 
 
-def test_places_on_a_waitlist_move_up_by_themselves(
-    meet: Meet, term: Term, last_seat: Section
-) -> None:
-    builders.an_open_window(term)
-    ada, ben, cleo = (meet(name).enter(term) for name in ("ada", "ben", "cleo"))
-    for person in (ada, ben, cleo):
-        person.pick(last_seat)
-    expect(cleo.mine).to_contain_text("Place 2 of 2")
-    ben.ask(last_seat)
-    ben.confirm()
-    expect(cleo.mine).to_contain_text("Place 1 of 1")
-
-
 @pytest.mark.parametrize("browser_has", ["scripts", "no scripts"])
 def test_the_story_ends_in_the_same_database(
     meet: Meet, portal: Running, term: Term, last_seat: Section, browser_has: str

@@ -2,7 +2,7 @@
 
 import re
 
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from e2e.person import Meet, Person, context_of
 from e2e.test_lost import LOST
@@ -13,6 +13,17 @@ from tests import cast as builders
 def second_tab(person: Person) -> Person:
     """Another tab of the same browser."""
     return Person(context_of(person).new_page())
+
+
+def logged_out_elsewhere(person: Person, term: Term) -> tuple[Person, Locator]:
+    """Another tab, in which the person has logged out; and what this one says to that."""
+    person.expected = re.compile(rf"{LOST.pattern}|401")
+    other = second_tab(person)
+    other.go(f"/terms/{term.id}/mine")
+    other.page.get_by_role("button", name="Log out").click()
+    told = person.page.locator("#logged-out")
+    expect(told).to_be_visible(timeout=10_000)
+    return other, told
 
 
 def test_a_place_on_a_waitlist_moves_and_becomes_a_seat_in_both(
@@ -59,14 +70,9 @@ def test_who_logs_out_in_one_is_told_so_in_the_other_and_loses_nothing(
     dan = meet()
     dan.log_in("dan")
     dan.enter(term)
-    dan.expected = re.compile(rf"{LOST.pattern}|401")
     dan.page.get_by_label("Search").fill("Course")
     dan.page.wait_for_url("**q=Course")
-    other = second_tab(dan)
-    other.go(f"/terms/{term.id}/mine")
-    other.page.get_by_role("button", name="Log out").click()
-    told = dan.page.locator("#logged-out")
-    expect(told).to_be_visible(timeout=10_000)
+    logged_out_elsewhere(dan, term)
     expect(dan.page.locator("#connection")).to_be_hidden()
     expect(dan.page.get_by_label("Search")).to_have_value("Course")
     expect(dan.row(section)).to_be_visible()
@@ -86,12 +92,7 @@ def test_who_logs_in_again_elsewhere_finds_the_page_alive(
     dan = meet()
     dan.log_in("dan")
     dan.enter(term)
-    dan.expected = re.compile(rf"{LOST.pattern}|401")
-    other = second_tab(dan)
-    other.go(f"/terms/{term.id}/mine")
-    other.page.get_by_role("button", name="Log out").click()
-    told = dan.page.locator("#logged-out")
-    expect(told).to_be_visible(timeout=10_000)
+    other, told = logged_out_elsewhere(dan, term)
     other.log_in("dan")
     dan.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
     expect(told).to_be_hidden(timeout=20_000)

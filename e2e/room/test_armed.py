@@ -6,10 +6,10 @@ import pytest
 from playwright.sync_api import expect
 
 from e2e.person import Meet, context_of
+from e2e.plans import AWAKE, lines, outcomes, plan
 from e2e.room.conftest import Admit
 from e2e.room.waiter import waits_as
 from e2e.test_lobby import banner_is
-from e2e.test_plan import AWAKE, lines, outcomes, plan
 from portal.catalog.models import Section, Term
 
 

@@ -1,0 +1,72 @@
+"""A plan is the same in all tabs, and what others do shows on it."""
+
+from playwright.sync_api import expect
+
+from e2e.person import Meet, Person, context_of
+from e2e.plans import lines, plan
+from portal.catalog.models import Section, Term
+from tests import cast as builders
+
+
+def test_what_is_changed_in_one_tab_shows_in_the_other(
+    meet: Meet, term: Term, section: Section, others: list[Section]
+) -> None:
+    builders.a_coming_window(term)
+    ada = meet("ada").enter(term)
+    other = Person(context_of(ada).new_page()).enter(term)
+    search = other.page.get_by_label("Search")
+    search.press_sequentially("Cour")
+    plan(ada, section)
+    expect(lines(other)).to_have_count(1)
+    expect(other.row(section).locator(".row-plan")).to_contain_text("Planned")
+    expect(search).to_be_focused()
+    expect(search).to_have_value("Cour")
+    plan(other, others[0], "new")
+    expect(lines(ada)).to_have_count(2)
+    assert not other.complaints
+
+
+def test_a_plan_that_comes_late_never_replaces_a_newer_one(
+    meet: Meet, term: Term, section: Section, others: list[Section]
+) -> None:
+    builders.a_coming_window(term)
+    ada = meet("ada").enter(term)
+    plan(ada, section)
+    older = ada.page.locator("#plan").evaluate("it => it.outerHTML")
+    plan(ada, others[0], "new")
+    ada.page.evaluate("it => dispatchEvent(new CustomEvent('fs:fragments', { detail: it }))", older)
+    expect(lines(ada)).to_have_count(2)
+
+
+def test_a_form_that_has_seen_an_older_plan_says_so_and_loses_nothing(
+    meet: Meet, term: Term, section: Section, others: list[Section]
+) -> None:
+    builders.a_coming_window(term)
+    ada = meet("ada").enter(term)
+    ada.row(section).locator(".row-plan").click()
+    expect(ada.dialog).to_be_visible()
+    other = Person(context_of(ada).new_page()).enter(term)
+    plan(other, others[0])
+    ada.dialog.get_by_role("button", name="Plan it").click()
+    expect(ada.dialog).to_contain_text("Your plan was changed meanwhile")
+    ada.dialog.get_by_role("button", name="Plan it").click()
+    expect(ada.dialog).to_be_hidden()
+    expect(lines(ada)).to_have_count(2)
+
+
+def test_counts_in_the_dialog_and_on_the_plan_move_by_themselves(
+    meet: Meet, term: Term, last_seat: Section
+) -> None:
+    builders.an_open_window(term)
+    ada, ben = (meet(name).enter(term) for name in ("ada", "ben"))
+    plan(ada, last_seat)
+    ada.go(f"/terms/{term.id}/plan")
+    counts = ada.page.locator("#plan .counts")
+    tab = Person(context_of(ada).new_page()).enter(term)
+    tab.row(last_seat).locator(".row-plan").click()
+    expect(tab.dialog.locator(".counts")).to_contain_text("1 of 1 open")
+    expect(counts).to_contain_text("1 of 1 open")
+    ben.pick(last_seat)
+    for shown in (counts, tab.dialog.locator(".counts")):
+        expect(shown).to_contain_text("0 of 1 open")
+    assert not tab.complaints

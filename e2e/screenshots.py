@@ -80,6 +80,9 @@ class Photographer:
         self._shoot("receipt", ADA, f"/receipts/{self._receipt()}")
         self._shoot("inbox", ADA, "/inbox")
         self._shoot("settings", ADA, "/inbox/settings")
+        self._shoot("account", ADA, "/account")
+        self._shoot("tokens", ADA, "/account/tokens")
+        self._shoot("api", "", "/api/docs")
         self._shoot("search", "admin", f"/admin/receipts?q={self._receipt()}")
         self._shoot("roster", "instructor01", f"/teaching/sections/{self._taught().id}")
         self._shoot("admin", "admin", "/admin")
@@ -136,6 +139,7 @@ class Photographer:
         self._come(LATE)
         self._shoot("line", BEN, here)
         self._shoot("room", BEN, f"{here}/room")
+        self._shoot("limits", "admin", f"/admin{here}/windows/{window}/room")
         room.set_limits(term, window, 400, 3000, off=True)
 
     def _window(self) -> WindowView:

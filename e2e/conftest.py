@@ -9,9 +9,9 @@ import pytest
 from playwright.sync_api import Browser, StorageState, expect, sync_playwright
 
 from e2e import campus as places
-from e2e.browser import find
+from e2e.browser import ARGUMENTS, find
 from e2e.campus import Campus
-from e2e.person import ARGUMENTS, Person
+from e2e.person import Person
 from e2e.portal import Running, running
 from portal.catalog.models import Course, Section, Term
 from tests import cast as builders

@@ -10,15 +10,6 @@ from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, R
 from portal.catalog.models import Section, Term
 from tests.cast import PASSWORD
 
-ARGUMENTS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 # A refusal is an answer with a status of its own, and the browser says so.
 HARMLESS = re.compile(r"Failed to load resource: .* status of 422")
 
@@ -54,9 +45,21 @@ class Person:
 
     def enter(self, term: Term, query: str = "") -> "Person":
         """The page of a term, with its socket open."""
-        with self.page.expect_websocket(lambda it: it.url.endswith("/ws")) as opening:
-            self.page.goto(f"/terms/{term.id}{query}")
-        opening.value.wait_for_event("framereceived")
+        return self.listen(f"/terms/{term.id}{query}")
+
+    def listen(self, address: str, seconds: float = 30) -> "Person":
+        """To an address, until the socket of its page has said something."""
+        heard: list[str | bytes] = []
+
+        def hear(said: str | bytes) -> None:  # as Playwright calls no built-in method
+            heard.append(said)
+
+        self.page.on("websocket", lambda it: it.on("framereceived", hear))
+        self.page.goto(address)
+        deadline = time.monotonic() + seconds
+        while not heard:
+            assert time.monotonic() < deadline
+            self.page.wait_for_timeout(50)
         return self
 
     def asks_until(self, shown: Locator, seconds: float = 30) -> None:

@@ -1,6 +1,7 @@
 """Makes the pictures of the README: `python -m e2e.screenshots`, on the demo semester."""
 
 import tempfile
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import product
@@ -11,8 +12,8 @@ from typing import Any
 from playwright.sync_api import Browser, Page, StorageState, sync_playwright
 from sqlalchemy import select
 
-from e2e.browser import find
-from e2e.person import ARGUMENTS, Person
+from e2e.browser import ARGUMENTS, find
+from e2e.person import Person
 from e2e.portal import Running, running
 from portal.catalog.board import Card, board
 from portal.catalog.terms import live_terms
@@ -23,6 +24,7 @@ from portal.people.models import Account, Student, Teacher
 from portal.plans import plan, store
 from portal.plans.plan import Part
 from portal.record import receipts
+from portal.reports.models import WindowReport
 from portal.seats import desk
 from portal.seats.answers import Outcome, WindowView
 from portal.seats.desk import Asked
@@ -85,7 +87,24 @@ class Photographer:
         self._shoot("api", "", "/api/docs")
         self._shoot("search", "admin", f"/admin/receipts?q={self._receipt()}")
         self._shoot("roster", "instructor01", f"/teaching/sections/{self._taught().id}")
+        self.registrar()
+
+    def registrar(self) -> None:
+        """The pages from which the semester is run; the reports need the window closed."""
+        here, window = f"/admin/terms/{self.term.id}", self._window().id
         self._shoot("admin", "admin", "/admin")
+        self._shoot("operations", "admin", "/admin/operations")
+        self._shoot("window", "admin", f"{here}/windows/new")
+        self._shoot("sections", "admin", f"{here}/sections")
+        self._shoot("section", "admin", f"{here}/sections/{self._taught().id}")
+        self._shoot("results", "admin", f"{here}/sections/{self._taught().id}/results")
+        self._shoot("few", "admin", f"{here}/few")
+        self._shoot("student", "admin", f"/admin/students/{self._ada()}")
+        self._shoot("imports", "admin", "/admin/imports")
+        self._close()
+        self._shoot("report", "admin", f"{here}/windows/{window}/report")
+        self._shoot("fairness", "admin", f"{here}/windows/{window}/fairness")
+        self._shoot("audit", "admin", "/admin/audit")
 
     def _shoot(self, name: str, who: str, address: str, *, ask: bool = False) -> None:
         for screen, scheme in product(SCREENS, SCHEMES):
@@ -153,6 +172,16 @@ class Photographer:
         while self.ledger.now() < opens + 1200:
             pass
 
+    def _close(self) -> None:
+        """Close the window, and wait until its report is made."""
+        self.ledger.close_window(self.term.id, self._window().id, "screenshots")
+        made = select(WindowReport.window_id)
+        while True:
+            with transaction() as session:
+                if session.scalars(made).first():
+                    return
+            time.sleep(0.5)
+
     def _rush(self) -> None:
         """Many students pick what they may; Ada then gets three seats, and waits for a fourth."""
         chance = Random(1)
@@ -198,7 +227,7 @@ class Photographer:
         """A section of instructor01."""
         with transaction() as session:
             teacher = select(Teacher.id).join(Account).filter_by(username="instructor01")
-            return board(self.term.id).taught_by(session.scalars(teacher).one())[0]
+            return board(self.term.id).taught_by(frozenset(session.scalars(teacher)))[0]
 
 
 if __name__ == "__main__":

@@ -17,6 +17,13 @@ def shows(admin: Person, name: str, number: str) -> None:
     expect(dial).to_have_text(number, timeout=15_000)
 
 
+def press(admin: Person, link: str, button: str) -> None:
+    """Ask for something, and say why it is to be done."""
+    admin.page.get_by_role("link", name=link).click()
+    admin.page.get_by_label("Reason").fill("The rush is over.")
+    admin.page.get_by_role("button", name=button).click()
+
+
 def test_an_admin_raises_the_limit_and_the_student_picks(
     meet: Meet, term: Term, section: Section
 ) -> None:
@@ -33,6 +40,7 @@ def test_an_admin_raises_the_limit_and_the_student_picks(
     banner_is(ada.enter(term), "line")
     shows(boss, "Waiting", "4")
     boss.page.get_by_label("Inside at once").fill("lots")
+    boss.page.get_by_label("Reason").fill("Seats are free.")
     boss.page.get_by_role("button", name="Set the limits").click()
     expect(boss.page.locator(".errors")).to_contain_text("give a whole number from 1")
     boss.page.get_by_label("Inside at once").fill("10")
@@ -47,12 +55,11 @@ def test_an_admin_pauses_the_line_and_lets_it_go_on(meet: Meet, term: Term) -> N
     window = builders.an_open_window(term)
     boss = meet("max")
     boss.go(f"/admin/terms/{term.id}/windows/{window.id}/room")
-    boss.page.get_by_role("button", name="Pause the line").click()
+    press(boss, "Pause the line", "Pause it")
     expect(boss.page.locator("#room-figures")).to_contain_text("Paused")
     room.enter(term.id, window.id, 900_200)
     shows(boss, "Waiting", "1")
-    boss.page.get_by_label("New ones per minute").fill("600")
-    boss.page.get_by_role("button", name="Set the limits").click()
+    press(boss, "Let the line go on", "Let it go on")
     shows(boss, "Inside", "1")
-    boss.page.get_by_role("button", name="Switch off").click()
+    press(boss, "Switch off: let everyone in", "Switch it off")
     expect(boss.page.locator("#room-figures")).to_contain_text(re.compile("let in at once"))

@@ -24,10 +24,7 @@ def section(course: Course, term: Term, cast: Cast) -> Section:
 
 def look(person: Person, term: Term) -> Person:
     """The page of the schedule, with its socket open."""
-    with person.page.expect_websocket(lambda it: it.url.endswith("/ws")) as opening:
-        person.go(f"/terms/{term.id}/schedule")
-    opening.value.wait_for_event("framereceived")
-    return person
+    return person.listen(f"/terms/{term.id}/schedule")
 
 
 def day(person: Person, name: str) -> Locator:

@@ -55,10 +55,7 @@ def test_the_history_in_one_tells_what_is_done_in_the_other_once_it_is_recorded(
 ) -> None:
     builders.an_open_window(term)
     one = meet("ada").enter(term)
-    two = second_tab(one)
-    with two.page.expect_websocket() as opening:
-        two.go(f"/terms/{term.id}/history")
-    opening.value.wait_for_event("framereceived")
+    two = second_tab(one).listen(f"/terms/{term.id}/history")
     one.pick(section)
     expect(two.page.locator("#history")).to_contain_text("Selected")
 

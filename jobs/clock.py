@@ -9,14 +9,19 @@ from redis import Redis
 from redis.exceptions import LockError, RedisError
 from redis.lock import Lock
 
-from jobs.trouble import AWAY, LINE, Trouble
+from jobs.chores import Chores
+from jobs.scaler import Scaler
+from jobs.trouble import AWAY, Trouble
 from portal.backend import connect
 from portal.config import Settings
+from portal.exports import making
 from portal.gate.attend import attend
+from portal.imports import run
+from portal.ops import logs, metrics, scaling, traces
+from portal.ops.crew import LEASE
 from portal.ops.dead import Watch
 from portal.record.sweep import Sweeper
 
-LEASE = "fairseat:clock"
 LEASE_SECONDS = 3.0  # a clock that died is replaced by another after them
 TICK = 1.0
 
@@ -25,19 +30,23 @@ log = logging.getLogger(__name__)
 
 def run_clock() -> None:
     """Tick until told to stop; of several clocks only the one with the lease acts."""
-    logging.basicConfig(format=LINE)
+    logs.begin("clock")
+    metrics.begin("clock")
+    traces.begin("clock")
     stop = Event()
     for each in (signal.SIGTERM, signal.SIGINT):
         signal.signal(each, lambda *_: stop.set())
     settings = Settings.read()
+    pools = scaling.pools(settings.workers)
     redis = connect(settings).redis
-    sweeper, watch, trouble = Sweeper(), Watch(redis), Trouble(usual=TICK)
+    sweeper, trouble = Sweeper(), Trouble(usual=TICK)
+    watches = Watch(redis), Chores(redis), Scaler(redis, pools)
     if settings.room:
         Thread(target=attend_rooms, args=(sweeper, stop), daemon=True).start()
     with closing(Lease(redis)) as lease:
         while not stop.wait(trouble.pause):
             try:
-                tick(sweeper, lease, watch)
+                tick(sweeper, lease, *watches)
             except AWAY as error:
                 trouble.met(error)
             else:
@@ -57,7 +66,7 @@ def attend_rooms(sweeper: Sweeper, stop: Event) -> None:
             pause = TICK
 
 
-def tick(sweeper: Sweeper, lease: "Lease", watch: Watch) -> None:
+def tick(sweeper: Sweeper, lease: "Lease", *watches: Watch | Chores | Scaler) -> None:
     """One second's work: windows turn even while PostgreSQL is away."""
     try:
         sweeper.look()  # it may hang; so the lease is asked for afterwards
@@ -68,7 +77,10 @@ def tick(sweeper: Sweeper, lease: "Lease", watch: Watch) -> None:
     if lease.held():
         sweeper.turn()
         sweeper.call()
-        watch.look()
+        run.resume()
+        making.resume()
+        for each in watches:
+            each.look()
 
 
 class Lease:

@@ -1,8 +1,10 @@
 """Jobs of the queue `maintain`."""
 
-from portal.windows import warmup
+from portal.reports import closeout
+from portal.windows import readiness
 
 
-def warm_up(term: int) -> None:
-    """Tell the ledger of the sections of a term."""
-    warmup.warm_up(term)
+def maintain(term: int) -> None:
+    """Make a term ready for what opens, and close out the windows that have ended."""
+    readiness.make_ready(term)
+    closeout.close_out(term)

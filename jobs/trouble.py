@@ -9,9 +9,8 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 from portal.seats.errors import LedgerUnavailable
 
 AWAY = (OperationalError, InterfaceError, LedgerUnavailable, RedisError, OSError)
-LINE = "%(asctime)s %(message)s"
 AGAIN = 60.0  # seconds until the same thing is said again
-LONGEST_PAUSE = 5.0  # seconds: a recovery is noticed within them
+LONGEST_PAUSE = 2.0  # seconds: a recovery is noticed within them
 
 log = logging.getLogger(__name__)
 

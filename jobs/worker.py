@@ -9,29 +9,63 @@ from typing import Any
 
 from rq import SimpleWorker
 from rq.exceptions import StopRequested
-from rq.job import Job
+from rq.job import Job as RqJob
 from rq.serializers import JSONSerializer
+from rq.timeouts import BaseTimeoutException
 
-from jobs.trouble import AWAY, LINE, LONGEST_PAUSE, Once, Trouble, brief
+from jobs.heart import LIFE, Heart
+from jobs.trouble import AWAY, LONGEST_PAUSE, Once, Trouble, brief
 from portal import stores
 from portal.backend import connect
 from portal.config import Settings
+from portal.ops import logs, metrics, traces
+from portal.ops.correlation import following
+from portal.ops.job import Job
 
 log = logging.getLogger(__name__)
+done = logging.getLogger("jobs.done")  # says the same all the time, and is to be heard
 
+LISTENING = 5  # seconds for which a worker waits for a job at a time
 HEARTBEAT = 20  # seconds after which a worker that was killed begins to be forgotten
-TIDY = 30  # seconds between clean-ups of what killed workers left behind
+TIDY = 10  # seconds between clean-ups of what killed workers left behind
+AT_ONCE = (0.1, 0.7)  # seconds before a job is tried again here; before the last try it rests
 
 
 class Call(Job):
     """A job that has not failed where a part is away: the clock calls again when that is back."""
 
     def perform(self) -> Any:
-        """Do it, or give up."""
-        try:
-            return super().perform()
-        except AWAY as error:
-            log.warning("A job had to give up: %s", brief(error))
+        """Do it, or give up, under the code of what it follows from."""
+        began, outcome = time.monotonic(), "failed"
+        code = self.meta.get("correlation") or self.id
+        with following(code), traces.span(self.func_name or "job", self.meta):
+            try:
+                result = self._try()
+                outcome = "done"
+            except AWAY as error:
+                result, outcome = None, "gave up"
+                log.warning("A job had to give up: %s", brief(error))
+            finally:
+                self._told(outcome, time.monotonic() - began)
+        return result
+
+    def _try(self) -> Any:
+        """Again at once where it can be tried again; then RQ tries it after a rest."""
+        for pause in AT_ONCE if self.retries_left else ():
+            try:
+                return super().perform()
+            except (BaseTimeoutException, *AWAY):
+                raise
+            except Exception as error:  # noqa: BLE001  whatever it is, it may go well now
+                log.warning("A job is tried again: %s", brief(error))
+            time.sleep(pause)
+        return super().perform()
+
+    def _told(self, outcome: str, seconds: float) -> None:
+        metrics.JOBS.labels(self.origin, outcome).inc()
+        metrics.JOB_TIME.labels(self.origin).observe(seconds)
+        facts = {"job": self.id, "outcome": outcome, "ms": round(seconds * 1000)}
+        done.info("%s: %s", self.func_name, outcome, extra=facts)
 
 
 class Worker(SimpleWorker):
@@ -43,6 +77,26 @@ class Worker(SimpleWorker):
 
     stopping = False
     max_connection_wait_time = LONGEST_PAUSE
+    dequeue_timeout = LISTENING
+    connection_timeout = LISTENING + stores.SILENCE
+
+    def work(self, *args: Any, **options: Any) -> bool:
+        """Do the jobs, and show signs of life in the midst of a long one."""
+        self.heart = Heart(self)
+        self.heart.start()
+        return super().work(*args, **options)
+
+    def teardown(self) -> None:
+        """Die, and show no more of them."""
+        self.heart.stop()
+        super().teardown()  # type: ignore[no-untyped-call]
+
+    def get_heartbeat_ttl(self, job: RqJob) -> int:  # noqa: ARG002  RQ's signature
+        """Seconds for which a job is its own without a sign of life."""
+        return LIFE
+
+    def subscribe(self) -> None:
+        """Listen to no commands: nobody sends any, and a thread less can be lost in a failover."""
 
     def request_stop(self, signum: int, frame: FrameType | None) -> None:
         """End after the job in hand, on SIGTERM or SIGINT."""
@@ -52,7 +106,9 @@ class Worker(SimpleWorker):
 
 def run_worker(queue: str) -> None:
     """Do the jobs of one queue until told to stop, through outages of whatever it needs."""
-    logging.basicConfig(format=LINE)
+    logs.begin(queue)
+    metrics.begin(queue)
+    traces.begin(queue)
     for each in (logging.getLogger("rq.worker"), log):
         each.addFilter(Once())
     settings = Settings.read()
@@ -73,7 +129,7 @@ def run_worker(queue: str) -> None:
 def _worker(queue: str, settings: Settings) -> Worker:
     return Worker(
         [queue],
-        connection=stores.blocking(settings.redis_url),
+        connection=stores.blocking(settings.redis_url, LISTENING),
         worker_ttl=HEARTBEAT,
         maintenance_interval=TIDY,
         job_class=Call,

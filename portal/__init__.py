@@ -22,18 +22,22 @@ def create_app(settings: Settings | None = None) -> Flask:
         layout,
     )
     from portal.blueprints import BLUEPRINTS
-    from portal.edge import hosts, ids, watch
+    from portal.edge import counted, files, hosts, ids, watch
     from portal.edge.patience import Patience
     from portal.gate import guard, limits, visits
-    from portal.ops import correlation
+    from portal.ops import correlation, traces
     from portal.people import accounts
 
     settings = settings or Settings.read()
     app = Flask(__name__, root_path=str(ROOT))
     app.config.from_mapping(_config(settings))
     ids.start(app)
+    traces.begin("web")
+    traces.start(app)
+    counted.start(app)  # first, so that it has seen whatever answers
     hosts.start(app)
     guard.start(app)  # before all that asks Redis or PostgreSQL
+    files.start(app)  # before the token of a form is looked for in its body
     backend.connect(settings)
     extensions.start(app)
     accounts.start()

@@ -2,14 +2,15 @@
 
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
-from urllib.parse import urlunsplit
+from urllib.parse import urlsplit, urlunsplit
 
 from flask import Flask, abort, current_app, g, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_login import current_user
+from flask_wtf.csrf import CSRFError
 
 from portal.edge.urls import parts
-from portal.errors import Words, problem
+from portal.errors import Words, answer, problem
 from portal.people.accounts import Visitor
 from portal.words import _, _l
 
@@ -21,6 +22,15 @@ INSTEAD = {
     "student.term": ("admin", "admin.sections.index"),
     "receipts.show": ("admin", "admin.receipts.show"),
 }
+EXPIRED = Words(
+    _l("This form has been open for too long"),
+    _l("Nothing was changed. Go back, reload the page and send it again."),
+)
+AGAIN = Words(EXPIRED.title, _l("Nothing was changed. Send it again, and it counts."))
+ENDED = Words(
+    _l("You are no longer logged in"),
+    _l("Nothing was changed. Log in in a new tab, come back here, and send it again."),
+)
 
 View = TypeVar("View", bound=Callable[..., Any])
 
@@ -53,6 +63,7 @@ def visitor() -> Visitor:
 def start(app: Flask) -> None:
     """Check the rule of the view before every request."""
     app.before_request(_guard)
+    app.register_error_handler(CSRFError, _without_token)
     public(app.view_functions["static"])
 
 
@@ -72,6 +83,22 @@ def _guard() -> ResponseReturnValue | None:
     if not (SIGNED_IN in rule or rule & visitor().roles):
         return _instead(request.endpoint)
     return _beyond_scope()
+
+
+def _without_token(error: CSRFError) -> ResponseReturnValue:  # noqa: ARG001
+    """A form whose session is over, or that another site made: only our own can be sent again."""
+    if not _may_be_sent_again():
+        return answer(400, EXPIRED)
+    rule = rule_of(current_app.view_functions[request.endpoint or "static"])
+    ended = not current_user.is_authenticated and PUBLIC not in rule
+    return answer(400, ENDED if ended else AGAIN, again=True)
+
+
+def _may_be_sent_again() -> bool:
+    """Whether one of our pages has sent it, with nothing in it that a page may not show."""
+    ours = urlsplit(request.headers.get("Origin", "")).netloc == request.host
+    secret = request.files or any("password" in name for name in request.form)
+    return bool(request.form) and ours and not secret
 
 
 def _beyond_scope() -> ResponseReturnValue | None:

@@ -39,19 +39,17 @@ def start(app: Flask) -> None:
 
 def static_url(filename: str) -> str:
     """Where a file of `static/` is served, with the hash of its content."""
-    path = STATIC / filename
-    stamp = path.stat().st_mtime_ns if path.exists() else 0
-    return url_for("static", filename=filename, v=_hash_of(path, stamp) if stamp else None)
+    return url_for("static", filename=filename, v=_version("static", filename))
 
 
 def style_url() -> str:
     """Where all styles are served as one file."""
-    return url_for("assets.style", v=_style(_stamps("css"))[1])
+    return url_for("assets.style", v=_version("assets.style"))
 
 
 def script_url() -> str:
     """Where all scripts of ours are served as one file."""
-    return url_for("assets.script", v=_script(_stamps("js"))[1])
+    return url_for("assets.script", v=_version("assets.script"))
 
 
 @bp.get("/style.css")
@@ -77,8 +75,21 @@ def _answer(text: bytes, tag: str, mimetype: str) -> Response:
 
 def _keep(response: Response) -> Response:
     if request.endpoint in OURS and response.status_code in {200, 304}:
-        response.headers["Cache-Control"] = FOREVER if request.args.get("v") else "no-cache"
+        # A page of another version, while nodes are replaced, must not make anyone keep ours.
+        ours = _version(request.endpoint, **(request.view_args or {}))
+        same = request.args.get("v", "") == ours
+        response.headers["Cache-Control"] = FOREVER if same else "no-cache"
     return response
+
+
+def _version(endpoint: str, filename: str = "") -> str | None:
+    """The hash of what is served there now; None for a file that there is not."""
+    if endpoint == "assets.style":
+        return _style(_stamps("css"))[1]
+    if endpoint == "assets.script":
+        return _script(_stamps("js"))[1]
+    path = STATIC / filename
+    return _hash_of(path, path.stat().st_mtime_ns) if path.exists() else None
 
 
 def _stamps(kind: str) -> tuple[tuple[Path, int], ...]:

@@ -26,7 +26,7 @@ def connect(settings: Settings) -> Backend:
     global _backend  # noqa: PLW0603  one per process, as the docstring says
     db.connect(settings.database_url)
     redis = stores.commands(settings.redis_url)
-    _backend = Backend(settings, redis, Ledger(redis))
+    _backend = Backend(settings, redis, Ledger(redis, settings.replicas))
     return _backend
 
 

@@ -2,6 +2,7 @@
 
 from portal import account, admin, instructor, live, student
 from portal.gate.captcha import views as captcha
+from portal.metrics import scrape
 from portal.notices import inbox
 from portal.notices import settings as inbox_settings
 from portal.ops import health
@@ -27,5 +28,6 @@ BLUEPRINTS = tuple(
         inbox_settings,
         live,
         health,
+        scrape,
     )
 )

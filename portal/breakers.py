@@ -11,6 +11,9 @@ from threading import Lock
 from time import monotonic
 from typing import Literal, TypeVar
 
+from portal.backend import backend
+from portal.ops import breaking, flags
+
 Result = TypeVar("Result")
 State = Literal["closed", "open", "half-open"]
 
@@ -30,18 +33,21 @@ class Breaker:
     """Round the calls of one process to one service; `failures` are what speaks against it.
 
     Any other exception is an answer of a service that lives. Where failures count `in_a_row`, one
-    success makes good for them.
+    success makes good for them. One of a `part` can be switched off by its flag, which has every
+    call made, and tells the operations page how it stands.
     """
 
     def __init__(
         self,
         name: str,
         failures: tuple[type[Exception], ...],
+        part: str = "",
         *,
         rest: float = REST,
         in_a_row: bool = False,
     ) -> None:
         self.name = name
+        self.part = part
         self.rest = rest
         self.at_once = AT_ONCE
         self._failures = failures
@@ -75,22 +81,37 @@ class Breaker:
     def _enter(self) -> None:
         room = {"closed": self.at_once, "half-open": 1, "open": 0}
         with self._lock:
-            if self._waiting >= room[self.state]:
+            if self._waiting >= room[self.state] and self._heeded():
                 raise Resting(self.name)
             self._waiting += 1
 
     def _leave(self, *, failed: bool) -> None:
         with self._lock:
             self._waiting -= 1
+            known = self._standing()
             if failed:
                 self._note_failure()
             else:
                 self._note_success()
+            news = failed or self._standing() != known
+        if self.part and news:
+            self._report()
+
+    def _heeded(self) -> bool:
+        return not self.part or flags.on(f"{self.part}_breaker")
+
+    def _standing(self) -> tuple[int, float | None]:
+        return len(self._failed), self._rest_ends
+
+    def _report(self) -> None:
+        failures, ends = self._standing()
+        left = None if ends is None else ends - monotonic()
+        breaking.report(backend().redis, self.part, failures, left)
 
     def _note_success(self) -> None:
         if self._in_a_row:
             self._failed.clear()
-        if self.state == "half-open":
+        if self._rest_ends is not None and (self.state == "half-open" or not self._heeded()):
             log.warning("%s is back", self.name)
             self._rest_ends = None
 

@@ -11,6 +11,7 @@ from cachetools import LRUCache
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
+from portal.ops import flags
 from portal.outage import Outage, postgresql
 
 Key = TypeVar("Key")
@@ -20,7 +21,10 @@ AWAY = (OperationalError, PoolTimeout)
 
 
 class Cache(Generic[Key, Value]):
-    """Values at most `seconds` old; older only while they are read or PostgreSQL is away."""
+    """Values at most `seconds` old; older only while they are read or PostgreSQL is away.
+
+    While the flag `caches` is off each is read whenever it is asked for.
+    """
 
     def __init__(
         self,
@@ -37,6 +41,9 @@ class Cache(Generic[Key, Value]):
         self._readings: dict[Key, Future[Value]] = {}
         self._forgotten = 0
         self._lock = Lock()
+
+    def __len__(self) -> int:
+        return len(self._known)
 
     def get(self, key: Key) -> Value:
         """The value, read anew by one at a time where it is too old; raises what `read` raises."""
@@ -92,7 +99,7 @@ class Cache(Generic[Key, Value]):
             self._readings.clear()
 
     def _fresh(self, known: tuple[float, Value]) -> bool:
-        return monotonic() - known[0] < self.seconds
+        return monotonic() - known[0] < self.seconds and not flags.known_off("caches")
 
     def _renew(self, key: Key, reading: "Future[Value]") -> None:
         try:

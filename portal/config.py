@@ -31,6 +31,7 @@ class Settings:
     database_url: str
     redis_url: str
     secret_key: str
+    replicas: int = 0  # of the ledger that must have a decision before anyone is told of it
     institution: str = "Fairseat University"
     zone: ZoneInfo = field(default_factory=lambda: ZoneInfo("America/New_York"))
     secure_cookies: bool = False
@@ -42,10 +43,14 @@ class Settings:
     reminders: tuple[int, ...] = (24 * 60, 15)  # minutes before a window opens
     gate: bool = True  # passes, waiting room and captcha; without it every claim is let through
     room: tuple[int, int] | None = (6000, 10_000)  # let in a minute, in at once; None = no room
+    metrics_token: str = field(default="", repr=False)  # "" = from this machine alone
     captcha: str = "altcha"  # or "off", or the address of an ALTCHA server
     captcha_cost: int = 500_000  # hashes that a browser works through for a proof, at most
     oidc: Oidc | None = None
     passwords: bool = True  # whether people may log in by password
+    workers: str = ""  # bounds such as "record=2-10@50"; "" = what suits the machine
+    reconcile: int = 300  # seconds between two parts of the standing comparison
+    notice_days: int = 400  # for which notices are kept, and mails that were sent
 
     @classmethod
     def read(cls) -> "Settings":
@@ -55,6 +60,7 @@ class Settings:
             database_url=env["DATABASE_URL"],
             redis_url=env["REDIS_URL"],
             secret_key=env["SECRET_KEY"],
+            replicas=_replicas(env["REDIS_URL"]),
             institution=env.get("FAIRSEAT_INSTITUTION", cls.institution),
             zone=ZoneInfo(env.get("FAIRSEAT_ZONE", "America/New_York")),
             secure_cookies=env.get("FAIRSEAT_HTTPS", "") == "1",
@@ -66,14 +72,34 @@ class Settings:
             reminders=_minutes(env.get("FAIRSEAT_REMINDERS", "1440,15")),
             gate=env.get("FAIRSEAT_GATE", "1") != "0",
             room=_limits(env.get("FAIRSEAT_ROOM") or "6000/10000"),
+            metrics_token=env.get("FAIRSEAT_METRICS_TOKEN", ""),
             captcha=env.get("FAIRSEAT_CAPTCHA") or cls.captcha,
             captcha_cost=int(env.get("FAIRSEAT_CAPTCHA_COST") or cls.captcha_cost),
             oidc=_oidc(),
+            reconcile=int(env.get("FAIRSEAT_RECONCILE") or cls.reconcile),
+            notice_days=int(env.get("FAIRSEAT_NOTICE_DAYS") or cls.notice_days),
             passwords=env.get("FAIRSEAT_PASSWORDS", "1") != "0",
+            workers=env.get("FAIRSEAT_WORKERS", ""),
         )
         if not (found.passwords or found.oidc):
             raise SettingsError("FAIRSEAT_PASSWORDS=0 leaves no way to log in: set FAIRSEAT_OIDC.")
         return found
+
+
+def _replicas(redis_url: str) -> int:
+    """FAIRSEAT_REPLICAS, else one where sentinels may promote it; checks the URL as well."""
+    # Not before gevent has patched what the clients stand on, as gunicorn reads this file first.
+    from portal import stores  # noqa: PLC0415
+
+    try:
+        stores.check(redis_url)
+    except ValueError as error:
+        raise SettingsError(f"REDIS_URL can't be used: {error}.") from error
+    usual = "1" if stores.behind_sentinels(redis_url) else "0"
+    given = os.environ.get("FAIRSEAT_REPLICAS") or usual
+    if not given.isdecimal():
+        raise SettingsError(f"FAIRSEAT_REPLICAS={given} is not a number of replicas.")
+    return int(given)
 
 
 def _address() -> str:

@@ -7,6 +7,8 @@ from typing import Any
 from sqlalchemy import Engine, MetaData, create_engine
 from sqlalchemy.orm import DeclarativeBase, Session, sessionmaker
 
+from portal.ops import traces
+
 
 class Base(DeclarativeBase):
     metadata = MetaData(
@@ -41,6 +43,7 @@ def connect(url: str, **options: Any) -> Engine:
         },
         **options,
     )
+    traces.watch(engine)
     Sessions.configure(bind=engine)
     return engine
 

@@ -11,10 +11,10 @@ from flask import Flask, Response, jsonify, render_template, request
 from flask.typing import ResponseReturnValue
 from flask_babel import LazyString
 from flask_limiter import RateLimitExceeded
-from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import HTTPException
 
 from portal import cache
+from portal.bulkheads import Full
 from portal.catalog.board import NoSuchTerm
 from portal.extensions import limiter
 from portal.gate import limits
@@ -99,13 +99,13 @@ FOR_CLIENTS = {
     413: Words(_l("This body is too large"), _l("Send less at once. Nothing was changed.")),
     415: Words(_l("This is no JSON"), _l("Send JSON, with the content type application/json.")),
 }
-EXPIRED = Words(
-    _l("This form has been open for too long"),
-    _l("Go back, reload the page and send it again. Nothing was changed."),
-)
 UNSURE = Words(
     _l("We don’t know yet whether it went through"),
     _l("Send the same form again: it can’t count twice."),
+)
+CROWDED = Words(
+    _l("Too much of this is under way"),
+    _l("Others have asked for the same before you. Nothing was changed. Try again in a minute."),
 )
 LATER = {"Retry-After": str(RETRY_SECONDS)}
 
@@ -113,10 +113,10 @@ LATER = {"Retry-After": str(RETRY_SECONDS)}
 def start(app: Flask) -> None:
     """Answer every kind of error in words."""
     app.register_error_handler(HTTPException, _http)
-    app.register_error_handler(CSRFError, lambda _: answer(400, EXPIRED))
     app.register_error_handler(TooMany, lambda error: _limited(error.seconds))
     app.register_error_handler(RateLimitExceeded, lambda _: _limited(_until()))
     app.register_error_handler(NoSuchTerm, lambda _: answer(404, WORDS[404]))
+    app.register_error_handler(Full, lambda _: answer(503, CROWDED, {"Retry-After": "60"}))
     app.register_error_handler(LedgerUnavailable, away)
     app.register_error_handler(LedgerBehind, away)
     for lost in cache.AWAY:

@@ -12,6 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from portal.access import visitor
 from portal.languages import NAMES
 from portal.people.accounts import Visitor
+from portal.seats import trees
 from portal.windows.localtime import Clockface
 from portal.words import reader
 
@@ -38,6 +39,7 @@ def start(app: Flask) -> None:
     """Give every template the visitor, the institution and its time."""
     app.context_processor(_around)
     app.jinja_env.filters["unbroken"] = unbroken
+    app.jinja_env.filters["shown"] = trees.shown
 
 
 def unbroken(text: str) -> Markup:

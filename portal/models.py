@@ -1,12 +1,33 @@
 """Every table, so that `Base.metadata` is whole for migrations."""
 
 from portal.catalog import models as catalog
+from portal.catalog.editing import news as section_news
 from portal.db import Base
+from portal.exports import models as exports
+from portal.imports import models as imports
 from portal.notices import models as notices
+from portal.ops import models as ops
 from portal.people import models as people
 from portal.plans import models as plans
 from portal.record import models as record
+from portal.reports import models as reports
+from portal.requests import models as requests
 from portal.schedule import models as schedule
 from portal.windows import models as windows
 
-__all__ = ["Base", "catalog", "notices", "people", "plans", "record", "schedule", "windows"]
+__all__ = [
+    "Base",
+    "catalog",
+    "exports",
+    "imports",
+    "notices",
+    "ops",
+    "people",
+    "plans",
+    "record",
+    "reports",
+    "requests",
+    "schedule",
+    "section_news",
+    "windows",
+]

@@ -1,21 +1,25 @@
 """Gunicorn's settings: one process a core, each with gevent for its requests and sockets."""
 
-import logging
 import os
 import resource
 from pathlib import Path
-from threading import Event
+from shutil import rmtree
+from tempfile import mkdtemp
+from threading import Event, Thread
 from typing import Any
 
+from gunicorn.glogging import Logger
 from psycogreen.gevent import gevent_wait_callback
 from psycopg2 import OperationalError
 from psycopg2.extensions import STATUS_SETUP, set_wait_callback
 
+from portal.ops import logs
+
 # Seconds that PostgreSQL may stay silent. Workers wait as long as a statement may take (portal/db);
 # a visitor does not: what is given up here, PostgreSQL ends by its statement_timeout.
 PATIENCE = 5.0
+COUNTS = "fairseat-metrics-"
 AGAIN = 1.0  # for a new connection, while it has not spoken since it was silent for too long
-LINE = "%(asctime)s %(message)s"
 
 wsgi_app = "wsgi:app"
 chdir = str(Path(__file__).resolve().parent.parent)
@@ -43,6 +47,33 @@ accesslog = None
 _silent = Event()
 
 
+class Log(Logger):  # type: ignore[misc]
+    """Gunicorn's log, told like that of every other process."""
+
+    def setup(self, cfg: Any) -> None:
+        """Write no line of its own form."""
+        super().setup(cfg)
+        self.error_log.handlers.clear()
+        self.error_log.propagate = True
+        logs.begin("web")
+
+
+logger_class = Log
+
+
+def on_starting(server: Any) -> None:  # noqa: ARG001  gunicorn's signature
+    """Let the web processes count in a folder that they share, where nobody has named one."""
+    if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = mkdtemp(prefix=COUNTS)
+
+
+def on_exit(server: Any) -> None:  # noqa: ARG001  gunicorn's signature
+    """Leave no folder of ours behind."""
+    folder = Path(os.environ["PROMETHEUS_MULTIPROC_DIR"])
+    if folder.name.startswith(COUNTS):
+        rmtree(folder, ignore_errors=True)
+
+
 def post_fork(server: Any, worker: Any) -> None:  # noqa: ARG001  gunicorn's signature
     """Let other requests run while one waits for PostgreSQL."""
     set_wait_callback(_wait)
@@ -53,15 +84,21 @@ def post_worker_init(worker: Any) -> None:
     from portal.catalog import board  # noqa: PLC0415  only after gevent has patched
     from portal.edge import patience  # noqa: PLC0415
     from portal.live import leaving  # noqa: PLC0415
+    from portal.ops import flags, metrics  # noqa: PLC0415
     from portal.people import profile  # noqa: PLC0415
+    from portal.windows import warmth  # noqa: PLC0415
 
-    logging.basicConfig(format=LINE)
     worker.log.error_log.addFilter(patience.hush)
+    metrics.begin("web")
+    flags.begin()
     if hub := worker.wsgi.extensions.get("live"):  # an app on trial may have none
         hub.start()
         leaving.watch(worker, hub)
     board.preload()
     profile.preload()
+    Thread(target=warmth.watch, args=(Event(),), daemon=True, name="warmth").start()
+    if started := os.environ.get("FAIRSEAT_STARTED"):  # the supervisor waits for it
+        Path(started).touch()
 
 
 def _wait(connection: Any) -> None:

@@ -1,30 +1,51 @@
-"""Redis clients by purpose: commands, blocking reads and subscriptions never share one."""
+"""Redis clients by purpose: commands, blocking reads and subscriptions never share one.
+
+All of them lead to the server of the URL, or by `redis+sentinel://` to whoever is the primary.
+"""
+
+from typing import Any
 
 from redis import BlockingConnectionPool, Redis
 from redis.backoff import NoBackoff
+from redis.connection import parse_url
 from redis.retry import Retry
+
+from portal import sentinel
+
+SILENCE = 3  # seconds that a server may take to answer where nothing else is said
 
 
 def commands(url: str, *, timeout: float = 2.0, size: int = 64) -> Redis:
     """For short commands: waits for a free connection, and never sends one twice."""
-    pool = BlockingConnectionPool.from_url(
-        url,
-        max_connections=size,
-        timeout=timeout,
-        socket_timeout=timeout,
-        socket_connect_timeout=timeout,
-        retry=Retry(NoBackoff(), 0),
-    )
-    return Redis(connection_pool=pool)
+    waits = {"timeout": timeout, "socket_timeout": timeout, "socket_connect_timeout": timeout}
+    return _client(url, max_connections=size, **waits)
 
 
-def blocking(url: str) -> Redis:
-    """For RQ workers, whose reads may block for minutes."""
-    return Redis.from_url(
-        url, socket_timeout=None, socket_connect_timeout=3, health_check_interval=20
-    )
+def blocking(url: str, longest: float) -> Redis:
+    """For RQ workers, whose reads block for so many seconds at most."""
+    return _client(url, socket_timeout=longest + SILENCE, health_check_interval=20)
 
 
 def subscriber(url: str) -> Redis:
     """For the one subscription of a process; reads come with timeouts of their own."""
-    return Redis.from_url(url, socket_timeout=None, socket_connect_timeout=3)
+    return _client(url, socket_timeout=SILENCE)
+
+
+def check(url: str) -> None:
+    """Raise ValueError, saying what is wrong, unless clients can be made for the URL."""
+    if behind_sentinels(url):
+        sentinel.parsed(url)
+    else:
+        parse_url(url)  # type: ignore[no-untyped-call]
+
+
+def behind_sentinels(url: str) -> bool:
+    """Whether sentinels are to be asked for the server."""
+    return url.startswith(f"{sentinel.SCHEME}://")
+
+
+def _client(url: str, **settings: Any) -> Redis:
+    settings = {"socket_connect_timeout": 2.0, "retry": Retry(NoBackoff(), 0), **settings}
+    if behind_sentinels(url):
+        return Redis.from_pool(sentinel.pool(sentinel.parsed(url), **settings))
+    return Redis.from_pool(BlockingConnectionPool.from_url(url, **settings))

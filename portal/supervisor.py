@@ -1,53 +1,85 @@
-"""`fairseat up`: every process of the portal, started in order, kept alive, stopped in order."""
+"""Every process of a portal on one machine: started in order, kept alive, stopped in order."""
 
 import os
 import signal
 import socket
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import FrameType
 
+from portal import renewal
 from portal.children import Child
-from portal.door import UpError, address, not_ready
+from portal.door import UpError, address, not_ready, open_door
 from portal.embedded import Servers
 from portal.embedded.folder import Folder, Run
-from portal.kept import Kept, say
+from portal.kept import Kept, greet, say
+from portal.ops import logs
+from portal.pools import Pools
 
 PATIENCE = 20.0
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+Crew = Callable[["Supervisor"], Sequence[Child]]
 
 
 class Stopped(Exception):  # noqa: N818  asked for, not an error
     """Someone asked the supervisor to stop."""
 
 
+def supervise(folder: Folder, servers: Servers, crew: Crew) -> None:
+    """Run all of it until a signal comes; raises UpError, FolderError or StartError."""
+    run = folder.own()
+    if run:
+        raise UpError(f"Fairseat already runs on {folder.path}: {run.address}")
+    try:
+        # The web server of an owner that was killed needs a moment to leave the port.
+        patience = 15.0 if folder.abandoned else 0.0
+        door = open_door(os.environ.get("HOST") or "127.0.0.1", _port(), patience)
+        Supervisor(folder, door, servers, crew).run()
+    finally:
+        folder.release()
+
+
+def _port() -> int:
+    given = os.environ.get("PORT") or "8000"
+    if not given.isdecimal() or not 0 < int(given) < 65536:
+        raise UpError(f"PORT={given} is not a port: choose one between 1 and 65535.")
+    return int(given)
+
+
 class Supervisor:
     """The portal on one machine, in one data folder, at one address."""
 
-    def __init__(self, folder: Folder, door: socket.socket) -> None:
+    def __init__(self, folder: Folder, door: socket.socket, servers: Servers, crew: Crew) -> None:
         self.folder = folder
         self.door = door
         self.address = address(door)
-        self.servers = Servers(
-            folder,
-            database_url=os.environ.get("DATABASE_URL", ""),
-            redis_url=os.environ.get("REDIS_URL", ""),
-        )
+        self.servers = servers
+        self.crew = crew
+        self.pids: dict[str, int] = {}
         self.kept: list[Kept] = []
+        self.pools = Pools(self.kept, self.child, lambda: self.servers.redis_url)
         self.stopping_since: float | None = None
         self.hurry = False
+        self.restart = False
+        self.metrics = folder.emptied("metrics")  # where each child counts what it does
 
     def run(self) -> None:
         """Start everything and keep it alive until a signal; raises UpError or StartError."""
+        logs.begin("supervisor")
         for each in SIGNALS:
             signal.signal(each, self._on_signal)
+        signal.signal(signal.SIGUSR1, self._on_restart)
         try:
             self._start()
             self._greet()
             while True:
-                self._pause(0.2)
-                self._look_after()
+                self._go_on()
+                if self.restart:
+                    self.restart = False
+                    own = [kept for kept in self.kept if kept.child not in self.servers.children]
+                    renewal.renew(own, self._go_on)
         except Stopped:
             pass
         finally:
@@ -61,14 +93,15 @@ class Supervisor:
         urls = self.servers.database_url, self.servers.redis_url
         self.folder.announce(Run(os.getpid(), self.address, *urls, sockets))
         self._prepare()
-        self.kept = [Kept(child, time.monotonic()) for child in self.servers.children]
-        for child in (*self._workers(), self._web()):
+        self.kept += [Kept(child, time.monotonic()) for child in self.servers.children]
+        for child in self.crew(self):
             self.kept.append(Kept(child))
             self.kept[-1].start()
+        self._note()
 
     def _prepare(self) -> None:
         """Migrate, make the demo and warm up, in a process of its own."""
-        child = self._child("prepare", "prepare")
+        child = self.child("prepare", "prepare")
         child.start()
         try:
             while child.alive:
@@ -78,27 +111,13 @@ class Supervisor:
         if child.process and child.process.returncode:
             raise UpError(f"The database could not be prepared:\n{child.last_words(30)}")
 
-    def _workers(self) -> list[Child]:
-        # A second recorder stands by, so that one that is killed is not missed.
-        queues = ("record", "record", "promote", "maintain", "notify")
-        return [self._child(queue, "worker", queue) for queue in queues] + [
-            self._child("clock", "clock")
-        ]
-
-    def _web(self) -> Child:
-        door = self.door.fileno()
-        web = self._child("web")
-        web.command = [sys.executable, "-m", "gunicorn", "-c", "python:portal.server"]
-        web.env = {**web.env, "FAIRSEAT_BIND": f"fd://{door}"}
-        # The door stays open here too, so that callers wait while the web is started again.
-        web.keep_open = (door,)
-        return web
-
-    def _child(self, name: str, *arguments: str) -> Child:
+    def child(self, name: str, *arguments: str) -> Child:
+        """A process that runs a command of the portal, connected to the servers."""
         env = {
             **self.servers.urls(),
             "SECRET_KEY": os.environ.get("SECRET_KEY") or self.folder.secret("secret"),
             "PYTHONUNBUFFERED": "1",
+            "PROMETHEUS_MULTIPROC_DIR": str(self.metrics),
         }
         command = [sys.executable, "-m", "portal.cli", *arguments]
         return Child(name, command, self.folder.log(name), env)
@@ -113,15 +132,32 @@ class Supervisor:
                 nagged = time.monotonic()
                 say(f"Not ready yet: {missing}.")
         say(f"Ready: {self.address}")
+        if os.environ.get("FAIRSEAT_LOG") == "json":
+            return  # whoever reads that is not to read a password
+        if logs.in_json():
+            greet(f"Ready: {self.address}")
         password = self.folder.path / "demo-password"
         if password.exists():
-            say("  Demo accounts: student0001 to student2000, instructor01 and on, admin")
-            say(f"  Their password: {password.read_text()}")
-        say("  Ctrl-C stops everything; the data stays.")
+            greet("  Demo accounts: student0001 to student2000, instructor01 and on, admin")
+            greet(f"  Their password: {password.read_text()}")
+        greet("  Ctrl-C stops everything; the data stays.")
+
+    def _go_on(self) -> None:
+        self._pause(0.2)
+        self._look_after()
 
     def _look_after(self) -> None:
         for kept in self.kept:
             kept.look_after()
+        self.pools.look_after()
+        self._note()
+
+    def _note(self) -> None:
+        """Say which process is which wherever that has changed."""
+        pids = {kept.child.name: kept.child.process.pid for kept in self.kept if kept.child.process}
+        if pids != self.pids:
+            self.pids = pids
+            self.folder.note(pids)
 
     def _pause(self, seconds: float) -> None:
         """Sleep; raises Stopped where a signal came."""
@@ -137,13 +173,17 @@ class Supervisor:
         elif now - self.stopping_since > 0.5:  # make and a terminal may both have sent the first
             self.hurry = True
 
+    def _on_restart(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002
+        self.restart = True
+
     def _stop(self) -> None:
         """The web first, so that nothing new comes in; the servers last."""
         say("Stopping; Ctrl-C again to hurry.")
         self.stopping_since = self.stopping_since or time.monotonic()
         self.door.close()
         own = [kept.child for kept in self.kept if kept.child not in self.servers.children]
-        web = [child for child in own if child.name == "web"]
+        own += self.pools.leaving
+        web = [child for child in own if child.name.startswith("web")]
         for group in (web, [child for child in own if child not in web]):
             self._stop_together(group)
         self.servers.stop()

@@ -29,7 +29,7 @@ from portal.db import transaction
 from portal.people.models import Account, Student, StudentSubject, Teacher
 from portal.seats.answers import WindowView
 from portal.windows.models import window_ids
-from portal.windows.warmup import meeting_times, spec
+from portal.windows.warmup import section_specs
 
 PASSWORD = "a seat for everyone"
 MINUTE = 60_000
@@ -61,51 +61,66 @@ class Cast:
 
 def assemble() -> Cast:
     """Everyone, in an empty database."""
-    students = [a_student(name) for name in ("ada", "ben", "cleo", "dan")]
-    return Cast(*students, a_teacher("iris"), a_teacher("otto"), an_account("max", is_admin=True))
+    accounts = [_account(name) for name in ("ada", "ben", "cleo", "dan", "iris", "otto")]
+    admin = _account("max", is_admin=True)
+    with transaction() as session:
+        session.add_all([*accounts, admin])
+        session.flush()
+        students = [_student(account) for account in accounts[:4]]
+        teachers = [_teacher(account) for account in accounts[4:]]
+        session.add_all([*students, *teachers])
+    return Cast(*students, *teachers, admin)
 
 
 def an_account(username: str, **fields: Any) -> Account:
     """An account whose password is PASSWORD."""
-    return _added(
-        Account(username=username, name=username.title(), password_hash=_hashed(), **fields)
-    )
+    return added(_account(username, **fields))
 
 
 def a_student(username: str, majors: tuple[str, ...] = (), **fields: Any) -> Student:
     """A student with an account; `majors` are codes of subjects."""
-    account = an_account(username)
-    student = _added(Student(account_id=account.id, number=f"N{account.id:06}", **fields))
+    student = added(_student(an_account(username), **fields))
     for code in majors:
         subject = a_subject(code)
-        _added(StudentSubject(student_id=student.id, subject_id=subject.id, kind="major"))
+        added(StudentSubject(student_id=student.id, subject_id=subject.id, kind="major"))
     return student
 
 
 def a_teacher(username: str) -> Teacher:
     """A teacher with an account."""
-    account = an_account(username)
-    return _added(Teacher(account_id=account.id, name=account.name))
+    return added(_teacher(an_account(username)))
+
+
+def _account(username: str, **fields: Any) -> Account:
+    return Account(username=username, name=username.title(), password_hash=_hashed(), **fields)
+
+
+def _student(account: Account, **fields: Any) -> Student:
+    return Student(account_id=account.id, number=f"N{account.id:06}", **fields)
+
+
+def _teacher(account: Account) -> Teacher:
+    return Teacher(account_id=account.id, name=account.name)
 
 
 def a_term(name: str = "Fall 2030", **fields: Any) -> Term:
     """A term of four months."""
     dates = {"starts_on": date(2030, 8, 26), "ends_on": date(2030, 12, 20)}
-    return _added(Term(**{"name": name, **dates, **fields}))
+    return added(Term(**{"name": name, **dates, **fields}))
 
 
 def a_department(code: str = "SCI") -> Department:
     """The department of that code, made at its first use."""
     with transaction() as session:
         found = session.scalar(select(Department).where(Department.code == code))
-    return found or _added(Department(code=code, name=f"Department of {code}"))
+    return found or added(Department(code=code, name=f"Department of {code}"))
 
 
 def a_subject(code: str = "CSC") -> Subject:
     """The subject of that code, made at its first use."""
     with transaction() as session:
         found = session.scalar(select(Subject).where(Subject.code == code))
-    return found or _added(Subject(code=code, name=f"Field of {code}"))
+    return found or added(Subject(code=code, name=f"Field of {code}"))
 
 
 def a_course(code: str = "CSC-1100", credits: int = 4, **fields: Any) -> Course:  # noqa: A002
@@ -117,7 +132,7 @@ def a_course(code: str = "CSC-1100", credits: int = 4, **fields: Any) -> Course:
         "credits_min": Decimal(credits),
         "credits_max": Decimal(credits),
     }
-    return _added(Course(**{"code": code, **settings, **fields}))
+    return added(Course(**{"code": code, **settings, **fields}))
 
 
 def a_section(
@@ -140,7 +155,7 @@ def a_section(
         "prior_enrolled": 0,
         "status": "OPEN",
     }
-    section = _added(
+    section = added(
         Section(
             term_id=term.id,
             course_id=course.id,
@@ -151,15 +166,15 @@ def a_section(
         )
     )
     for position, meets in enumerate(meetings):
-        _added(_meeting(section, term, position, meets))
+        added(_meeting(section, term, position, meets))
     with transaction() as session:
         if teacher:
             taught = {"section_id": section.id, "teacher_id": teacher.id}
             session.execute(insert(section_teachers).values(taught))
         bump = {"catalog_version": Term.catalog_version + 1}
         session.execute(update(Term).where(Term.id == term.id).values(bump))
-        times = meeting_times(session, term.id)[section.id]
-    backend().ledger.put_section(term.id, spec(section, tuple(times)))
+        specs = section_specs(session, term.id, section.id)
+    backend().ledger.put_sections(term.id, specs)
     return section
 
 
@@ -201,7 +216,7 @@ def a_room(name: str) -> Room:
     """The room of that name, made at its first use."""
     with transaction() as session:
         found = session.scalar(select(Room).where(Room.name == name))
-    return found or _added(Room(name=name))
+    return found or added(Room(name=name))
 
 
 def _meeting(section: Section, term: Term, position: int, meets: Meets) -> Meeting:
@@ -229,7 +244,8 @@ def _count(term: Term) -> int:
         return len(session.scalars(select(Section.id).where(Section.term_id == term.id)).all())
 
 
-def _added(row: Any) -> Any:
+def added(row: Any) -> Any:
+    """The row, stored."""
     with transaction() as session:
         session.add(row)
     return row

@@ -9,6 +9,7 @@ from sqlalchemy.exc import OperationalError
 
 from portal import outage as outages
 from portal.cache import Cache
+from portal.ops import flags
 from portal.outage import Outage
 
 
@@ -203,3 +204,13 @@ def test_nothing_is_kept_of_what_was_read_at_once_if_some_was_forgotten_meanwhil
 
     cache.fill(read)
     assert cache.get("ada") == "ada 1"
+
+
+def test_switched_off_it_reads_each_time_and_still_knows_the_last_while_away(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = database.cache(seconds=60)
+    monkeypatch.setattr(flags, "_off", frozenset({"caches"}))
+    assert [cache.get("ada"), cache.get("ada")] == ["ada 1", "ada 2"]
+    database.away = True
+    assert cache.get("ada") == "ada 2"

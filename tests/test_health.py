@@ -16,7 +16,7 @@ from flask.testing import FlaskClient
 from portal.backend import Backend
 from portal.children import Child
 from portal.embedded import Servers, postgres, valkey
-from portal.ops import checks, health
+from portal.ops import crew, health
 from portal.record.drain import drain
 from portal.seats.ledger import prefix
 from tests import cast
@@ -95,7 +95,7 @@ def test_it_lives_whatever_else_does_not(client: FlaskClient, servers: Servers) 
 @pytest.mark.usefixtures("workers")
 def test_it_is_ready_when_all_can_serve(client: FlaskClient) -> None:
     until_ready(client)
-    assert client.get("/ready").json == {"ready": True, "missing": []}
+    assert client.get("/ready").json == {"ready": True, "missing": [], "replicas": 0}
     report = client.get("/health").json
     assert report
     assert report["status"] == "healthy"
@@ -120,7 +120,7 @@ def test_a_killed_worker_is_missed_soon(
     client: FlaskClient, workers: list[Child], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     until_ready(client)
-    monkeypatch.setattr(checks, "SILENCE", timedelta(seconds=2))
+    monkeypatch.setattr(crew, "SILENCE", timedelta(seconds=2))
     for worker in workers:
         worker.kill()
     time.sleep(2.1)

@@ -30,8 +30,9 @@ def test_it_comes_back_at_once(hopeless: Kept) -> None:
 
 
 def test_it_waits_longer_each_time_it_fails_at_its_start(
-    hopeless: Kept, capsys: pytest.CaptureFixture[str]
+    hopeless: Kept, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("FAIRSEAT_LOG", "text")
     waits = []
     for _ in range(4):
         hopeless.start()

@@ -72,7 +72,13 @@ def test_the_connected_database_is_at_the_newest_one(backend: Backend) -> None: 
 
 
 @pytest.mark.parametrize(
-    "change", ["UPDATE audit_entries SET reason = 'x'", "DELETE FROM audit_entries"]
+    "change",
+    [
+        "UPDATE audit_entries SET reason = 'x'",
+        "DELETE FROM audit_entries",
+        "TRUNCATE audit_entries",
+        "TRUNCATE accounts CASCADE",
+    ],
 )
 def test_what_happened_can_not_be_rewritten(backend: Backend, change: str) -> None:  # noqa: ARG001
     with transaction() as session:
@@ -83,7 +89,9 @@ def test_what_happened_can_not_be_rewritten(backend: Backend, change: str) -> No
         session.execute(text(change))
 
 
-@pytest.mark.parametrize("change", ["UPDATE events SET name = 'x'", "DELETE FROM events"])
+@pytest.mark.parametrize(
+    "change", ["UPDATE events SET name = 'x'", "DELETE FROM events", "TRUNCATE events"]
+)
 def test_events_can_not_be_rewritten(backend: Backend, change: str) -> None:  # noqa: ARG001
     term = cast.a_term()
     with transaction() as session:

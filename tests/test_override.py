@@ -81,7 +81,8 @@ def test_what_was_done_is_kept_with_its_reason(section: Any, cast: Cast) -> None
         given, taken = session.scalars(select(AuditEntry).order_by(AuditEntry.id)).all()
     assert [given.action, taken.action] == ["override.grant", "override.revoke"]
     assert [given.reason, taken.reason] == ["Took it abroad.", "A mistake."]
-    assert given.subject == taken.subject == f"override:{kept().id}"
+    assert given.subject == taken.subject
+    assert given.subject == f"student:{cast.ada.id} section:{section.id} override:{kept().id}"
     after = given.after or {}
     assert (after["student"], after["section"]) == (cast.ada.id, section.id)
     assert (after["waives"], given.before) == (["prerequisite"], None)

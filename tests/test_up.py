@@ -25,14 +25,15 @@ FAIRSEAT = [sys.executable, "-m", "portal.cli"]
 
 @dataclass
 class Up:
-    """A `fairseat up` of a test, in a data folder and at a port of its own."""
+    """A `fairseat up` of a test, or `cluster`, in a data folder and at a port of its own."""
 
     var: Path
     port: int
+    what: str = "up"
     processes: list[subprocess.Popen[str]] = field(default_factory=list)
 
     def start(self) -> None:
-        self.processes.append(self.command("up"))
+        self.processes.append(self.command(self.what))
         deadline = time.monotonic() + 60
         while missing := not_ready(self.address):
             assert self.process.poll() is None, self.process.communicate()

@@ -15,7 +15,7 @@ def upgrade() -> None:
     _records()
     _teachers()
     _keys_and_audit()
-    # What happened is only ever added to; TRUNCATE, a right of the owner alone, stays.
+    # What happened is only ever added to.
     op.execute("""
         CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
         BEGIN

@@ -8,7 +8,7 @@ from portal.backend import backend
 from portal.db import transaction
 from portal.languages import new_session
 from portal.people import credentials, keys
-from portal.people.models import Account
+from portal.people.models import Account, Student
 from portal.words import _, _l
 
 bp = Blueprint("overview", __name__)
@@ -27,9 +27,11 @@ def show() -> ResponseReturnValue:
     who, settings = visitor(), backend().settings
     with transaction() as session:
         account = session.get_one(Account, who.id)
+        student = session.get(Student, who.student_id) if who.student_id else None
     return render_template(
         "account/overview.html",
         account=account,
+        student=student,
         roles=[label for role, label in ROLES.items() if role in who.roles],
         tokens=len(keys.of_account(who.id)),
         password=settings.passwords and bool(account.password_hash),

@@ -1,94 +1,53 @@
-"""Moving, canceling, extending and closing a window, each on a page that says what it will mean."""
+"""Moving, canceling, extending and closing a window: what it will mean first, then the deed.
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+Times are given on a page that changes nothing, so that going back sends nothing again.
+"""
+
+from dataclasses import replace
 
 from flask import Blueprint, abort, flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from flask_babel import LazyString
+from werkzeug.datastructures import MultiDict
 
 from portal.access import requires, visitor
+from portal.admin.deeds import DEEDS, REFUSED, TOO_LATE, Deed
+from portal.admin.reasons import read_reason
 from portal.admin.terms import Scheduled, scheduled
 from portal.admin.times import Reading, check_order, read_time
-from portal.admin.windows import REFUSED, clock
+from portal.admin.windows import clock
 from portal.backend import backend
 from portal.catalog.board import board
+from portal.db import transaction
 from portal.layout import go
-from portal.seats.answers import Change
+from portal.seats.answers import WindowView
 from portal.seats.errors import WindowRefused
 from portal.windows import schedule
-from portal.words import _, _l
+from portal.windows.cautions import cautions
+from portal.windows.effects import effects
+from portal.windows.schedule import Author
+from portal.words import _
 
 bp = Blueprint("changes", __name__, url_prefix="/terms/<int:term_id>/windows/<int:window_id>")
 
-
-@dataclass(frozen=True)
-class Deed:
-    """One thing to do to a window: its words, its fields, the phase that it needs."""
-
-    title: LazyString
-    meaning: LazyString
-    button: LazyString
-    done: LazyString  # with a placeholder for the window's name
-    phase: str
-    fields: tuple[str, ...]
-    do: Callable[..., Change]
-
-
-DEEDS = {
-    "move": Deed(
-        _l("Move the window"),
-        _l("Students see the new times at once; countdowns on open pages follow."),
-        _l("Move it"),
-        _l("Moved: %(name)s."),
-        "before",
-        ("opens", "closes"),
-        schedule.move,
-    ),
-    "cancel": Deed(
-        _l("Cancel the window"),
-        _l("It will not begin. Students see at once that nothing is scheduled for them any more."),
-        _l("Cancel the window"),
-        _l("Canceled: %(name)s."),
-        "before",
-        (),
-        schedule.cancel,
-    ),
-    "extend": Deed(
-        _l("Extend the window"),
-        _l("It goes on without a break until the new end; countdowns on open pages follow."),
-        _l("Extend it"),
-        _l("Extended: %(name)s."),
-        "open",
-        ("closes",),
-        schedule.extend,
-    ),
-    "close": Deed(
-        _l("Close the window now"),
-        _l(
-            "From this moment on nobody can pick or drop through it. Seats that are held stay held."
-        ),
-        _l("Close it now"),
-        _l("Closed: %(name)s."),
-        "open",
-        (),
-        schedule.close,
-    ),
-}
 ROUTE = f"/<any({','.join(DEEDS)}):action>"
-TOO_LATE = {"before": "not_open", "open": "already_open", "ended": "already_ended"}
+Form = MultiDict[str, str]
 
 
 @bp.get(ROUTE)
 @requires("admin")
 def ask(term_id: int, window_id: int, action: str) -> ResponseReturnValue:
-    """The page to confirm it on; where it can't be done any more, why."""
-    deed, subject = DEEDS[action], _subject(term_id, window_id)
-    reading = Reading()
+    """The form for its times, or what it will mean; where it can't be done any more, why."""
+    deed, subject, form = DEEDS[action], _subject(term_id, window_id), request.args
     if subject.phase.kind != deed.phase:
+        reading = Reading()
         reading.wrong("", str(REFUSED[TOO_LATE.get(subject.phase.kind, "canceled")]))
-    return _page(term_id, deed, subject, reading, 409 if reading.errors else 200)
+        return _page("change", term_id, deed, subject, reading), 409
+    if any(name not in form for name in deed.fields):
+        return _page("change", term_id, deed, subject, Reading())
+    reading = _read(deed, subject, form)
+    if reading.errors:
+        return _page("change", term_id, deed, subject, reading), 422
+    return _look(term_id, deed, subject, reading)
 
 
 @bp.post(ROUTE)
@@ -96,14 +55,18 @@ def ask(term_id: int, window_id: int, action: str) -> ResponseReturnValue:
 def do(term_id: int, window_id: int, action: str) -> ResponseReturnValue:
     """Do it, or say all that stands against it."""
     deed, subject = DEEDS[action], _subject(term_id, window_id)
-    reading = _read(deed, subject)
+    reading = _read(deed, subject, request.form)
+    if reading.errors:
+        return _page("change", term_id, deed, subject, reading), 422
+    author = Author(visitor().id, read_reason(reading, request.form), _was())
     if not reading.errors:
         try:
-            deed.do(term_id, window_id, **reading.values, by=visitor().id)
+            deed.do(term_id, window_id, **reading.values, author=author)
         except WindowRefused as refused:
             reading.wrong("", str(REFUSED[refused.code]))
+            subject = _subject(term_id, window_id)
     if reading.errors:
-        return _page(term_id, deed, subject, reading, 422)
+        return _look(term_id, deed, subject, reading), 422
     flash(str(deed.done) % {"name": subject.window.name})
     return go(url_for("admin.terms.index"))
 
@@ -113,10 +76,10 @@ def _subject(term_id: int, window_id: int) -> Scheduled:
     return scheduled(window, backend().ledger.now()) if window else abort(404)
 
 
-def _read(deed: Deed, subject: Scheduled) -> Reading:
+def _read(deed: Deed, subject: Scheduled, form: Form) -> Reading:
     reading = Reading()
     for name in deed.fields:
-        read_time(reading, request.form, name, clock())
+        read_time(reading, form, name, clock())
     if deed.fields:
         check_order(reading, subject.phase.now)
     if deed.fields == ("closes",) and reading.values.get("closes", 0) <= subject.window.closes:
@@ -124,19 +87,57 @@ def _read(deed: Deed, subject: Scheduled) -> Reading:
     return reading
 
 
+def _was() -> tuple[int, int] | None:
+    """The times that the window had on the page that was confirmed."""
+    opens, _dash, closes = request.form.get("was", "").partition("-")
+    if not (opens.isdecimal() and closes.isdecimal() and len(opens + closes) < 40):
+        return None
+    return int(opens), int(closes)
+
+
+def _look(term_id: int, deed: Deed, subject: Scheduled, reading: Reading) -> str:
+    """The page that says what it will mean, with the button that does it."""
+    before, now, term = subject.window, subject.phase.now, board(term_id).term
+    after = _after(deed, before, reading, now)
+    with transaction() as session:
+        meaning = effects(session, term_id, before, after, now)
+    warned = cautions(term, clock(), after.opens, after.closes, now) if deed.fields else []
+    if deed.fields == ("closes",):
+        warned = [each for each in warned if before.opens > now]
+    return _page(
+        "effects",
+        term_id,
+        deed,
+        subject,
+        reading,
+        after=after,
+        effects=meaning,
+        cautions=warned,
+        line=str(deed.line) % {"waiting": meaning.waiting, "inside": meaning.inside},
+    )
+
+
+def _after(deed: Deed, window: WindowView, reading: Reading, now: int) -> WindowView:
+    if deed.fields:
+        return replace(window, **{name: reading.values[name] for name in deed.fields})
+    if deed.phase == "before":
+        return replace(window, state="canceled")
+    return replace(window, state="closed", closes=now)
+
+
 def _page(
-    term_id: int, deed: Deed, subject: Scheduled, reading: Reading, status: int
-) -> ResponseReturnValue:
-    now_set: dict[str, Any] = {
-        name: clock().field(getattr(subject.window, name)) for name in deed.fields
-    }
-    page = render_template(
-        "admin/change.html",
+    template: str, term_id: int, deed: Deed, subject: Scheduled, reading: Reading, **facts: object
+) -> str:
+    now_set: Form = MultiDict(
+        {name: clock().field(getattr(subject.window, name)) for name in deed.fields}
+    )
+    return render_template(
+        f"admin/{template}.html",
         term=board(term_id).term,
         deed=deed,
         subject=subject,
         reading=reading,
-        form=request.form or now_set,
+        form=request.values or now_set,
         possible=subject.phase.kind == deed.phase,
+        **facts,
     )
-    return page, status

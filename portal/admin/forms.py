@@ -3,9 +3,10 @@
 import re
 
 from sqlalchemy.orm import Session
-from werkzeug.datastructures import MultiDict
+from werkzeug.datastructures import FileStorage, MultiDict
 
-from portal.admin.times import Reading, check_order, read_time
+from portal.admin.times import Listed, Reading, check_order, read_time
+from portal.catalog import present
 from portal.windows import cohorts
 from portal.windows.localtime import Clockface
 from portal.windows.schedule import Plan
@@ -13,6 +14,29 @@ from portal.words import _
 
 NAME_LENGTH = 120
 SHOWN_UNKNOWN = 5
+MOST_STUDENTS = 100_000  # of a list
+LONGEST = 64  # of what should be a student's number; none has as many signs
+OURS = ("csrf_token", "draft", "edit")
+
+
+def typed(form: MultiDict[str, str], file: FileStorage | None) -> MultiDict[str, str]:
+    """What was filled in, the student numbers of an uploaded list after those that were typed."""
+    kept = MultiDict((name, value) for name, value in form.items(multi=True) if name not in OURS)
+    if file and file.filename:
+        listed = "\n".join(_numbers(file.read()))
+        kept["students"] = f"{form.get('students', '').rstrip()}\n{listed}".strip()
+    return kept
+
+
+def _numbers(content: bytes) -> list[str]:
+    """The first column of a list, as spreadsheets save it; a heading has no digit in it."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = content.decode("latin-1")
+    cells = (re.split(r"[,;\t]", line)[0] for line in text.replace("\0", "").splitlines())
+    found = [cell for each in cells if (cell := each.strip().strip('"').strip())]
+    return found[1:] if found and not re.search(r"\d", found[0]) else found
 
 
 def read_plan(
@@ -38,32 +62,62 @@ def _read_name(reading: Reading, form: MultiDict[str, str]) -> None:
 
 
 def _read_cohort(session: Session, reading: Reading, form: MultiDict[str, str]) -> None:
-    cohort: cohorts.Cohort = {}
-    reading.values["cohort"] = cohort
+    reading.values["cohort"] = {}
     whom = form.get("whom")
     if whom not in {"everyone", "some"}:
         reading.wrong("whom", _("Choose whom the window is for."))
     if whom != "some":
         return
-    offered = cohorts.choices(session)
-    for kind in ("years", "levels", "subjects"):
-        chosen = sorted(set(form.getlist(kind)))
-        if unknown := [name for name in chosen if name not in offered[kind]]:
-            reading.wrong(
-                kind, _("Not among those to choose from: %(names)s.", names=", ".join(unknown[:5]))
-            )
-        elif chosen:
-            cohort[kind] = chosen
-    _read_students(session, reading, cohort, form.get("students", ""))
+    cohort = read_some(session, reading, form)
     if not cohort and not reading.errors.keys() & set(cohorts.KINDS):
         reading.wrong("whom", _("Choose at least one year, level, subject or student."))
+    reading.values["cohort"] = cohort
 
 
-def _read_students(session: Session, reading: Reading, cohort: cohorts.Cohort, text: str) -> None:
-    numbers = sorted(set(re.findall(r"[^\s,;\0]+", text)))
-    if not numbers:
-        return
-    cohort["students"] = numbers
-    if unknown := cohorts.unknown_students(session, numbers):
+def read_some(
+    session: Session,
+    reading: Reading,
+    form: MultiDict[str, str],
+    before: str = "",
+    most: int = MOST_STUDENTS,
+) -> cohorts.Cohort:
+    """Those who are chosen, in the fields that the kinds name after `before`; {} = nobody yet."""
+    cohort: cohorts.Cohort = {}
+    offered = cohorts.choices(session)
+    for kind in ("years", "levels", "subjects"):
+        chosen = set(form.getlist(f"{before}{kind}"))
+        if unknown := sorted(chosen.difference(offered[kind])):
+            reading.wrong(
+                f"{before}{kind}",
+                _("Not among those to choose from: %(names)s.", names=", ".join(unknown[:5])),
+            )
+        elif chosen:
+            cohort[kind] = [name for name in offered[kind] if name in chosen]
+    if numbers := _read_students(session, reading, form, f"{before}students", most):
+        cohort["students"] = numbers
+    return cohort
+
+
+def _read_students(
+    session: Session, reading: Reading, form: MultiDict[str, str], name: str, most: int
+) -> list[str]:
+    """Numbers of a list; those that no student has are noted, unless no other is there."""
+    given = [each[:LONGEST] for each in re.findall(r"[^\s,;\0]+", form.get(name, ""))]
+    numbers = sorted(set(given))
+    if len(numbers) > most:
+        reading.wrong(
+            name,
+            _(
+                "These are %(count)s students, and a list takes %(most)s. Choose years, levels or"
+                " majors instead, or make it several.",
+                count=present.number(len(numbers)),
+                most=present.number(most),
+            ),
+        )
+        return numbers
+    unknown = cohorts.unknown_students(session, numbers) if numbers else []
+    if numbers and len(unknown) == len(numbers):
         shown = cohorts.listed(unknown, SHOWN_UNKNOWN)
-        reading.wrong("students", _("No student has the number %(numbers)s.", numbers=shown))
+        reading.wrong(name, _("No student has the number %(numbers)s.", numbers=shown))
+    reading.listed = Listed(len(given), len(given) - len(numbers), unknown) if given else None
+    return sorted(set(numbers) - set(unknown)) or numbers

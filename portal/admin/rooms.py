@@ -1,18 +1,19 @@
 """A window's waiting room as it runs: how it stands, and its two limits as live knobs."""
 
-from dataclasses import replace
-
 from flask import Blueprint, abort, flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from portal.access import requires, visitor
+from portal.admin.reasons import read_reason
 from portal.admin.times import Reading
 from portal.backend import backend
 from portal.catalog.board import board
 from portal.gate import knobs, room, waits, wording
 from portal.gate.knobs import Limits
 from portal.gate.places import Place, Room
+from portal.gate.room import Overtaken
 from portal.layout import go
+from portal.ops import flags
 from portal.seats.answers import WindowView
 from portal.windows import schedule
 from portal.words import _, _l
@@ -21,51 +22,57 @@ bp = Blueprint("rooms", __name__, url_prefix="/terms/<int:term_id>/windows/<int:
 
 LEAST = {"per_minute": 0, "at_once": 1}
 LABELS = {"per_minute": _l("New ones per minute"), "at_once": _l("Inside at once")}
-DONE = {
-    "set": _l("The limits are set."),
-    "pause": _l("Paused: nobody is called."),
-    "off": _l("Switched off: everyone is let in."),
-}
 
 
 @bp.get("")
 @requires("admin")
 def show(term_id: int, window_id: int) -> ResponseReturnValue:
     """How the room stands, and its limits."""
-    return _page(term_id, _window(term_id, window_id), Reading(), 200)
+    return _page(term_id, find(term_id, window_id), Reading(), 200)
 
 
 @bp.get("/figures")
 @requires("admin")
 def figures(term_id: int, window_id: int) -> ResponseReturnValue:
     """How it stands now, for a page that is open."""
-    window = _window(term_id, window_id)
+    window = find(term_id, window_id)
     return render_template("admin/room_figures.html", **_told(term_id, window))
 
 
 @bp.post("")
 @requires("admin")
 def change(term_id: int, window_id: int) -> ResponseReturnValue:
-    """Set both limits, pause the line or switch the room off, from this moment on."""
-    window, deed = _window(term_id, window_id), request.form.get("deed", "set")
-    if backend().settings.room is None or deed not in DONE:
+    """Set both limits, from this moment on."""
+    window = find(term_id, window_id)
+    if backend().settings.room is None:
         abort(400)
-    reading = _read() if deed == "set" else Reading()
+    reading = _read()
+    reason = read_reason(reading, request.form)
     if reading.errors:
         return _page(term_id, window, reading, 422)
-    now = knobs.limits_of(room.state(term_id, window_id))
-    wanted = {
-        "set": Limits(**reading.values) if reading.values else now,
-        "pause": replace(now, per_minute=0, off=False),
-        "off": replace(now, off=True),
-    }[deed]
-    knobs.turn(term_id, window_id, wanted, visitor().id)
-    flash(str(DONE[deed]))
+    try:
+        knobs.turn(
+            term_id, window_id, Limits(**reading.values), seen(), by=visitor().id, reason=reason
+        )
+    except Overtaken:
+        reading.wrong("", _("Somebody else has set the limits since you opened this page."))
+        reading.wrong("", _("Above is how they stand now. Press again if yours are to hold."))
+        return _page(term_id, window, reading, 409)
+    flash(_("The limits are set."))
     return go(url_for("admin.rooms.show", term_id=term_id, window_id=window_id))
 
 
-def _window(term_id: int, window_id: int) -> WindowView:
+def find(term_id: int, window_id: int) -> WindowView:
+    """The window of an address, or 404."""
     return schedule.find(term_id, window_id) or abort(404)
+
+
+def seen() -> Limits:
+    """The limits that the form which is sent was shown with."""
+    try:
+        return Limits.of(request.form["seen"])
+    except ValueError:
+        abort(400)
 
 
 def _read() -> Reading:
@@ -110,7 +117,9 @@ def _told(term_id: int, window: WindowView) -> dict[str, object]:
         "window": window,
         "term_id": term_id,
         "state": state,
+        "seen": knobs.limits_of(state).mark,
         "rooms": backend().settings.room is not None,
+        "switched_off": not flags.on("waiting_room"),
         "lately": lately(state),
         "last": wording.wait(waits.expected(_last(state))) if state.waiting else "",
         "share": state.right / compared if compared else None,

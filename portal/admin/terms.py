@@ -1,18 +1,24 @@
-"""Terms and their selection windows, by the ledger's clock."""
+"""Terms and their selection windows, by the ledger's clock; the page follows by itself."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from hashlib import sha256
 
-from flask import Blueprint, render_template
+from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from portal.access import requires
+from portal.admin.ready import Ready, ready
 from portal.admin.timeline import Timeline, timeline
 from portal.backend import backend
 from portal.catalog.models import Term
 from portal.catalog.terms import live_terms
 from portal.db import transaction
+from portal.gate import room
+from portal.gate.places import Room
+from portal.reports.tally import Tally, tally
 from portal.seats.answers import WindowView
-from portal.windows import cohorts
+from portal.windows import cohorts, readiness
+from portal.windows.coverage import Lane, lanes
 from portal.windows.phases import Phase, phase
 
 bp = Blueprint("terms", __name__)
@@ -32,6 +38,19 @@ class Scheduled:
         """Whether it was called off before it began."""
         return self.window.state == "canceled"
 
+    @property
+    def over(self) -> bool:
+        """Whether nothing is to come of it any more."""
+        return self.canceled or self.phase.kind == "ended"
+
+
+@dataclass(frozen=True)
+class Running:
+    """How a window stands now; no room where rooms are off."""
+
+    room: Room | None
+    tally: Tally
+
 
 @dataclass(frozen=True)
 class Overview:
@@ -41,13 +60,51 @@ class Overview:
     phase: Phase
     windows: list[Scheduled]
     timeline: Timeline | None
+    lanes: list[Lane]
+    running: dict[int, Running]
+    ready: Ready | None = None
+
+    @property
+    def doubled(self) -> int:
+        """How many students have two windows open at once, now or later."""
+        return sum(lane.doubled(self.phase.now) for lane in self.lanes)
+
+    @property
+    def coming(self) -> list[Scheduled]:
+        """The windows that are open or to come."""
+        return [each for each in self.windows if not each.over]
+
+    @property
+    def over(self) -> list[Scheduled]:
+        """Those that have ended or were canceled, the last first."""
+        return [each for each in reversed(self.windows) if each.over]
 
 
 @bp.get("")
 @requires("admin")
 def index() -> ResponseReturnValue:
     """Every term with its windows."""
-    return render_template("admin/terms.html", overviews=[_overview(term) for term in live_terms()])
+    overviews = [_overview(term) for term in live_terms()]
+    return render_template("admin/terms.html", overviews=overviews, mark=_mark(overviews))
+
+
+@bp.get("/sections")
+@requires("admin")
+def sections() -> ResponseReturnValue:
+    """On to the sections of the latest term; to the windows where there is no term."""
+    for term in live_terms():
+        return redirect(url_for("admin.sections.index", term_id=term.id))
+    return redirect(url_for("admin.terms.index"))
+
+
+@bp.get("/now")
+@requires("admin")
+def now() -> ResponseReturnValue:
+    """What has changed since the page of that mark: everything, or the figures alone."""
+    overviews = [_overview(term) for term in live_terms()]
+    mark = _mark(overviews)
+    part = "figures" if request.args.get("mark") == mark else "overviews"
+    return render_template(f"admin/terms_{part}.html", overviews=overviews, mark=mark)
 
 
 def scheduled(window: WindowView, now: int) -> Scheduled:
@@ -60,9 +117,31 @@ def scheduled(window: WindowView, now: int) -> Scheduled:
 def _overview(term: Term) -> Overview:
     ledger = backend().ledger
     windows, now = ledger.windows(term.id), ledger.now()
+    shown = [scheduled(window, now) for window in windows]
+    with transaction() as session:
+        cover = lanes(session, windows) if windows else []
+        students = readiness.students(session)
     return Overview(
         term,
         phase(windows, now),
-        [scheduled(window, now) for window in windows],
-        timeline(windows, now, backend().settings.zone),
+        shown,
+        timeline(windows, now, backend().settings.zone, cover),
+        cover,
+        {each.window.id: _running(term.id, each.window) for each in shown if not each.over},
+        ready(term.id, students),
     )
+
+
+def _running(term: int, window: WindowView) -> Running:
+    rooms = backend().settings.room is not None
+    return Running(room.state(term, window.id) if rooms else None, tally(term, window))
+
+
+def _mark(overviews: list[Overview]) -> str:
+    """Another where anything has changed but the figures and the time that is left."""
+    told = [
+        (overview.term.id, overview.term.name, each.phase.kind, asdict(each.window))
+        for overview in overviews
+        for each in overview.windows
+    ]
+    return sha256(repr([told, [each.term.id for each in overviews]]).encode()).hexdigest()[:16]

@@ -6,12 +6,18 @@ from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from portal.seats.answers import WindowView
+from portal.windows.coverage import Lane, Stretch
 from portal.windows.localtime import Clockface
 from portal.windows.phases import phase
 
 WIDTH = 1000
 ROW = 40
+TRACK = 32
 HEAD = 34
+FOOT = 20  # for the name of the line of this moment
+GAP = 8
+LETTER = 7.5  # about the width of one
+LEFT = 700  # names of bars that begin beyond end with them
 MARGIN = 0.04
 LEAST_MARGIN = 15 * 60_000
 THINNEST = 4.0
@@ -42,6 +48,8 @@ class Bar:
     x: float
     y: float
     width: float
+    name_x: float
+    name_ends: bool  # at that place, instead of beginning there
 
 
 @dataclass(frozen=True)
@@ -53,17 +61,48 @@ class Tick:
 
 
 @dataclass(frozen=True)
+class Strip:
+    """A time in which some, all or a part (twice) of a cohort has a window."""
+
+    cover: str
+    x: float
+    width: float
+
+
+@dataclass(frozen=True)
+class Track:
+    """A cohort under the windows, and when they are open to it."""
+
+    name: str
+    name_x: float
+    y: float
+    strips: list[Strip]
+
+
+@dataclass(frozen=True)
 class Timeline:
     """The drawing: `now` is where the ledger's clock stands."""
 
     bars: list[Bar]
+    tracks: list[Track]
     ticks: list[Tick]
     now: float
     height: float
 
+    @property
+    def whole(self) -> float:
+        """The height with the name of the line of this moment."""
+        return self.height + FOOT
 
-def timeline(windows: Sequence[WindowView], now: int, zone: ZoneInfo) -> Timeline | None:
-    """The drawing of these windows and of this moment; None where there are none."""
+
+def timeline(
+    windows: Sequence[WindowView], now: int, zone: ZoneInfo, lanes: Sequence[Lane] = ()
+) -> Timeline | None:
+    """The drawing of these windows, of their cohorts and of this moment; None without windows.
+
+    Those that were canceled are left out: their times would only make the others small.
+    """
+    windows = [window for window in windows if window.state != "canceled"]
     if not windows:
         return None
     first = min(now, *(window.opens for window in windows))
@@ -71,7 +110,10 @@ def timeline(windows: Sequence[WindowView], now: int, zone: ZoneInfo) -> Timelin
     margin = max(LEAST_MARGIN, (last - first) * MARGIN)
     scale = Scale(first - margin, last + margin, zone)
     bars = [_bar(window, now, row, scale) for row, window in enumerate(windows)]
-    return Timeline(bars, scale.ticks(), scale.x(now), HEAD + ROW * len(windows))
+    below, line = HEAD + ROW * len(windows), scale.x(now)
+    tracks = [_track(lane, below + TRACK * row, line, scale) for row, lane in enumerate(lanes)]
+    height = below + TRACK * len(lanes)
+    return Timeline(bars, tracks, scale.ticks(), line, height)
 
 
 @dataclass(frozen=True)
@@ -110,7 +152,25 @@ class Scale:
 
 
 def _bar(window: WindowView, now: int, row: int, scale: Scale) -> Bar:
-    kind = "canceled" if window.state == "canceled" else phase([window], now).kind
     x = scale.x(window.opens)
     width = max(THINNEST, round(scale.x(window.closes) - x, 1))
-    return Bar(window.name, kind, x, HEAD + ROW * row, width)
+    kind, y, late = phase([window], now).kind, HEAD + ROW * row, x > LEFT
+    name_x = x + width if late else _beside(scale.x(now), x, window.name)
+    return Bar(window.name, kind, x, y, width, name_x, late)
+
+
+def _track(lane: Lane, y: float, line: float, scale: Scale) -> Track:
+    strips = [_strip(lane, stretch, scale) for stretch in lane.stretches]
+    name = f"{lane.year}, {lane.level}"
+    return Track(name, _beside(line, 0, name), y, strips)
+
+
+def _beside(line: float, x: float, name: str) -> float:
+    """Where a name begins: at `x`, or right of the line that would strike it through there."""
+    return line + GAP if x - GAP < line < x + LETTER * len(name) else x
+
+
+def _strip(lane: Lane, stretch: Stretch, scale: Scale) -> Strip:
+    cover = "twice" if stretch.doubled else "all" if stretch.covered == lane.students else "some"
+    x = scale.x(stretch.opens)
+    return Strip(cover, x, max(THINNEST, round(scale.x(stretch.closes) - x, 1)))

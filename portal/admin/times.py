@@ -9,6 +9,15 @@ from portal.windows.localtime import Clockface, NotOnTheClock, TwiceOnTheClock
 from portal.words import _, _l
 
 
+@dataclass(frozen=True)
+class Listed:
+    """What there is to say of a list: how many numbers, how many again, which no student has."""
+
+    given: int
+    again: int
+    unknown: list[str]
+
+
 @dataclass
 class Reading:
     """What was read from a form, and by field what is wrong with it."""
@@ -17,6 +26,7 @@ class Reading:
     errors: dict[str, list[str]] = field(default_factory=dict)
     # By field: the two moments between which the admin has to choose.
     choices: dict[str, tuple[int, int]] = field(default_factory=dict)
+    listed: Listed | None = None
 
     def wrong(self, name: str, message: str) -> None:
         """Note that a field is wrong."""
@@ -27,7 +37,9 @@ FARTHEST = 5 * 365 * 24 * 60 * 60_000  # ms; beyond it a year has been mistyped
 LABELS = {"opens": _l("Begins"), "closes": _l("Ends")}
 
 
-def read_time(reading: Reading, form: MultiDict[str, str], name: str, clock: Clockface) -> None:
+def read_time(
+    reading: Reading, form: MultiDict[str, str], name: str, clock: Clockface, label: str = ""
+) -> None:
     """Read the moment (ms) in one field, and the choice beside it where a time comes twice."""
     text = form.get(name, "").strip()
     chosen = {"first": False, "second": True}.get(form.get(f"{name}_which", ""))
@@ -55,7 +67,7 @@ def read_time(reading: Reading, form: MultiDict[str, str], name: str, clock: Clo
             name,
             _(
                 "%(field)s: give a day and a time, such as November 23, 9:00 am.",
-                field=LABELS[name],
+                field=label or LABELS[name],
             ),
         )
     else:

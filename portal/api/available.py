@@ -11,7 +11,7 @@ from portal.api.examples import SECTION
 from portal.api.fields import Id, Whole, Yes
 from portal.api.operations import about, asks, gives
 from portal.api.schemas import Said, said
-from portal.api.sections import Section, shown
+from portal.api.sections import Section, as_yours, shown
 from portal.api.wrongs import so_long
 from portal.backend import backend
 from portal.catalog.board import Board, Card, board
@@ -35,7 +35,7 @@ class Asked(ma.Schema):
     free = Yes(
         text=True,
         load_default=False,
-        metadata={"description": "Only those of which a newcomer could have a seat now."},
+        metadata={"description": "Only those of which you could have a seat now."},
     )
     page = Whole(1, LAST_PAGE, text=True, load_default=1)
     per_page = Whole(1, LARGEST_PAGE, text=True, load_default=PAGE)
@@ -70,6 +70,7 @@ def available(asked: dict[str, Any]) -> dict[str, Any]:
 def _found(offered: Board, asked: dict[str, Any]) -> list[Card]:
     text = " ".join(asked["q"].replace("\0", "").split())
     seats = backend().ledger.seats(offered.term.id) if asked["free"] else None
+    seats = as_yours(offered, offered.cards, seats) if seats else None
     found = offered.search(Query(text=text, open_only=asked["free"]), seats)
     course, student = asked.get("course_id"), visitor().student_id
     who = profile(student) if student else None

@@ -13,6 +13,8 @@ SECTION = {
         "capacity": 30,
         "taken": 28,
         "available": 2,
+        "kept": 0,
+        "open_to_you": 2,
         "claimable": True,
         "waiting": 0,
         "waitlist_capacity": 10,

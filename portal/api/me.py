@@ -18,7 +18,7 @@ EXAMPLE = {
     "name": "Ada",
     "roles": ["student"],
     "student_id": 5,
-    "teacher_id": None,
+    "teacher_ids": [],
     "scopes": ["read", "register"],
     "csrf_token": None,
 }
@@ -29,7 +29,9 @@ class Me(Said):
     name = fields.String()
     roles = fields.List(fields.String(metadata={"enum": ["admin", "instructor", "student"]}))
     student_id = fields.Integer(allow_none=True)
-    teacher_id = fields.Integer(allow_none=True)
+    teacher_ids = fields.List(
+        fields.Integer(), metadata={"description": "Of the teachers who share the account."}
+    )
     scopes = fields.List(fields.String(metadata={"enum": list(SCOPES)}))
     csrf_token = fields.String(
         allow_none=True, metadata={"description": "For X-CSRFToken, where a session asks."}
@@ -48,7 +50,7 @@ def me() -> dict[str, Any]:
         "name": who.name,
         "roles": sorted(who.roles),
         "student_id": who.student_id,
-        "teacher_id": who.teacher_id,
+        "teacher_ids": sorted(who.teacher_ids),
         "scopes": sorted(g.get("scopes", SCOPES)),
         "csrf_token": None if accounts.bearer() else generate_csrf(),
     }

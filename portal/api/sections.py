@@ -5,6 +5,7 @@ from typing import Any
 
 from marshmallow import fields
 
+from portal.access import visitor
 from portal.api.schemas import Said
 from portal.backend import backend
 from portal.catalog.board import Board, Card, MeetingView
@@ -12,8 +13,9 @@ from portal.catalog.query import hours
 from portal.seats.answers import Seats
 from portal.seats.case import name_of
 from portal.student.amounts import amounts
+from portal.student.kept import open_to
 from portal.student.listing import classes, unknown
-from portal.student.scene import titled
+from portal.student.scene import scene, titled
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
@@ -28,9 +30,17 @@ class Course(Said):
 class Counts(Said):
     capacity = fields.Integer()
     taken = fields.Integer()
-    available = fields.Integer(metadata={"description": "Seats that nobody holds."})
+    available = fields.Integer(
+        metadata={"description": "Seats that nobody holds, and that are kept for nobody."}
+    )
+    kept = fields.Integer(
+        metadata={"description": "Seats that nobody holds, kept for some students."}
+    )
+    open_to_you = fields.Integer(
+        metadata={"description": "The available ones, and the kept ones that are kept for you."}
+    )
     claimable = fields.Boolean(
-        metadata={"description": "Whether a newcomer could have one: nobody in line comes first."}
+        metadata={"description": "Whether you could have one now: nobody in line comes first."}
     )
     waiting = fields.Integer()
     waitlist_capacity = fields.Integer()
@@ -79,12 +89,26 @@ def shown(offered: Board, cards: Iterable[Card]) -> dict[int, dict[str, Any]]:
     """The sections by id, with their counts of this moment."""
     found = list(cards)
     counts = backend().ledger.seats_of(offered.term.id, [card.id for card in found])
-    return {
-        card.id: _section(offered, card, counts.get(card.id) or unknown(card)) for card in found
-    }
+    yours = as_yours(offered, found, counts)
+    told = {}
+    for card in found:
+        none = unknown(card)
+        seats, own = counts.get(card.id, none), yours.get(card.id, none)
+        told[card.id] = _section(offered, card, seats, own)
+    return told
 
 
-def _section(offered: Board, card: Card, seats: Seats) -> dict[str, Any]:
+def as_yours(offered: Board, cards: Iterable[Card], counts: dict[int, Seats]) -> dict[int, Seats]:
+    """The counts as they are for whoever asks: seats kept for a student are open to that one."""
+    some = [card for card in cards if card.reserves and card.id in counts]
+    student = visitor().student_id
+    if not some or not student:
+        return counts
+    now = scene(offered.term.id, student)
+    return counts | {card.id: open_to(now, card, counts[card.id]) for card in some}
+
+
+def _section(offered: Board, card: Card, seats: Seats, yours: Seats) -> dict[str, Any]:
     return {
         "section_id": card.id,
         "semester_id": card.term_id,
@@ -103,15 +127,20 @@ def _section(offered: Board, card: Card, seats: Seats) -> dict[str, Any]:
             "title": card.course_title,
             "subject": card.subject_name,
         },
-        "seats": _counts(seats),
+        "seats": _counts(seats, yours),
         "instructor": ", ".join(card.teachers) or None,
         "schedule": _schedule(card),
     }
 
 
-def _counts(seats: Seats) -> dict[str, Any]:
-    names = ("capacity", "taken", "claimable", "waiting", "waitlist_capacity")
-    return {name: getattr(seats, name) for name in names} | {"available": seats.open}
+def _counts(seats: Seats, yours: Seats) -> dict[str, Any]:
+    names = ("capacity", "taken", "waiting", "waitlist_capacity")
+    return {name: getattr(seats, name) for name in names} | {
+        "available": seats.open,
+        "kept": seats.keeping,
+        "open_to_you": yours.open,
+        "claimable": yours.claimable,
+    }
 
 
 def _schedule(card: Card) -> dict[str, Any]:

@@ -30,7 +30,7 @@ def records(student: int, term: int | None) -> list[Record]:
     found = [_record(each, student) for each in ([term] if term else _terms())]
     if student == who.student_id or ("admin" in who.roles and _exists(student)):
         return found
-    taught = [_of_teacher(each, who.teacher_id) for each in found]
+    taught = [_of_teacher(each, who.teacher_ids) for each in found]
     if not any(each.standing != Standing() for each in taught):
         abort(404)
     return taught
@@ -51,12 +51,12 @@ def _exists(student: int) -> bool:
         return False
 
 
-def _of_teacher(record: Record, teacher: int | None) -> Record:
+def _of_teacher(record: Record, teachers: frozenset[int]) -> Record:
     """Those of its seats and places that are in classes of the teacher, and no word of others."""
 
     def taught(place: Held | Waiting) -> bool:
         card = record.offered.card(place.section)
-        return card is not None and teacher in card.teacher_ids
+        return card is not None and not teachers.isdisjoint(card.teacher_ids)
 
     enrolled = tuple(filter(taught, record.standing.enrolled))
     waiting = filter(taught, record.standing.waiting)

@@ -1,1 +1,1 @@
-"""What is offered: terms, courses, sections, meetings, rules; search; imports."""
+"""What is offered: terms, courses, sections, meetings, rules; search."""

@@ -9,7 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.exc import SQLAlchemyError
 
 from portal.cache import Cache
-from portal.catalog import load
+from portal.catalog import load, subjects
 from portal.catalog.cards import Card, MeetingView, TermView
 from portal.catalog.models import Term
 from portal.catalog.query import Query
@@ -60,13 +60,18 @@ class Board:
         """The sections of a course this term, by number."""
         return self._by_course.get(course_id, [])
 
+    def sharing(self, card: Card) -> list[Card]:
+        """The other sections that share seats with it and can be picked."""
+        shared = self._by_pool.get(card.pool, []) if card.pool else []
+        return [each for each in shared if each.id != card.id and each.status == "OPEN"]
+
     def search(self, query: Query, seats: dict[int, Seats] | None = None) -> list[Card]:
         """Sections that fit `query`, sorted; without `seats` all count as open."""
         return query.pick(self.cards, seats)
 
-    def taught_by(self, teacher_id: int) -> list[Card]:
-        """Sections of a teacher, sorted."""
-        return [card for card in self.cards if teacher_id in card.teacher_ids]
+    def taught_by(self, teachers: frozenset[int]) -> list[Card]:
+        """Sections that one of the teachers has a part in, sorted."""
+        return [card for card in self.cards if not teachers.isdisjoint(card.teacher_ids)]
 
     @cached_property
     def subjects(self) -> dict[str, str]:
@@ -82,6 +87,14 @@ class Board:
         found: dict[int, list[Card]] = {}
         for card in self.cards:
             found.setdefault(card.course_id, []).append(card)
+        return found
+
+    @cached_property
+    def _by_pool(self) -> dict[int, list[Card]]:
+        found: dict[int, list[Card]] = {}
+        for card in self.cards:
+            if card.pool:
+                found.setdefault(card.pool, []).append(card)
         return found
 
     @cached_property
@@ -113,12 +126,19 @@ def current(term_id: int) -> Board:
             raise NoSuchTerm(term_id)
         if known and known.version == version:
             return known
+        subjects.learn(session)
         return Board(*load.parts(session, term_id))
+
+
+def expire(term_id: int) -> None:
+    """Have this process see at its next look whether the catalogue has moved."""
+    _boards.doubt(term_id)
 
 
 def forget() -> None:
     """Let go of every board, as tests with a new database must."""
     _boards.clear()
+    subjects.forget()
 
 
 _boards = Cache(current, FRESH)

@@ -1,11 +1,13 @@
 """What pages know of a section: plain frozen values, with nothing lazy behind them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import date, time
+from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
 
 from portal.catalog import present
+from portal.seats.asks import Passes
 
 Tree = dict[str, Any]
 
@@ -20,6 +22,7 @@ class TermView:
     ends_on: date
     credit_limit: Decimal
     drops_per_day: int
+    passes: Passes | None = None  # after which a place on a waitlist is lost
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,16 @@ class MeetingView:
     def dates(self) -> str:
         """`Aug 31 – Oct 16` where they differ from the term's, else blank."""
         return present.dates(self.first, self.last, self.term) if self.term else ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReserveView:
+    """Seats that are kept for a cohort, until a moment if it is given."""
+
+    id: int
+    seats: int
+    cohort: Mapping[str, Any]
+    until: datetime | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,6 +107,8 @@ class Card:
     levels: frozenset[str]
     years: frozenset[str]
     categories: tuple[str, ...] = ()
+    pool: int | None = None  # whose seats it shares with the other sections of it
+    reserves: tuple[ReserveView, ...] = ()
     words: str = field(default="", repr=False)  # see catalog.search.index
 
     @property

@@ -2,16 +2,17 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
-from datetime import time
+from datetime import date, time
 from typing import Any
 
 from sqlalchemy import Row
 from sqlalchemy.orm import Session
 
 from portal.catalog import statements
-from portal.catalog.cards import Card, MeetingView, TermView
+from portal.catalog.cards import Card, MeetingView, ReserveView, TermView
 from portal.catalog.models import Course, Section, Term
 from portal.catalog.search import index
+from portal.seats.asks import Passes
 
 Parts = tuple[TermView, int, tuple[Card, ...]]
 Grouped = dict[int, list[Any]]
@@ -27,6 +28,7 @@ def parts(session: Session, term_id: int) -> Parts:
         term.ends_on,
         term.credit_limit,
         term.drops_per_day,
+        Passes(term.pass_limit, tuple(term.pass_codes)) if term.pass_limit else None,
     )
     return view, term.catalog_version, tuple(cards(session, view))
 
@@ -55,6 +57,7 @@ class Around:
         self.teachers = grouped(session.execute(statements.teachers(term.id)))
         self.restrictions = grouped(session.execute(statements.restrictions(term.id)))
         self.cross_lists = grouped(session.execute(statements.cross_lists(term.id)))
+        self.reserves = grouped(session.execute(statements.reserves(term.id)))
         self.restricted = grouped(session.execute(statements.restricted()))
 
     def card(
@@ -85,7 +88,7 @@ class Around:
             status=section.status,
             capacity=section.capacity,
             waitlist_capacity=section.waitlist_capacity,
-            meetings=tuple(self.meeting(row) for row in self.meetings[section.id]),
+            meetings=tuple(meeting(row, self.dates) for row in self.meetings[section.id]),
             teachers=names,
             teacher_ids=tuple(row.id for row in taught),
             prerequisites=section.prerequisites,
@@ -99,22 +102,25 @@ class Around:
             levels=frozenset(course.levels),
             years=frozenset(course.years),
             categories=tuple(course.categories),
+            pool=section.pool_id,
+            reserves=tuple(ReserveView(*row[1:]) for row in self.reserves[section.id]),
             words=words(section, course, names),
         )
 
-    def meeting(self, row: Row[Any]) -> MeetingView:
-        """One meeting."""
-        return MeetingView(
-            code=row.kind,
-            room=row.room or "",
-            clashes=row.clashes,
-            mask=row.days,
-            start=minutes(row.starts_at),
-            end=minutes(row.ends_at),
-            first=row.date_start,
-            last=row.date_end,
-            term=self.dates,
-        )
+
+def meeting(row: Row[Any], dates: tuple[date, date]) -> MeetingView:
+    """One meeting, in a term of these dates."""
+    return MeetingView(
+        code=row.kind,
+        room=row.room or "",
+        clashes=row.clashes,
+        mask=row.days,
+        start=minutes(row.starts_at),
+        end=minutes(row.ends_at),
+        first=row.date_start,
+        last=row.date_end,
+        term=dates,
+    )
 
 
 def words(section: Section, course: Course, names: tuple[str, ...]) -> str:

@@ -45,6 +45,12 @@ class Term(SoftDelete, Base):
     ends_on: Mapped[date] = mapped_column(Date)
     credit_limit: Mapped[Decimal] = mapped_column(Credits, default=Decimal(21))
     drops_per_day: Mapped[int] = mapped_column(SmallInteger, default=3)
+    # Passes after which a waiter who can't be placed loses the place; null = never.
+    pass_limit: Mapped[int | None] = mapped_column(SmallInteger)
+    # Codes of the reasons that count towards it; none = any.
+    pass_codes: Mapped[list[str]] = mapped_column(
+        ARRAY(String(40)), default=list, server_default="{}"
+    )
     # Raised by every change of what is offered, so that caches know when to reload.
     catalog_version: Mapped[int] = mapped_column(BigInteger, default=1)
 
@@ -111,6 +117,23 @@ class Room(SoftDelete, Base):
     seats: Mapped[int | None] = mapped_column(Integer)
 
 
+class Pool(Base):
+    """Seats that several sections of a term share, such as one class under several codes."""
+
+    __tablename__ = "pools"
+    __table_args__ = (
+        UniqueConstraint("term_id", "name"),
+        CheckConstraint("capacity >= 0", name="capacity"),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    term_id: Mapped[int] = mapped_column(ForeignKey("terms.id"))
+    name: Mapped[str] = mapped_column(String(80))
+    capacity: Mapped[int] = mapped_column(Integer)
+    # Raised by every change, along with the versions of its sections, which carry it to the ledger.
+    version: Mapped[int] = mapped_column(Integer, default=1)
+
+
 section_teachers = Table(
     "section_teachers",
     Base.metadata,
@@ -144,6 +167,8 @@ class Section(SoftDelete, Base):
     waitlist_capacity: Mapped[int] = mapped_column(Integer, default=0)
     # Seats taken before the import, by students whose names the source does not give.
     prior_enrolled: Mapped[int] = mapped_column(Integer, default=0)
+    # Null = it shares its seats with no other section.
+    pool_id: Mapped[int | None] = mapped_column(ForeignKey("pools.id"), index=True)
     status: Mapped[str] = mapped_column(String(12), default="NEW")
     campus: Mapped[str] = mapped_column(String(80), default="")
     method: Mapped[str] = mapped_column(String(80), default="")
@@ -201,6 +226,21 @@ class Restriction(Base):
     rule: Mapped[str] = mapped_column(String(12))
     kind: Mapped[str] = mapped_column(String(24))
     value: Mapped[str] = mapped_column(String(120))
+
+
+class Reserve(Base):
+    """Seats of a section that are kept for a cohort (as a window's), `until` then if given."""
+
+    __tablename__ = "reserves"
+    __table_args__ = (CheckConstraint("seats >= 0", name="seats"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    section_id: Mapped[int] = mapped_column(ForeignKey("sections.id"), index=True)
+    # Of several the first that keeps a seat gives it.
+    position: Mapped[int] = mapped_column(SmallInteger, default=0, server_default="0")
+    seats: Mapped[int] = mapped_column(Integer)
+    cohort: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    until: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
 
 
 class CrossList(Base):

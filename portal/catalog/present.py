@@ -41,9 +41,10 @@ def days(mask: int) -> str:
     return _days(mask, reader())
 
 
-def clock(moment: time) -> str:
-    """`2:05 pm`; seconds only where there are some."""
-    return _clock(moment.replace(microsecond=0, tzinfo=None), reader())
+def clock(moment: time, *, seconds: bool = False) -> str:
+    """`2:05 pm`; seconds where there are some, or in any case."""
+    exact = seconds or moment.second > 0
+    return _clock(moment.replace(microsecond=0, tzinfo=None), reader(), exact)
 
 
 def times(starts: time | None, ends: time | None) -> str:
@@ -94,17 +95,15 @@ def _day_name(bit: int, locale: Locale) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _clock(moment: time, locale: Locale) -> str:
+def _clock(moment: time, locale: Locale, exact: bool) -> str:  # noqa: FBT001 - a key of the cache
     if locale == ENGLISH:
-        return format_time(
-            moment, "h:mm:ss a" if moment.second else "h:mm a", locale=locale
-        ).lower()
-    return format_time(moment, "medium" if moment.second else "short", locale=locale)
+        return format_time(moment, "h:mm:ss a" if exact else "h:mm a", locale=locale).lower()
+    return format_time(moment, "medium" if exact else "short", locale=locale)
 
 
 @lru_cache(maxsize=4096)
 def _times(starts: time, ends: time, locale: Locale) -> str:
-    first, last = _clock(starts, locale), _clock(ends, locale)
+    first, last = (_clock(each, locale, each.second > 0) for each in (starts, ends))
     half = last.partition(" ")[2]
     return f"{first.removesuffix(f' {half}') if half else first}–{last}"
 

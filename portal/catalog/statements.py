@@ -9,6 +9,7 @@ from portal.catalog.models import (
     CrossList,
     Department,
     Meeting,
+    Reserve,
     Restriction,
     Room,
     Section,
@@ -74,6 +75,15 @@ def cross_lists(term_id: int) -> Any:
         .join(Section)
         .where(Section.term_id == term_id)
         .order_by(CrossList.course_code)
+    )
+
+
+def reserves(term_id: int) -> Any:
+    return (
+        select(Reserve.section_id, Reserve.id, Reserve.seats, Reserve.cohort, Reserve.until)
+        .join(Section)
+        .where(Section.term_id == term_id)
+        .order_by(Reserve.position, Reserve.id)
     )
 
 

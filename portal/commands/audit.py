@@ -5,17 +5,51 @@ import json
 import click
 
 from portal.record.audit import audit
+from portal.record.explain import explain
+from portal.record.terms import named
 from portal.surroundings import connected
+
+KINDS = "section", "student"
+
+
+def aggregate(
+    _context: click.Context, _option: click.Parameter, given: str | None
+) -> tuple[str, int] | None:
+    """The kind and number in a text such as `section:12`."""
+    kind, _, number = (given or "").partition(":")
+    if given and not (kind in KINDS and number.isdecimal()):
+        raise click.BadParameter(f"{given!r} is neither section:NUMBER nor student:NUMBER.")
+    return (kind, int(number)) if given else None
 
 
 @click.command("audit")
 @click.option("--term", default="", help="Only the term of that name.")
-def command(term: str) -> None:
+@click.option(
+    "--explain",
+    "whom",
+    callback=aggregate,
+    help="Instead tell of section:NUMBER or student:NUMBER, event by event.",
+)
+def command(term: str, whom: tuple[str, int] | None) -> None:
     """Compare ledger, event log and read models; exit status 1 where they differ."""
     with connected():
+        if whom:
+            _explain(term, *whom)
         try:
             report = audit(term)
         except LookupError as error:
             raise click.BadParameter(str(error.args[0]), param_hint="--term") from error
     click.echo(json.dumps(report, indent=2))
     raise SystemExit(not report["clean"])
+
+
+def _explain(name: str, kind: str, number: int) -> None:
+    differs = False
+    for term, called in named(name):
+        lines = list(explain(term, kind, number))
+        if lines:
+            click.echo(f"{called}, {kind} {number}:")
+        for line in lines:
+            click.echo(line)
+            differs = differs or line.startswith("DIFFERS")
+    raise SystemExit(differs)

@@ -2,6 +2,7 @@
 
 import click
 
+from portal.commands.noting import note
 from portal.ops import dead
 from portal.surroundings import connected
 
@@ -11,7 +12,7 @@ from portal.surroundings import connected
 @click.option("--retry", is_flag=True, help="Have them tried again.")
 @click.option("--discard", is_flag=True, help="Forget them.")
 def command(ids: tuple[str, ...], *, retry: bool, discard: bool) -> None:
-    """List jobs that failed twice, those of the IDS with what happened; status 1 where there are.
+    """List jobs that failed at each try, or what happened to the IDS; status 1 where there are.
 
     Each says that a term has something to do, which is tried again by itself after a rest.
     """
@@ -22,10 +23,11 @@ def command(ids: tuple[str, ...], *, retry: bool, discard: bool) -> None:
         missing = set(ids) - {each.id for each in found}
         if missing:
             raise click.BadParameter(f"There is no {', '.join(sorted(missing))}.")
-        for letter in found:
+        for letter in found if retry or discard else ():
+            note(f"job.{'retry' if retry else 'discard'}", f"job:{letter.id}")
             if retry:
                 dead.retry(parts.redis, letter)
-            elif discard:
+            else:
                 dead.discard(parts.redis, letter)
     _say(found, at_length=bool(ids))
     if retry or discard:

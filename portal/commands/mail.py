@@ -2,6 +2,8 @@
 
 import click
 
+from portal.commands.noting import note
+from portal.db import transaction
 from portal.notices import outbox
 from portal.notices.codes import NO_TERM
 from portal.record.wake import wake
@@ -13,15 +15,17 @@ from portal.surroundings import connected
 def command(*, retry: bool) -> None:
     """List mails that were given up, with the last error of each; exit status 1 where there are."""
     with connected():
-        letters = outbox.dead()
-        revived = outbox.revive([each.id for each in letters]) if retry else 0
+        with transaction() as session:
+            letters = outbox.dead(session)
+            revived = outbox.revive(session, [each.id for each in letters]) if retry else []
         if revived:
+            note("mail.retry", "mail:all", {"mails": revived})
             wake(NO_TERM, ["notify"])
     for each in letters:
         click.echo(f"{each.id}  {each.dead_at:%Y-%m-%d %H:%M}  {each.kind} for {each.to}")
         click.echo(f"    after {each.tries} tries: {each.error}")
     if retry:
-        click.echo(f"To be sent again: {revived}.", err=True)
+        click.echo(f"To be sent again: {len(revived)}.", err=True)
     elif not letters:
         click.echo("No mail has been given up.", err=True)
     raise SystemExit(bool(letters) and not retry)

@@ -16,7 +16,8 @@ from portal.windows.warmup import warm_up
 
 LOST = (
     "The ledger has lost decisions of {} that PostgreSQL has recorded. Bring back its data"
-    " (valkey/ in the data folder, or the Redis of REDIS_URL): else seats would be given twice."
+    " (valkey/ in the data folder, or the Redis of REDIS_URL), or have it made anew from the event"
+    " log by `fairseat rebuild ledger`: else seats would be given twice."
 )
 
 

@@ -10,13 +10,14 @@ from collections.abc import Iterable
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from gevent import Timeout
+from gevent import Timeout, sleep
 from werkzeug.exceptions import RequestTimeout
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 BODY_SECONDS = 20.0  # for all of a body: 13 KB a second at the largest
+BODY = "fairseat.body"  # where the WSGI environment has a request's Body
 TAKE_SECONDS = 60.0  # for a client to take all that is sent at once
 
 
@@ -32,7 +33,7 @@ class Patience:
         socket = environ.get("gunicorn.socket")
         if socket is not None:
             socket.settimeout(TAKE_SECONDS)
-            environ["wsgi.input"] = Body(environ["wsgi.input"])
+            environ["wsgi.input"] = environ[BODY] = Body(environ["wsgi.input"])
         return self.app(environ, start_response)
 
 
@@ -42,11 +43,18 @@ class Body(io.RawIOBase):
     def __init__(self, body: Any) -> None:
         self._body = body
         self._ends = monotonic() + BODY_SECONDS
+        self._large = False
+
+    def expect_more(self, seconds: float) -> None:
+        """Give a large body so many seconds from now on, and others a turn while it comes."""
+        self._ends, self._large = monotonic() + seconds, True
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
+        if self._large:
+            sleep(0)
         with Timeout(max(0.0, self._ends - monotonic()), RequestTimeout):
             data = self._body.read(len(buffer))
         buffer[: len(data)] = data

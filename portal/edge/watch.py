@@ -7,10 +7,12 @@ from urllib.parse import quote
 from cachetools import TTLCache
 from flask import Flask, Response, g, request, session
 
+from portal.edge.counted import took
 from portal.ops.correlation import correlation
 
 log = logging.getLogger(__name__)
 
+READS = {"GET", "HEAD", "OPTIONS"}
 TURNED_AWAY = {400, 401, 403, 408, 413, 429}
 DEEDS = {
     ("login.log_in", 302): "logged in",
@@ -25,7 +27,6 @@ SAID_SECONDS = 10
 
 def start(app: Flask) -> None:
     """Look at every answer."""
-    log.setLevel(logging.INFO)
     app.after_request(_note)
 
 
@@ -47,7 +48,17 @@ def _note(response: Response) -> Response:
             request.remote_addr,
             correlation(),
         )
+    elif request.method not in READS and response.status_code not in TURNED_AWAY:
+        _answered(response)
     return response
+
+
+def _answered(response: Response) -> None:
+    """A line for whatever may have changed something, without what the address names."""
+    ms = round(took() * 1000, 1)
+    route = str(request.url_rule or "nowhere")
+    facts = {"route": route, "status": response.status_code, "ms": ms, "account": _account()}
+    log.info("%s %s: %d", request.method, route, response.status_code, extra=facts)
 
 
 def _account() -> str:

@@ -7,6 +7,7 @@ import os
 import secrets
 import shutil
 import time
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -49,6 +50,13 @@ class Folder:
             log.replace(log.with_suffix(".log.1"))
         return log
 
+    def emptied(self, name: str) -> Path:
+        """The folder of that name below, with nothing in it."""
+        below = self.path / name
+        shutil.rmtree(below, ignore_errors=True)
+        below.mkdir(mode=0o700)
+        return below
+
     def secret(self, name: str, length: int = 48) -> str:
         """The secret of that name, made at its first use and kept."""
         file = self.path / name
@@ -82,10 +90,30 @@ class Folder:
         draft.write_text(json.dumps(asdict(run)))
         draft.replace(self.path / "run.json")
 
+    def note(self, pids: Mapping[str, int]) -> None:
+        """Tell other terminals which process is which."""
+        draft = self.path / "pids.json.new"
+        draft.write_text(json.dumps(pids))
+        draft.replace(self.path / "pids.json")
+
+    def supervisor(self) -> int:
+        """The process that looks after the others; raises FolderError where none does."""
+        run = self._run()
+        if not run:
+            raise FolderError(f"Nothing runs on {self.path}.")
+        return run.pid
+
+    def pids(self) -> dict[str, int]:
+        """The processes that run here, by name; raises FolderError where none do."""
+        self.supervisor()
+        found: dict[str, int] = json.loads((self.path / "pids.json").read_text())
+        return found
+
     def release(self) -> None:
         """Let others own the folder."""
         if self.lock >= 0:
             (self.path / "run.json").unlink(missing_ok=True)
+            (self.path / "pids.json").unlink(missing_ok=True)
             os.close(self.lock)
             self.lock = -1
 

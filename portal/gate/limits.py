@@ -11,7 +11,9 @@ from flask import Flask, current_app, g, request, session
 from flask_login import current_user
 
 from portal.cache import AWAY
+from portal.gate import traces
 from portal.gate.meter import Charge, Limit, meters
+from portal.ops import flags
 
 # Of an account, on all its devices together.
 DECISIONS = Limit("decisions", at_once=60, a_minute=10)  # 600 an hour: each is journaled
@@ -36,6 +38,7 @@ FREE = {
     "health.live",
     "health.ready",
     "health.health",
+    "metrics.scrape",
 }
 # What counts as other than one request of those that are logged in.
 COSTS: Mapping[str, tuple[Limit, int]] = {
@@ -95,7 +98,7 @@ def decides() -> bool:
 
 def refused() -> int:
     """Seconds after which a refusal is worth its words again; 0 for this one. Asks nobody."""
-    if not current_app.config["GATE"]:
+    if not _enforced():
         return 0
     account = str(session.get("_user_id", "")).partition(".")[0]
     charge = Charge(REFUSALS, account) if account else Charge(REFUSALS_OF_STRANGERS, _address())
@@ -105,15 +108,25 @@ def refused() -> int:
 def guess() -> None:
     """Count a token that may be made up, before anybody is asked whose it is; raises TooMany."""
     wait = max(meters().own.count("spend", [Charge(GUESSES, _address())]))
-    if wait and current_app.config["GATE"]:
+    if wait and _enforced():
         g.nobody = True
         raise TooMany(wait)
 
 
 def _count() -> None:
-    if not current_app.config["GATE"] or request.endpoint in FREE:
+    if request.endpoint in FREE or not _enforced():
         return
-    spend(_charge())
+    charge = _charge()
+    try:
+        spend(charge)
+    except TooMany:
+        if charge.limit is DECISIONS:  # of an account, whose outcome a report looks at
+            traces.limited(int(charge.who))
+        raise
+
+
+def _enforced() -> bool:
+    return bool(current_app.config["GATE"]) and flags.on("rate_limits")
 
 
 def _charge() -> Charge:

@@ -62,7 +62,7 @@ end
 function Room:limits()
   local ask = self.ask
   local per_minute = tonumber(self:field("per_minute")) or ask.per_minute
-  return per_minute, tonumber(self:field("at_once")) or ask.at_once, self:field("off") == "1"
+  return per_minute, tonumber(self:field("at_once")) or ask.at_once, ask.open or self:field("off") == "1"
 end
 
 -- Places ----------------------------------------------------------------------------------------
@@ -335,7 +335,17 @@ local function say(room)
   return {}
 end
 
+-- Whether the limits are others than they were seen to be, and not those that are asked for.
+local function overtaken(room)
+  local per_minute, at_once, off = room:limits()
+  local function are(it)
+    return it.per_minute == per_minute and it.at_once == at_once and (it.off or false) == off
+  end
+  return room.ask.seen and not are(room.ask.seen) and not are(room.ask)
+end
+
 local function limit(room)
+  if overtaken(room) then return { error = "overtaken" } end
   local ask, paused = room.ask, room:limits() == 0
   redis.call("HSET", room.base, "per_minute", ask.per_minute, "at_once", ask.at_once, "off", ask.off and 1 or 0)
   if paused then redis.call("HDEL", room.base, "allowed_at") end -- so it goes on with a burst

@@ -12,6 +12,8 @@ from redis import Redis
 from portal.backend import backend
 from portal.gate.passes import STAY
 from portal.gate.places import Place, Room, place_of, room_of
+from portal.ops import flags
+from portal.seats import replicas
 from portal.seats.errors import LedgerSilent, LedgerUnavailable
 from portal.seats.library import Library, prefix, reached
 
@@ -26,6 +28,10 @@ BITS = 52  # of a digest, as many as a score holds
 
 class SeedLost(Exception):  # noqa: N818
     """The room has another seed than it had: it lost what it knew."""
+
+
+class Overtaken(Exception):  # noqa: N818  a state of the world, not a mistake
+    """Somebody else has set the limits meanwhile."""
 
 
 class WindowShut(Exception):  # noqa: N818  a state of the world, not a mistake
@@ -83,15 +89,27 @@ def state(term: int, window: int) -> Room:
     return room_of(_library(backend().redis).read("state", term, payload))
 
 
-def set_limits(term: int, window: int, per_minute: int, at_once: int, *, off: bool) -> Room:
+def set_limits(  # noqa: PLR0913  whose, both of them, and what was seen
+    term: int,
+    window: int,
+    per_minute: int,
+    at_once: int,
+    *,
+    off: bool,
+    seen: dict[str, Any] | None = None,
+) -> Room:
     """Set the limits of a room while it runs; `off` lets everyone in, 0 a minute nobody.
 
-    Raises ValueError for limits below zero or beyond MOST.
+    Raises ValueError for limits below zero or beyond MOST, and Overtaken where they are not as
+    `seen` any more.
     """
     if not all(0 <= each <= MOST for each in (per_minute, at_once)):
         raise ValueError(f"Limits are numbers from 0 to {MOST}.")
-    facts = {"per_minute": per_minute, "at_once": at_once, "off": off}
-    return room_of(_ask("limit", term, window, **facts))
+    facts = {"per_minute": per_minute, "at_once": at_once, "off": off, "seen": seen}
+    reply = _ask("limit", term, window, **facts)
+    if "error" in reply:
+        raise Overtaken
+    return room_of(reply)
 
 
 def say(term: int, window: int, request: str, least: int, most: int) -> None:
@@ -128,9 +146,10 @@ def order(term: int, window: int) -> list[str]:
 
 @lru_cache(maxsize=1000)
 def _seed(redis: Redis, term: int, window: int) -> str:
-    with reached():
-        redis.hsetnx(_base(term, window), "seed", secrets.token_hex(32))
-        kept: Any = redis.hget(_base(term, window), "seed")
+    with reached(), redis.pipeline(transaction=False) as pipe:
+        pipe.hsetnx(_base(term, window), "seed", secrets.token_hex(32))
+        pipe.hget(_base(term, window), "seed")
+        _, kept = replicas.execute(pipe, backend().settings.replicas)
     return str(kept.decode())
 
 
@@ -159,12 +178,13 @@ def _ask(op: str, term: int, window: int, **payload: Any) -> Any:
         raise LedgerUnavailable(str(error)) from error
 
 
-def _limits() -> dict[str, int]:
-    """The limits of rooms for which an admin has set none; where rooms are off there are none."""
+def _limits() -> dict[str, Any]:
+    """The limits of rooms for which an admin has set none; and whether all rooms are `open`."""
     per_minute, at_once = backend().settings.room or (0, 0)
-    return {"per_minute": per_minute, "at_once": at_once}
+    switched_off = None if flags.on("waiting_room") else True
+    return {"per_minute": per_minute, "at_once": at_once, "open": switched_off}
 
 
 @lru_cache(maxsize=4)
 def _library(redis: Redis) -> Library:
-    return Library(redis, "room", CODE)
+    return Library(redis, "room", CODE, replicas=backend().settings.replicas)

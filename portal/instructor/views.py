@@ -1,12 +1,16 @@
 """An instructor's own sections, and who is in them."""
 
-from flask import Blueprint, abort, render_template, request
+from typing import Any, cast
+
+from flask import Blueprint, make_response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from portal.access import requires, visitor
 from portal.backend import backend
-from portal.catalog.board import Board, Card, board
+from portal.catalog.board import board
 from portal.catalog.terms import live_terms
+from portal.instructor.classes import Class, own
+from portal.instructor.looks import SORTS, Look
 from portal.instructor.rosters import roster as people
 
 bp = Blueprint("instructor", __name__, url_prefix="/teaching")
@@ -16,11 +20,11 @@ bp = Blueprint("instructor", __name__, url_prefix="/teaching")
 @requires("instructor")
 def teaching() -> ResponseReturnValue:
     """The visitor's own sections of a term, the latest unless another is asked for, with seats."""
-    own = visitor().teacher_id or 0
-    offers = [offered for term in live_terms() if (offered := board(term.id)).taught_by(own)]
+    mine = visitor().teacher_ids
+    offers = [offered for term in live_terms() if (offered := board(term.id)).taught_by(mine)]
     asked = request.args.get("term", type=int)
     shown = next((each for each in offers if each.term.id == asked), offers[0] if offers else None)
-    cards = shown.taught_by(own) if shown else []
+    cards = shown.taught_by(mine) if shown else []
     ids = [card.id for card in cards]
     counts = backend().ledger.seats_of(shown.term.id, ids) if shown else {}
     return render_template(
@@ -36,14 +40,14 @@ def teaching() -> ResponseReturnValue:
 @requires("instructor", "admin")
 def section(section_id: int) -> ResponseReturnValue:
     """One section with its roster and its waitlist."""
-    offered, card = _own(section_id)
-    counts = backend().ledger.seats_of(card.term_id, [card.id])
+    shown, look = own(section_id), Look.parse(request.args)
+    counts = backend().ledger.seats_of(shown.term.id, [section_id])
     return render_template(
         "instructor/section.html",
-        term=offered.term,
-        card=card,
+        term=shown.term,
         counts=counts,
-        people=people(card.term_id, card.id),
+        now=backend().ledger.now(),
+        **_listed(shown, look),
     )
 
 
@@ -51,17 +55,22 @@ def section(section_id: int) -> ResponseReturnValue:
 @requires("instructor", "admin")
 def roster(section_id: int) -> ResponseReturnValue:
     """Roster and waitlist alone, for a page that is open already."""
-    _, card = _own(section_id)
-    return render_template(
-        "instructor/roster.html", card=card, people=people(card.term_id, card.id)
+    shown, look = own(section_id), Look.parse(request.args)
+    answer = make_response(render_template("instructor/roster.html", **_listed(shown, look)))
+    # The address of the page follows what is searched for, so that a reload shows the same.
+    answer.headers["HX-Replace-Url"] = url_for(
+        ".section", section_id=section_id, **cast("Any", look.args())
     )
+    return answer
 
 
-def _own(section_id: int) -> tuple[Board, Card]:
-    """The section, if the visitor teaches it or is an admin; 404 where there is none, else 403."""
-    offers = [board(term.id) for term in live_terms()]
-    offered = next((each for each in offers if each.card(section_id)), None) or abort(404)
-    card = offered.card(section_id) or abort(404)
-    if not ("admin" in visitor().roles or visitor().teacher_id in card.teacher_ids):
-        abort(403)
-    return offered, card
+def _listed(shown: Class, look: Look) -> dict[str, object]:
+    everyone = people(shown.term.id, shown.card.id, visitor().roles)
+    return {
+        "name": shown.name,
+        "card": shown.card,
+        "look": look,
+        "sorts": SORTS,
+        "everyone": everyone,
+        "people": look.at(everyone),
+    }

@@ -45,14 +45,15 @@ class Counts:
         with self._loading:
             return self._load(term)
 
-    def hear(self, term: int, event: dict[str, Any]) -> bool:
-        """Take the counts from an event; False where they are known already."""
-        told = {name: value for name, value in event["seats"].items() if name in TOLD}
-        seats = Seats(section=event["section"], seq=event["seq"], **told)
+    def hear(self, term: int, event: dict[str, Any]) -> set[int]:
+        """Take the counts from an event; gives the sections where they were not known already."""
+        found = [_seats(each, event["seq"]) for each in (event, *event.get("also", ()))]
         with self._lock:
             if term in self._heard:
-                _take(self._heard[term], seats)
-            return term in self._seats and _take(self._seats[term], seats)
+                for seats in found:
+                    _take(self._heard[term], seats)
+            known = self._seats.get(term)
+            return {each.section for each in found if known is not None and _take(known, each)}
 
     def fragments(
         self, seats: Mapping[int, Seats], sections: Iterable[int], language: str
@@ -92,6 +93,11 @@ class Counts:
                 html = self._render(seats)
             self._html[key] = (seats, html)
         return html
+
+
+def _seats(told: dict[str, Any], seq: int) -> Seats:
+    counts = {name: value for name, value in told["seats"].items() if name in TOLD}
+    return Seats(section=told["section"], seq=seq, **counts)
 
 
 def _take(known: dict[int, Seats], seats: Seats) -> bool:

@@ -10,26 +10,31 @@ from typing import Any
 
 from redis import Redis
 
-from portal.live import topics
+from portal.catalog import board
+from portal.live import deliver, topics
 from portal.live.counts import Counts
+from portal.live.listening import Topics
 from portal.live.news import MISSED, SPREAD_MS, News, Signal
-from portal.live.page import REFUSED, Batch, Page
+from portal.live.page import LATER, REFUSED, Batch, Page
 from portal.live.rooms import Rooms
 from portal.live.subscription import Hear, Subscription
-from portal.live.topics import Topic, Topics
+from portal.live.topics import Topic
+from portal.live.watch import Watch
+from portal.ops import flags
+from portal.ops.metrics import SOCKETS
 from portal.people import accounts
 from portal.seats.answers import Seats
 from portal.seats.errors import LedgerUnavailable
 
 log = logging.getLogger(__name__)
 
-Alike = tuple[int, frozenset[int], str]  # term, sections and language that pages have in common
-
 MOST_PAGES = 20  # of one account, in one process; another one still has all that pages ask for
 COALESCE_SECONDS = 0.1
+LOOK_SECONDS = 1.0
 # Counts that change all the time for very many pages must leave time for claims.
 PAGES_A_SECOND = 2000
 LONGEST_SECONDS = 2.0
+AWAY_A_SECOND = 500  # pages that are sent elsewhere
 
 
 class Hub:
@@ -50,6 +55,7 @@ class Hub:
         self._waiting = Event()
         self._ended = Event()
         self._rooms = Rooms(self._topics, self._lock)
+        self._watch = Watch(self._topics, self._lock)
         self._news = News()
         self._counts_due = 0.0
         self._started = False
@@ -62,6 +68,7 @@ class Hub:
                 "told": self._gather(News.hear_told),
                 "room": self._gather(News.hear_room),
                 "ended": self._hear_ended,
+                "notice": self._gather(News.hear_notice),
             },
         )
 
@@ -76,6 +83,7 @@ class Hub:
             ("hears", self._subscription.run),
             ("tells", self._tell_forever),
             ("touches", touch),
+            ("looks", self._look_forever),
         ):
             Thread(target=work, daemon=True, name=f"hub-{name}").start()
 
@@ -97,6 +105,7 @@ class Hub:
         with self._lock:
             self.pages.add(page)
             self._of_account[page.visitor.id] += 1
+        SOCKETS.inc()
 
     def part(self, page: Page) -> None:
         """Forget a page."""
@@ -107,12 +116,23 @@ class Hub:
             if not self._of_account[account]:
                 del self._of_account[account]
             self._topics.listen(page, set())
+        SOCKETS.dec()
 
-    def close_all(self, code: int) -> None:
-        """Ask every page to connect elsewhere, and take in no more."""
+    def close_all(self, code: int, within: float = 0.0) -> None:
+        """Ask every page to connect elsewhere, in so many seconds at most, and take in no more.
+
+        Not all at once where there are many, as all of them come back.
+        """
         self.leaving = True
-        for page in list(self.pages):
+        pages = list(self.pages)
+        pause = min(1 / AWAY_A_SECOND, within / max(1, len(pages)))
+        for page in pages:
             page.close(code)
+            time.sleep(pause)
+
+    def fragments(self, language: str) -> str:
+        """How the portal runs, for a page of an admin without a socket."""
+        return self._watch.fragments(language)
 
     def listen(self, page: Page, sections: frozenset[int], wanted: set[Topic]) -> None:
         """Let the page listen to what is wanted, and send it the counts that are new to it."""
@@ -135,9 +155,11 @@ class Hub:
     # News in
 
     def _hear(self, term: int, event: dict[str, Any]) -> None:
+        if event["name"] == "section_set":
+            board.expire(term)  # so that whoever reloads now sees the section as it is
         with self._lock:
-            if "seats" in event and self.counts.hear(term, event):
-                self._news.counts[term].add(event["section"])
+            if "seats" in event:
+                self._news.counts[term] |= self.counts.hear(term, event)
             self._news.hear(term, event)
             if event["name"] == "waitlisted":
                 queue = topics.queue(term, event["section"])
@@ -178,6 +200,20 @@ class Hub:
                     self._news.say(topic, Signal(name, {}, SPREAD_MS))
         self._waiting.set()
 
+    # Once a second
+
+    def _look_forever(self) -> None:
+        """Tell of operations; and send pages away when live push is switched off."""
+        while not self._ended.wait(LOOK_SECONDS):
+            try:
+                if flags.on("live_push"):
+                    self._watch.tell()
+                else:
+                    for page in list(self.pages):
+                        page.close(LATER)
+            except Exception:
+                log.exception("could not tell of operations")
+
     # Fragments out
 
     def _tell_forever(self) -> None:
@@ -197,46 +233,15 @@ class Hub:
             if time.monotonic() < self._counts_due:
                 news.counts, self._news.counts = self._news.counts, news.counts
                 self._waiting.set()
-            self._tell_counts(news)
-            self._tell_students(news)
+            if news.counts:
+                told = deliver.counts(news.counts, self.counts, self.pages)
+                pause = min(LONGEST_SECONDS, told / PAGES_A_SECOND)
+                self._counts_due = time.monotonic() + pause
+            deliver.own(news, self._topics)
             if early := self._rooms.tell(news.rooms):
                 self._news.rooms = early
                 self._waiting.set()
-            for topic, signals in news.signals.items():
-                for page in self._topics.of(topic):
-                    for signal in signals.values():
-                        page.signal(signal)
-
-    def _tell_counts(self, news: News) -> None:
-        """Pages that show the same sections in one language are sent the same text."""
-        if not news.counts:
-            return
-        told = 0
-        for (term, shown, language), pages in self._alike().items():
-            changed = news.counts.get(term, set()) & shown
-            if changed:
-                known = self.counts.of(term)
-                batch = Batch(self.counts.fragments(known, changed, language))
-                told += len(pages)
-                for page in pages:
-                    page.show(batch)
-        self._counts_due = time.monotonic() + min(LONGEST_SECONDS, told / PAGES_A_SECOND)
-
-    def _alike(self) -> dict[Alike, list[Page]]:
-        alike: dict[Alike, list[Page]] = {}
-        for page in self.pages:
-            if page.sections:
-                alike.setdefault((page.term, page.sections, page.language), []).append(page)
-        return alike
-
-    def _tell_students(self, news: News) -> None:
-        for topic, moments in news.moments.items():
-            for page in self._topics.of(topic):
-                touched = {each.get(name, 0) for each in moments for name in ("section", "instead")}
-                page.own(touched - {0}, moments)
-        for topic in news.queues:
-            for page in self._topics.of(topic):
-                page.own({topic[2]})
+            deliver.signals(news, self._topics)
 
 
 def _queues(page: Page) -> set[Topic]:

@@ -8,6 +8,7 @@ from portal.live.hub import Hub
 from portal.live.page import RESTART
 
 LOOK_SECONDS = 0.2
+SHARE = 0.7  # of the time that a process has to end in
 
 
 def watch(worker: Any, hub: Hub) -> None:
@@ -18,4 +19,4 @@ def watch(worker: Any, hub: Hub) -> None:
 def _wait(worker: Any, hub: Hub) -> None:
     while worker.alive:
         time.sleep(LOOK_SECONDS)
-    hub.close_all(RESTART)
+    hub.close_all(RESTART, within=SHARE * worker.cfg.graceful_timeout)

@@ -26,7 +26,12 @@ WINDOW_NEWS = {
 # What a student is told apart from seats. A notice may go to thousands at the same moment.
 TOLD = {"plan": SOON_MS, "notice": SPREAD_MS}
 # What pages ask about, by topic, after nobody knows what they have missed.
-MISSED = {"student": ("own", *TOLD), "windows": ("window",), "roster": ("roster",)}
+MISSED = {
+    "student": ("own", *TOLD),
+    "account": ("notice",),
+    "windows": ("window",),
+    "roster": ("roster",),
+}
 CALLED_MS = 1000  # over which those called at once come in, where there are very many
 STATES = {
     "enrolled": "selected",
@@ -35,6 +40,7 @@ STATES = {
     "dropped": "",
     "left": "",
 }
+BY_HAND = STATES | {"promoted": "selected"}
 QUEUE_MOVES = {"waitlisted", "left", "promoted", "passed_over", "section_set"}
 
 
@@ -94,6 +100,10 @@ class News:
             # Perhaps of a section that was canceled: a panel that shows it may have to say so.
             self.say(topic, Signal("own", {}, LATER_MS))
 
+    def hear_notice(self, account: int, _note: Any) -> None:
+        """Take in that there is news for an account."""
+        self.say(topics.account(account), Signal("notice", {}, SOON_MS))
+
     def hear_room(self, term: int, note: dict[str, Any]) -> None:
         """Take in how a waiting room stands, and who has just been called."""
         window, called = note["window"], note["students"] or ()
@@ -107,9 +117,13 @@ class News:
         self.signals[topic][f"{signal.name} {signal.detail.get('section', '')}"] = signal
 
     def _hear_of_student(self, topic: Topic, event: dict[str, Any]) -> None:
-        """What students do themselves their page has shown; what is done for them it has not."""
-        if event["name"] in STATES:
-            detail = {"section": event["section"], "state": STATES[event["name"]]}
+        """What students do themselves their page has shown; what is done for them it has not.
+
+        What is done by hand is told by its notice.
+        """
+        states = BY_HAND if event["cause"] == "adjust" else STATES
+        if event["name"] in states:
+            detail = {"section": event["section"], "state": states[event["name"]]}
             self.say(topic, Signal("own", detail, SOON_MS))
         else:
             self.moments[topic].append(event)

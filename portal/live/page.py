@@ -5,14 +5,15 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from portal.live.news import Signal
 from portal.people.accounts import Visitor
 from portal.words import ENGLISH
 
 if TYPE_CHECKING:
-    from portal.live.news import Signal
     from portal.live.topics import Topic
 
 RESTART = 1012  # "service restart": the browser is to come back at once
+LATER = 1013  # "try again later": it makes do without for a while
 REFUSED = 1008  # "policy violation": it is to ask whether it may
 MOMENTS = 20
 
@@ -68,7 +69,7 @@ class Page:
             self._batch = batch if self._batch is EMPTY else self._batch.then(batch)
         self._wake()
 
-    def signal(self, signal: "Signal") -> None:
+    def signal(self, signal: Signal) -> None:
         """Tell the page's scripts something."""
         with self._lock:
             self._signals[signal.name, signal.detail.get("section")] = signal.text

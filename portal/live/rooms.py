@@ -7,8 +7,9 @@ from threading import Event, Lock
 from portal.gate import room, waits
 from portal.gate.places import Place, Room
 from portal.live import topics
+from portal.live.listening import Topics
 from portal.live.news import Signal, turn
-from portal.live.topics import Topic, Topics
+from portal.live.topics import Topic
 from portal.seats.errors import LedgerUnavailable
 
 log = logging.getLogger(__name__)

@@ -1,6 +1,7 @@
 """Which sections a visitor may see, live or asked for."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from portal.backend import backend
 from portal.catalog.board import Card, NoSuchTerm, board
@@ -26,24 +27,31 @@ def seen(visitor: Visitor, term: int, sections: Sequence[int]) -> tuple[int, ...
 
 def _as_teacher(visitor: Visitor, cards: list[Card]) -> set[int]:
     """One's own, and all that are open."""
-    if not visitor.teacher_id:
+    own = visitor.teacher_ids
+    if not own:
         return set()
-    own = visitor.teacher_id
-    return {card.id for card in cards if card.status == "OPEN" or own in card.teacher_ids}
+    return {
+        card.id for card in cards if card.status == "OPEN" or not own.isdisjoint(card.teacher_ids)
+    }
 
 
 def _as_student(visitor: Visitor, term: int, cards: list[Card]) -> set[int]:
-    """Those on the student's list; and those that the student has a part in, unless withdrawn."""
+    """Those on the student's list, also till lately; and those with a part, unless withdrawn."""
     if not visitor.student_id:
         return set()
     try:
         who = profile(visitor.student_id)
     except LookupError:
         return set()
-    listed = {card.id for card in cards if rules.visible(who, card)}
+    listed = {card.id for card in cards if rules.visible(who, _as_offered(card))}
     others = {card.id for card in cards if card.id not in listed and card.status != "NEW"}
     # Most pages show nothing but the list, so the ledger is seldom asked.
     return listed | (others & _part_of(term, visitor.student_id) if others else set())
+
+
+def _as_offered(card: Card) -> Card:
+    """A canceled section as it was: a page that shows it still is to hear that it is gone."""
+    return replace(card, status="OPEN") if card.status == "CANCELED" else card
 
 
 def _part_of(term: int, student: int) -> set[int]:

@@ -14,10 +14,17 @@ from redis.client import PubSub
 log = logging.getLogger(__name__)
 
 # Of terms, and of accounts.
-CHANNELS = ("{t:*}:live", "{t:*}:recorded", "{t:*}:told", "{t:*}:room", "{a:*}:ended")
+CHANNELS = (
+    "{t:*}:live",
+    "{t:*}:recorded",
+    "{t:*}:told",
+    "{t:*}:room",
+    "{a:*}:ended",
+    "{a:*}:notice",
+)
 CHANNEL = re.compile(r"\{[ta]:(\d+)\}:(\w+)")
-PING_SECONDS = 5.0
-LOST_SECONDS = 12.0
+PING_SECONDS = 3.0
+LOST_SECONDS = 8.0
 FIRST_WAIT_SECONDS = 0.2
 LONGEST_WAIT_SECONDS = 3.0
 DOUBLINGS = 4

@@ -16,6 +16,7 @@ from portal.live.sight import seen
 from portal.live.teachers import may_see_roster
 from portal.live.topics import Topic
 from portal.live.wishes import Allowance, Wish, parse
+from portal.ops.metrics import FRAMES
 from portal.people import accounts
 from portal.seats.errors import LedgerUnavailable
 from portal.words import reader
@@ -82,12 +83,16 @@ class Talk:
     def _grant(self, wish: Wish) -> None:
         page = self.page
         page.term = wish.term
-        wanted = {topics.windows(wish.term)}
+        wanted = {topics.windows(wish.term), topics.account(page.visitor.id)}
         try:
+            if wish.operations and "admin" in page.visitor.roles:
+                wanted.add(topics.operations())
             sections = frozenset(seen(page.visitor, wish.term, wish.sections))
             if page.visitor.student_id:
                 wanted.add(topics.student(wish.term, page.visitor.student_id))
                 page.own(set(seen(page.visitor, wish.term, wish.held)), mark=wish.mark)
+            if wish.student and "admin" in page.visitor.roles:
+                wanted.add(topics.student(wish.term, wish.student))
             if wish.roster and may_see_roster(page.visitor, wish.roster):
                 wanted.add(topics.roster(wish.term, wish.roster))
             elif wish.roster:
@@ -112,10 +117,11 @@ class Talk:
         html = parcel.html
         if parcel.own:
             html += self._own(parcel)
-        if html:
-            self.socket.send(html)
-        for signal in parcel.signals:
-            self.socket.send(signal)
+        frames = [*([html] if html else []), *parcel.signals]
+        for frame in frames:
+            self.socket.send(frame)
+        if frames:
+            FRAMES.inc(len(frames))
 
     def _own(self, parcel: Parcel) -> str:
         page = self.page

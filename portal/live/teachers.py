@@ -11,11 +11,9 @@ def may_see_roster(visitor: Visitor, section: int) -> bool:
     """Whether the visitor teaches the section, or is an admin."""
     if "admin" in visitor.roles:
         return True
-    if not visitor.teacher_id:
-        return False
     taught = select(section_teachers.c.section_id).where(
         section_teachers.c.section_id == section,
-        section_teachers.c.teacher_id == visitor.teacher_id,
+        section_teachers.c.teacher_id.in_(visitor.teacher_ids),
     )
     with transaction() as session:
         return session.execute(taught).first() is not None

@@ -22,6 +22,16 @@ def tell(
     _publish(f"{prefix(term)}:told", note)
 
 
+def news(account: int) -> None:
+    """Have the pages of somebody who is no student get `fs:notice`."""
+    _publish(f"{{a:{account}}}:notice", {})
+
+
+def roster_changed(term: int, section: int) -> None:
+    """Have the pages that show a roster ask for it anew, though nothing has been recorded."""
+    _publish(f"{prefix(term)}:recorded", {"sections": [section], "seq": 0})
+
+
 def ended(account: int) -> None:
     """Have the pages of an account connect anew: those whose session has ended are refused."""
     _publish(f"{{a:{account}}}:ended", {})

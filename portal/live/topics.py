@@ -1,17 +1,11 @@
-"""Who listens to what, counts apart: open pages by topic."""
-
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from portal.live.page import Page
+"""What pages can listen to, counts apart."""
 
 # kind, term, and the section, student or window that it is about (0: the whole term)
 Topic = tuple[str, int, int]
 
 
 def student(term: int, student_id: int) -> Topic:
-    """What happens to one student."""
+    """What happens to one student, for the student and for admins who look at the record."""
     return ("student", term, student_id)
 
 
@@ -30,35 +24,16 @@ def room(term: int, window: int) -> Topic:
     return ("room", term, window)
 
 
+def account(account_id: int) -> Topic:
+    """What somebody is told whatever the term."""
+    return ("account", 0, account_id)
+
+
+def operations() -> Topic:
+    """How the whole portal runs, for admins."""
+    return ("operations", 0, 0)
+
+
 def windows(term: int) -> Topic:
     """The windows of a term."""
     return ("windows", term, 0)
-
-
-class Topics:
-    """The listeners of each topic; not locked, as the hub locks."""
-
-    def __init__(self) -> None:
-        self._listeners: dict[Topic, set[Page]] = {}
-
-    def of(self, topic: Topic) -> Iterable["Page"]:
-        """The pages that listen to the topic."""
-        return self._listeners.get(topic, ())
-
-    def alike(self, kind: str) -> dict[Topic, set["Page"]]:
-        """The pages that listen to each topic of a kind."""
-        return {topic: pages for topic, pages in self._listeners.items() if topic[0] == kind}
-
-    def listen(self, page: "Page", wanted: set[Topic]) -> None:
-        """Let the page listen to what is wanted and to nothing else."""
-        for topic in page.topics - wanted:
-            self._forget(page, topic)
-        for topic in wanted - page.topics:
-            self._listeners.setdefault(topic, set()).add(page)
-        page.topics = wanted
-
-    def _forget(self, page: "Page", topic: Topic) -> None:
-        listeners = self._listeners[topic]
-        listeners.discard(page)
-        if not listeners:
-            del self._listeners[topic]

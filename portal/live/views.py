@@ -15,6 +15,7 @@ from portal.live.hub import Hub
 from portal.live.sight import seen
 from portal.live.talk import Talk
 from portal.live.wishes import listed, number
+from portal.ops import flags
 from portal.people import sessions
 from portal.seats.answers import Seats
 from portal.words import reader
@@ -49,6 +50,8 @@ def hub() -> Hub:
 def _before_handshake() -> None:
     if request.endpoint != "live.socket":
         return
+    if not flags.on("live_push"):
+        abort(503)
     if not wire.same_origin(request):
         abort(403)
     if hub().crowded(visitor().id):
@@ -67,6 +70,8 @@ def socket(connection: "Server") -> None:
 @signed_in
 def fragments() -> ResponseReturnValue:
     """What the socket would send, for a page that has none just now."""
+    if "operations" in request.args:
+        return _operations()
     try:
         term = number(int(request.args["term"]))
         sections = listed(request.args.get("sections", ""))
@@ -80,6 +85,13 @@ def fragments() -> ResponseReturnValue:
     if student:
         cells = seen(visitor(), term, held)
         html += own.draw(term, student, cells, [], request.args.get("mark", "")).html
+    return Response(html, headers={"Cache-Control": "no-store"})
+
+
+def _operations() -> ResponseReturnValue:
+    if "admin" not in visitor().roles:
+        abort(403)
+    html = hub().fragments(str(reader()))
     return Response(html, headers={"Cache-Control": "no-store"})
 
 

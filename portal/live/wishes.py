@@ -19,6 +19,8 @@ class Wish:
     mark: str = ""  # of the student's panel as the page shows it
     roster: int | None = None
     room: int | None = None  # the window in whose waiting room it waits
+    student: int | None = None  # whose record an admin looks at
+    operations: bool = False  # how the portal runs, which is of no term
 
 
 def parse(message: str | bytes) -> Wish | None:
@@ -28,7 +30,9 @@ def parse(message: str | bytes) -> Wish | None:
         return None
     if not isinstance(wish, dict):
         raise ValueError("A wish is an object.")  # noqa: TRY004 - one error for all nonsense
-    roster, room = wish.get("roster"), wish.get("room")
+    if wish.get("operations") is True:
+        return Wish(term=0, operations=True)
+    roster, room, student = (wish.get(name) for name in ("roster", "room", "student"))
     return Wish(
         term=number(wish.get("term")),
         sections=_numbers(wish.get("sections", [])),
@@ -36,6 +40,7 @@ def parse(message: str | bytes) -> Wish | None:
         mark=str(wish.get("mark", "")),
         roster=None if roster is None else number(roster),
         room=None if room is None else number(room),
+        student=None if student is None else number(student),
     )
 
 

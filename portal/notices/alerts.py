@@ -30,18 +30,30 @@ def alert(session: Session, account: int, about: str, **facts: str) -> None:
 def told(data: dict[str, Any]) -> list[str]:
     """The subject, then the text: what has been done, when, and what to do if by somebody else."""
     when = Clockface(backend().settings.zone).full(data["at"])
+    url = backend().settings.url
+    said = [ABOUT[data["about"]](data), _("This was on %(when)s.", when=when)]
+    if data["about"] == "differences":
+        told = _(
+            "What differs is on the page of operations; “%(command)s” says how it is mended.",
+            command="fairseat repair",
+        )
+        return [*said, told, f"{_('Operations')}: {url}/admin/operations"]
     return [
-        ABOUT[data["about"]](data),
-        _("This was on %(when)s.", when=when),
+        *said,
         _(
             "If it was not you, somebody else may be logged in with your account: change your"
             " password, revoke your access tokens and tell the registrar."
         ),
-        f"{_('My account')}: {backend().settings.url}/account",
+        f"{_('My account')}: {url}/account",
     ]
 
 
 ABOUT: dict[str, Callable[[dict[str, Any]], str]] = {
     "password": lambda _data: _("Your password has been changed"),
+    "differences": lambda data: _(
+        "%(term)s: ledger and record differ in %(count)s places",
+        term=data["term"],
+        count=data["count"],
+    ),
     "token": lambda data: _("An access token has been made: “%(name)s”", name=data["name"]),
 }

@@ -7,12 +7,17 @@ from sqlalchemy import BigInteger, DateTime, Integer, SelectBase, String, column
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Session
 
-from portal.notices.kinds import PASSED_OVER, PROMOTED
+from portal.notices.kinds import BY_HAND, PASSED_OVER, PROMOTED
 from portal.notices.making import make
 from portal.record.fact import Fact
 from portal.record.tables import as_json
 
-OF_A_SEAT = {PROMOTED.name: ("instead",), PASSED_OVER.name: ("reasons",)}  # what their words need
+# By the kind: what its words need.
+OF_A_SEAT = {
+    PROMOTED.name: ("instead",),
+    PASSED_OVER.name: ("reasons", "lost"),
+    BY_HAND.name: ("instead", "gone"),
+}
 
 SECTION = """jsonb_build_object('code', course.code, 'number', section.number,
        'title', COALESCE(NULLIF(section.title, ''), course.title))"""
@@ -34,19 +39,13 @@ WHERE NOT EXISTS (
     SELECT FROM notices known
     WHERE told.kind = 'passed_over' AND known.kind = told.kind AND known.read_at IS NULL
       AND known.account_id = student.account_id AND known.section_id = told.section
-      AND known.data -> 'reasons' = told.data -> 'reasons')
+      AND known.data -> 'reasons' = told.data -> 'reasons'
+      AND NOT told.data ? 'lost')
 ORDER BY told.seq
 """  # noqa: S608  constants of ours
 
-# Who had a part in the section when it was canceled, though they may have given it up since.
-CANCELLATIONS = f"""
-SELECT student.account_id, 'section_canceled' AS kind, told.section AS section_id,
-       NULL::int AS window_id, {SECTION} || jsonb_build_object('had', part.had) AS data,
-       told.at AS made_at, told.seq, 0 AS lead
-FROM json_to_recordset(:told) AS told(seq bigint, section int, at timestamptz)
-JOIN sections section ON section.id = told.section AND section.term_id = :term
-JOIN courses course ON course.id = section.course_id
-JOIN LATERAL (
+# Who had a part in the section at that event, though they may have given it up since.
+PART = """JOIN LATERAL (
     SELECT student_id, 'seat' AS had FROM enrollments seat
     WHERE seat.term_id = :term AND seat.section_id = told.section
       AND seat.registration < told.seq AND (seat.state = 'enrolled' OR seat.seq > told.seq)
@@ -55,7 +54,16 @@ JOIN LATERAL (
     WHERE place.term_id = :term AND place.section_id = told.section
       AND place.ticket < told.seq AND (place.state IN ('waiting', 'passed') OR place.seq > told.seq)
 ) part ON true
-JOIN students student ON student.id = part.student_id
+JOIN students student ON student.id = part.student_id"""
+
+CANCELLATIONS = f"""
+SELECT student.account_id, 'section_canceled' AS kind, told.section AS section_id,
+       NULL::int AS window_id, {SECTION} || jsonb_build_object('had', part.had) AS data,
+       told.at AS made_at, told.seq, 0 AS lead
+FROM json_to_recordset(:told) AS told(seq bigint, section int, at timestamptz)
+JOIN sections section ON section.id = told.section AND section.term_id = :term
+JOIN courses course ON course.id = section.course_id
+{PART}
 WHERE 'CANCELED' IS DISTINCT FROM (
     SELECT before.payload -> 'seats' ->> 'status' FROM events before
     WHERE before.term_id = :term AND before.aggregate = 'section:' || told.section
@@ -63,31 +71,71 @@ WHERE 'CANCELED' IS DISTINCT FROM (
     ORDER BY before.seq DESC LIMIT 1)
 """  # noqa: S608  constants of ours
 
+# What changed since the ledger was last told of the section, which may be several versions.
+CHANGES = f"""
+SELECT student.account_id, 'section_changed' AS kind, told.section AS section_id,
+       NULL::int AS window_id,
+       {SECTION} || jsonb_build_object('had', part.had, 'changes', news.changes) AS data,
+       told.at AS made_at, told.seq, 0 AS lead
+FROM json_to_recordset(:told) AS told(seq bigint, section int, at timestamptz, version int)
+JOIN sections section ON section.id = told.section AND section.term_id = :term
+JOIN courses course ON course.id = section.course_id
+JOIN LATERAL (
+    SELECT jsonb_agg(change.fields ORDER BY change.version) AS changes
+    FROM section_changes change
+    WHERE change.section_id = told.section AND change.version <= told.version
+      AND change.version > (
+        SELECT (before.payload ->> 'section_version')::int FROM events before
+        WHERE before.term_id = :term AND before.aggregate = 'section:' || told.section
+          AND before.name = 'section_set' AND before.seq < told.seq
+        ORDER BY before.seq DESC LIMIT 1)
+) news ON news.changes IS NOT NULL
+{PART}
+"""  # noqa: S608  constants of ours
+
 
 def follow(session: Session, term: int, facts: Sequence[Fact]) -> None:
     """Make the notices that follow from facts whose read models the transaction has written."""
-    seats = _of_seats(facts)
-    canceled = [_row(fact) for fact in facts if _cancels(fact)]
-    for news, told in ((SEATS, seats), (CANCELLATIONS, canceled)):
+    seats = _of_seats(fact for fact in facts if not fact.imported)
+    imported = _of_seats(fact for fact in facts if fact.imported)
+    sets = [fact for fact in facts if fact.name == "section_set"]
+    canceled = [_row(fact) for fact in sets if _cancels(fact)]
+    changed = [
+        _row(fact) | {"version": fact.payload["section_version"]}
+        for fact in sets
+        if not _cancels(fact)
+    ]
+    told_of = (SEATS, seats), (SEATS, imported), (CANCELLATIONS, canceled), (CHANGES, changed)
+    for news, told in told_of:
         if told:
-            make(session, term, _select(news, term=term, told=as_json(told)))
+            select = _select(news, term=term, told=as_json(told))
+            # An import gives a student a whole semester at once: the inbox tells, no mail for each.
+            make(session, term, select, by_mail=told is not imported, of_events=True)
 
 
 def _of_seats(facts: Iterable[Fact]) -> list[dict[str, Any]]:
     """A row for each piece of news; of those who were passed over several times, the last."""
     rows = {}
     for fact in facts:
-        if fact.name in OF_A_SEAT:
-            told = fact.payload
-            again = fact.seq if fact.name == PROMOTED.name else 0
-            data = {name: told[name] for name in OF_A_SEAT[fact.name] if told.get(name)}
-            row = {"kind": fact.name, "student": told["student"], "data": data}
-            rows[fact.name, told["student"], told["section"], again] = _row(fact) | row
+        kind = _kind(fact)
+        if kind in OF_A_SEAT:
+            told = fact.payload | {"gone": fact.name == "dropped"}
+            again = 0 if kind == PASSED_OVER.name else fact.seq
+            data = {name: told[name] for name in OF_A_SEAT[kind] if told.get(name)}
+            row = {"kind": kind, "student": told["student"], "data": data}
+            rows[kind, told["student"], told["section"], again] = _row(fact) | row
     return list(rows.values())
 
 
+def _kind(fact: Fact) -> str:
+    """The kind of news that the fact is, if any; of a move, the new seat tells."""
+    if not fact.by_hand:
+        return fact.name
+    return "" if "swap" in fact.payload else BY_HAND.name
+
+
 def _cancels(fact: Fact) -> bool:
-    return fact.name == "section_set" and fact.payload["status"] == "CANCELED"
+    return bool(fact.payload["status"] == "CANCELED")
 
 
 def _row(fact: Fact) -> dict[str, Any]:

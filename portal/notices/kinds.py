@@ -15,6 +15,7 @@ class Kind:
     hint: Any
     rank: int = 0
     toast: bool = False  # shown on open pages by its notice; the others, by their event
+    role: str = "student"  # who gets such news
 
 
 PROMOTED = Kind(
@@ -25,12 +26,30 @@ PROMOTED = Kind(
 PASSED_OVER = Kind(
     "passed_over",
     _l("A seat could not be yours"),
-    _l("It was your turn, but a rule stood in the way. You are told which, and keep your place."),
+    _l("It was your turn, but a rule stood in the way. You are told which, and about your place."),
+)
+BY_HAND = Kind(
+    "by_hand",
+    _l("The registrar has changed your selections"),
+    _l("You were put into a section, taken out of one, or moved."),
+    toast=True,
 )
 CANCELED = Kind(
     "section_canceled",
     _l("A section has been canceled"),
     _l("You had a seat in it, or were on its waitlist."),
+    toast=True,
+)
+CHANGED = Kind(
+    "section_changed",
+    _l("A section of yours has changed"),
+    _l("Its times, rooms or teachers, or how it is held; you have a seat in it, or wait for one."),
+    toast=True,
+)
+PERMITTED = Kind(
+    "permitted",
+    _l("You may pick a section past a rule, or no longer"),
+    _l("The registrar has put rules of one section aside for you, or has taken that back."),
     toast=True,
 )
 WINDOW_SOON = Kind(
@@ -41,4 +60,32 @@ WINDOW_SOON = Kind(
     toast=True,
 )
 
-KINDS = {kind.name: kind for kind in (PROMOTED, PASSED_OVER, CANCELED, WINDOW_SOON)}
+REQUEST_MADE = Kind(
+    "request_made",
+    _l("Somebody who teaches asks for something"),
+    _l("More seats for a class, or a way past a rule for one student."),
+    toast=True,
+    role="admin",
+)
+REQUEST_DECIDED = Kind(
+    "request_decided",
+    _l("A request of yours has been decided"),
+    _l("You asked for more seats, or for a way past a rule for one student."),
+    toast=True,
+    role="instructor",
+)
+
+KINDS = {
+    kind.name: kind
+    for kind in (
+        PROMOTED,
+        PASSED_OVER,
+        BY_HAND,
+        CANCELED,
+        CHANGED,
+        PERMITTED,
+        WINDOW_SOON,
+        REQUEST_MADE,
+        REQUEST_DECIDED,
+    )
+}

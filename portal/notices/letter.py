@@ -19,6 +19,7 @@ from portal.notices import alerts, codes, outbox
 from portal.notices.kinds import KINDS
 from portal.notices.models import Notice, Outgoing
 from portal.notices.words import News, Words, words
+from portal.ops.correlation import HEADER
 from portal.people.models import Account
 from portal.words import _, reader
 
@@ -41,8 +42,11 @@ class Letter:
 
 def letter(session: Session, outgoing: Outgoing) -> Letter:
     """The mail of a row of the outbox; raises Unaddressable."""
-    written = {outbox.CODE: _code, outbox.ALERT: _alert}.get(outgoing.kind, _notice)
-    return written(session, outgoing)
+    write = {outbox.CODE: _code, outbox.ALERT: _alert}.get(outgoing.kind, _notice)
+    written = write(session, outgoing)
+    if outgoing.correlation:
+        written.message[HEADER] = outgoing.correlation
+    return written
 
 
 def _notice(session: Session, outgoing: Outgoing) -> Letter:

@@ -86,6 +86,8 @@ class Outgoing(Base):
     sent_at: Mapped[datetime | None] = mapped_column(Moment)
     dead_at: Mapped[datetime | None] = mapped_column(Moment)
     error: Mapped[str] = mapped_column(Text)
+    # The code of what it follows from; see portal/ops/correlation.py.
+    correlation: Mapped[str] = mapped_column(String(64), default="", server_default="")
 
 
 class Reminder(Base):

@@ -5,16 +5,17 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import func, insert, select, text, update
+from sqlalchemy import delete, func, insert, select, text, update
 from sqlalchemy.orm import Session
 
-from portal.db import transaction
 from portal.notices.models import Notice, Outgoing
+from portal.ops.correlation import correlation
 from portal.people.models import Account
 
 CODE, ALERT = "code", "alert"  # kinds that belong to no notice
 RANKS = {CODE: -1, ALERT: 0}  # somebody waits for a code; an alert matters at once
 WAITING = (Outgoing.sent_at.is_(None), Outgoing.dead_at.is_(None))
+GIVEN_UP = (Outgoing.dead_at.is_not(None), Outgoing.kind != CODE)
 DUE = (*WAITING, Outgoing.due_at <= func.now())
 IN_TURN = (Outgoing.rank, Outgoing.due_at)
 KEPT_ALIVE = timedelta(days=1)  # once it has been sent again by hand
@@ -32,6 +33,7 @@ def put(session: Session, kind: str, account: int, data: dict[str, Any], minutes
             until=func.now() + timedelta(minutes=minutes),
             tries=0,
             error="",
+            correlation=correlation(),
         )
     )
 
@@ -54,40 +56,51 @@ class DeadLetter:
     """What could not be sent, and why."""
 
     id: int
-    dead_at: datetime | None
+    dead_at: datetime
     kind: str
     to: str
     tries: int
     error: str
 
 
-def dead() -> list[DeadLetter]:
-    """All that has been given up, the oldest first; not codes, which are no use any more."""
+def dead(session: Session, most: int | None = None) -> list[DeadLetter]:
+    """What has been given up, the oldest first; not codes, which are no use any more."""
     kind = func.coalesce(Notice.kind, Outgoing.kind)
     found = (
         select(Outgoing.id, Outgoing.dead_at, kind, Account.email, Outgoing.tries, Outgoing.error)
         .outerjoin(Notice, Notice.id == Outgoing.notice_id)
         .join(Account, Account.id == func.coalesce(Notice.account_id, Outgoing.account_id))
-        .where(Outgoing.dead_at.is_not(None), Outgoing.kind != CODE)
+        .where(*GIVEN_UP)
         .order_by(Outgoing.dead_at, Outgoing.id)
+        .limit(most)
     )
-    with transaction() as session:
-        return [DeadLetter(*row) for row in session.execute(found)]
+    return [DeadLetter(*row) for row in session.execute(found)]  # type: ignore[arg-type]  # each has died
 
 
-def revive(letters: Sequence[int]) -> int:
-    """Let dead letters be sent again from now on; gives their number."""
+def number_dead(session: Session) -> int:
+    """How many there are of them."""
+    return session.scalar(select(func.count()).select_from(Outgoing).where(*GIVEN_UP)) or 0
+
+
+def revive(session: Session, letters: Sequence[int]) -> list[int]:
+    """Let dead letters be sent again from now on; gives those that were dead still."""
     again = {
         "dead_at": None,
         "due_at": func.now(),
         "until": func.now() + KEPT_ALIVE,
         "tries": 0,
     }
-    with transaction() as session:
-        revived = session.execute(
+    return list(
+        session.scalars(
             update(Outgoing)
             .where(Outgoing.id.in_(letters), Outgoing.dead_at.is_not(None))
             .values(again)
             .returning(Outgoing.id)
         )
-        return len(revived.all())
+    )
+
+
+def discard(session: Session, letters: Sequence[int]) -> list[int]:
+    """Forget dead letters; gives those that were dead still."""
+    gone = delete(Outgoing).where(Outgoing.id.in_(letters), Outgoing.dead_at.is_not(None))
+    return list(session.scalars(gone.returning(Outgoing.id)))

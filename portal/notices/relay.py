@@ -23,6 +23,9 @@ from portal.notices.letter import Letter, Unaddressable, letter
 from portal.notices.models import Outgoing
 from portal.notices.post import Deferred, Post, Refused, Unreachable
 from portal.notices.smtp import Server, Smtp
+from portal.ops import flags
+from portal.ops.correlation import following
+from portal.ops.metrics import MAILS
 
 PAUSES = (2.0, 4.0, 8.0)  # seconds before each further try
 LONGEST = 8.0  # seconds; the clock calls again where more is left
@@ -32,7 +35,7 @@ log = logging.getLogger(__name__)
 
 def a_breaker(rest: float = REST) -> Breaker:
     """A breaker round a mail server; one that puts off a mail now and then is not cut off."""
-    return Breaker("The mail server", (Deferred, Unreachable), rest=rest, in_a_row=True)
+    return Breaker("The mail server", (Deferred, Unreachable), "mail", rest=rest, in_a_row=True)
 
 
 @dataclass
@@ -46,10 +49,13 @@ class Relay:
     def send_due(self, seconds: float = LONGEST) -> int:
         """Send what is due over one connection, until there is no more or the server fails.
 
-        Gives the number of mails dealt with. Each is a transaction of its own: whoever is killed
-        leaves no more than one that may be sent twice, under the same id.
+        Gives the number of mails dealt with; 0 while mail is switched off. Each is a transaction
+        of its own: whoever is killed leaves no more than one that may be sent twice, under the
+        same id.
         """
         until, done = time.monotonic() + seconds, 0
+        if not flags.on("mail"):
+            return done
         with closing(self.post()) as post, suppress(Resting):
             while time.monotonic() < until and self._deal_with_one(post):
                 done += 1
@@ -61,11 +67,12 @@ class Relay:
             outgoing = outbox.take(session)
             if outgoing is None:
                 return False
-            if outgoing.until < datetime.now(UTC):
-                _give_up(outgoing, f"Too late to be of use. {outgoing.error}".strip())
-                return True
-            mail = _written(session, outgoing)
-            return mail is None or self._send(outgoing, mail, post)
+            with following(outgoing.correlation):
+                if outgoing.until < datetime.now(UTC):
+                    _give_up(outgoing, f"Too late to be of use. {outgoing.error}".strip())
+                    return True
+                mail = _written(session, outgoing)
+                return mail is None or self._send(outgoing, mail, post)
 
     def _send(self, outgoing: Outgoing, mail: Letter, post: Post) -> bool:
         try:
@@ -80,6 +87,8 @@ class Relay:
             self._later(outgoing, str(error))
         else:
             outgoing.sent_at, outgoing.error = func.now(), ""
+            MAILS.labels("sent").inc()
+            log.info("Mail %s is sent", outgoing.id, extra={"kind": outgoing.kind})
         return True
 
     def _later(self, outgoing: Outgoing, error: str) -> None:
@@ -115,10 +124,12 @@ def _written(session: Session, outgoing: Outgoing) -> Letter | None:
 
 
 def _put_off(outgoing: Outgoing, seconds: float, error: str) -> None:
+    MAILS.labels("put off").inc()
     outgoing.due_at = func.now() + timedelta(seconds=seconds)
     outgoing.error = error
 
 
 def _give_up(outgoing: Outgoing, error: str) -> None:
     log.error("Mail %s is given up", outgoing.id)  # why is kept with it: it may name the address
+    MAILS.labels("given up").inc()
     outgoing.dead_at, outgoing.error = func.now(), error

@@ -8,7 +8,7 @@ from sqlalchemy.dialects.postgresql import insert
 from portal.access import signed_in, visitor
 from portal.db import transaction
 from portal.notices.inbox import term_of_visitor
-from portal.notices.kinds import KINDS
+from portal.notices.kinds import KINDS, Kind
 from portal.notices.models import NoticeSetting
 from portal.people.models import Account
 from portal.words import _
@@ -30,7 +30,7 @@ def form() -> ResponseReturnValue:
         ).all()
     return render_template(
         "notices/settings.html",
-        kinds=KINDS.values(),
+        kinds=_kinds(),
         wanted=KINDS.keys() - set(unwanted),
         address=address,
         term=term_of_visitor(),
@@ -42,7 +42,10 @@ def form() -> ResponseReturnValue:
 def save() -> ResponseReturnValue:
     """Keep what is wished for."""
     wanted = set(request.form.getlist("by_mail"))
-    rows = [{"account_id": visitor().id, "kind": kind, "by_mail": kind in wanted} for kind in KINDS]
+    rows = [
+        {"account_id": visitor().id, "kind": kind.name, "by_mail": kind.name in wanted}
+        for kind in _kinds()
+    ]
     with transaction() as session:
         setting = insert(NoticeSetting).values(rows)
         session.execute(
@@ -52,3 +55,9 @@ def save() -> ResponseReturnValue:
         )
     flash(_("Your choice is saved."))
     return redirect(url_for("inbox_settings.form", term=request.args.get("term")), 303)
+
+
+def _kinds() -> list[Kind]:
+    """Those that the visitor may get; all of them for who has no part in anything yet."""
+    roles = visitor().roles
+    return [kind for kind in KINDS.values() if kind.role in roles or not roles]

@@ -7,7 +7,19 @@ from urllib.parse import quote_plus
 
 from portal.backend import backend
 from portal.catalog.board import board
-from portal.notices.kinds import CANCELED, PASSED_OVER, PROMOTED, WINDOW_SOON
+from portal.catalog.editing.news import changes
+from portal.notices.kinds import (
+    BY_HAND,
+    CANCELED,
+    CHANGED,
+    PASSED_OVER,
+    PERMITTED,
+    PROMOTED,
+    REQUEST_DECIDED,
+    REQUEST_MADE,
+    WINDOW_SOON,
+)
+from portal.requests.words import rules
 from portal.seats import trees
 from portal.seats.answers import Reason
 from portal.seats.case import Case, Step
@@ -61,10 +73,30 @@ def _promoted(news: News) -> Words:
 
 def _passed_over(news: News) -> Words:
     reasons = _reasons(news)
-    text = (*(each.text for each in reasons), _("You keep your place for the next one."))
+    place = (
+        _("By the rule of this term you have lost your place on the waitlist.")
+        if news.data.get("lost")
+        else _("You keep your place for the next one.")
+    )
+    text = (*(each.text for each in reasons), place)
     title = _("A seat in %(name)s came free, and could not be yours", name=news.name)
     steps = [each.step for each in reasons if each.step]
     return Words(title, text, steps[0] if steps else _mine(news), "wait")
+
+
+def _by_hand(news: News) -> Words:
+    if old := news.data.get("instead"):
+        title = _(
+            "The registrar has moved you from %(old)s to %(name)s",
+            old=_named(old),
+            name=news.name,
+        )
+    elif news.data.get("gone"):
+        title = _("The registrar has taken you out of %(name)s", name=news.name)
+    else:
+        title = _("The registrar has given you a seat in %(name)s", name=news.name)
+    text = _("If you did not expect this, please ask the registrar.")
+    return Words(title, (text,), _mine(news), "stop" if news.data.get("gone") else "go")
 
 
 def _canceled(news: News) -> Words:
@@ -74,8 +106,40 @@ def _canceled(news: News) -> Words:
         text = _("You had a seat in %(title)s. What else you have selected stays yours.", **about)
     else:
         text = _("You were on the waitlist of %(title)s. What else you have stays yours.", **about)
-    find = Step(_("Find another section"), f"{news.url}?q={quote_plus(_code(news.data))}")
-    return Words(title, (text,), find, "stop")
+    return Words(title, (text,), Step(_("Find another section"), _found(news)), "stop")
+
+
+def _permitted(news: News) -> Words:
+    if news.data["gone"]:
+        title = _("You may no longer pick %(name)s past its rules", name=news.name)
+        kept = _("The registrar has taken it back. A seat that you have stays yours.")
+        return Words(title, (kept,), _mine(news), "stop")
+    text = [
+        _("Put aside for you: %(rules)s.", rules=rules(news.data["waives"])),
+        _("It gives no seat: pick the section, or wait for it, as everyone does."),
+    ]
+    if until := news.data["until"]:
+        last = Clockface(backend().settings.zone).full(until - 1000)  # midnight is another day
+        text.append(_("You may until %(when)s.", when=last))
+    title = _("You may now pick %(name)s", name=news.name)
+    return Words(title, tuple(text), Step(_("Go to the section"), _found(news)), "go")
+
+
+def _changed(news: News) -> Words:
+    title = _("%(name)s has changed", name=news.name)
+    text = [_change(*each) for each in changes(news.data["changes"])]
+    if news.data["had"] == "seat":
+        text.append(_("Look whether it still suits you. Your seat stays yours."))
+    else:
+        text.append(_("Look whether it still suits you. You keep your place on the waitlist."))
+    return Words(title, tuple(text), _mine(news), "wait")
+
+
+def _change(label: str, old: list[str], new: list[str]) -> str:
+    told = {"field": label, "old": "; ".join(old), "new": "; ".join(new)}
+    if old and new:
+        return _("%(field)s: %(new)s, instead of %(old)s.", **told)
+    return _("%(field)s: now %(new)s.", **told) if new else _("%(field)s: no more %(old)s.", **told)
 
 
 def _window_soon(news: News) -> Words:
@@ -89,6 +153,33 @@ def _window_soon(news: News) -> Words:
     if news.data["name"]:
         text.append(_("The window is called %(name)s.", name=news.data["name"]))
     return Words(title, tuple(text), Step(_("See the sections"), news.url), "wait")
+
+
+def _request_made(news: News) -> Words:
+    told = {"who": news.data["who"], "name": news.name}
+    if wanted := news.data.get("wanted"):
+        title = _("%(who)s asks for %(wanted)s seats in %(name)s", wanted=wanted, **told)
+    else:
+        title = _("%(who)s asks for a way past a rule in %(name)s", **told)
+    step = Step(_("Look at the request"), f"/admin/requests/{news.data['request']}")
+    return Words(title, (news.data["reason"],), step, "wait")
+
+
+def _request_decided(news: News) -> Words:
+    approved = news.data["state"] == "approved"
+    if approved and (wanted := news.data.get("wanted")):
+        title = _("%(name)s has %(wanted)s seats now", name=news.name, wanted=wanted)
+        text = [_("Your request is approved. Whoever waits gets a seat at once.")]
+    elif approved:
+        title = _("Your request for %(name)s is approved", name=news.name)
+        text = [_("The student may now pick the section past the rules that you named.")]
+    else:
+        title = _("Your request for %(name)s is declined", name=news.name)
+        text = []
+    if news.data["note"]:
+        text.append(news.data["note"])
+    step = Step(_("See my requests"), "/teaching/requests")
+    return Words(title, tuple(text), step, "go" if approved else "stop")
 
 
 def _reasons(news: News) -> list[Told]:
@@ -105,6 +196,11 @@ def _mine(news: News) -> Step:
     return Step(_("See my selections"), f"{news.url}/mine")
 
 
+def _found(news: News) -> str:
+    """The sections of the course, in the list of the term."""
+    return f"{news.url}?q={quote_plus(_code(news.data))}"
+
+
 def _named(section: dict[str, Any]) -> str:
     return f"{_code(section)}-{section['number']}"
 
@@ -116,6 +212,11 @@ def _code(section: dict[str, Any]) -> str:
 TELLERS: dict[str, Callable[[News], Words]] = {
     PROMOTED.name: _promoted,
     PASSED_OVER.name: _passed_over,
+    BY_HAND.name: _by_hand,
     CANCELED.name: _canceled,
+    CHANGED.name: _changed,
+    PERMITTED.name: _permitted,
     WINDOW_SOON.name: _window_soon,
+    REQUEST_MADE.name: _request_made,
+    REQUEST_DECIDED.name: _request_decided,
 }

@@ -5,24 +5,22 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, wait
-from datetime import UTC, datetime, timedelta
 
 from redis import RedisError
-from rq import Queue, Worker
-from rq.worker import BaseWorker, WorkerStatus
+from rq import Queue
 from sqlalchemy import NullPool, create_engine, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from portal import stores
 from portal.db import with_driver
 from portal.ops import schema
+from portal.ops.crew import alive, workers
+from portal.seats import replicas
 from portal.seats.library import prefix
 
 PROMISED = ("record", "promote")  # queues without whose workers promises are not kept
 PATIENCE = 1.5  # seconds for all checks together
 FRESH = 0.5  # seconds for which an answer is given again
-SILENCE = timedelta(seconds=20)  # an idle worker's heart beats every 5 seconds
-SILENCE_AT_WORK = timedelta(seconds=90)  # it beats between jobs, of a minute at most
 
 log = logging.getLogger(__name__)
 
@@ -30,7 +28,9 @@ log = logging.getLogger(__name__)
 class Checks:
     """Asks all parts side by side; one that hangs is missing, and is not asked twice at once."""
 
-    def __init__(self, database_url: str, redis_url: str) -> None:
+    def __init__(self, database_url: str, redis_url: str, needed: int = 0) -> None:
+        self.needed = needed  # replicas
+        self.replicas: int | None = None  # that follow; None where nobody can say
         self.engine = create_engine(
             with_driver(database_url),
             poolclass=NullPool,
@@ -69,9 +69,16 @@ class Checks:
             yield "database"
 
     def _ledger(self) -> Iterable[str]:
+        try:
+            self.replicas = replicas.in_sync(self.redis)
+        except RedisError:
+            self.replicas = None
+            raise
         self.redis.set("fairseat:ready", 1, px=60_000)  # a replica or a full disk refuses
         if not self.redis.function_list(library="fairseat"):
             yield "ledger"
+        if self.replicas < self.needed:
+            yield "replicas"
 
     def _record(self) -> Iterable[str]:
         with self.engine.connect() as connection:
@@ -84,14 +91,8 @@ class Checks:
     def _workers(self) -> Iterable[str]:
         for name in PROMISED:
             queue = Queue(name, connection=self.redis)
-            if not any(map(_alive, Worker.all(queue=queue))):
+            if not any(map(alive, workers(self.redis, queue))):
                 yield f"{name} worker"
-
-
-def _alive(worker: BaseWorker) -> bool:
-    beat: datetime | None = worker.last_heartbeat
-    silence = SILENCE_AT_WORK if worker.get_state() == WorkerStatus.BUSY else SILENCE
-    return beat is not None and datetime.now(UTC) - beat < silence
 
 
 class Asked:

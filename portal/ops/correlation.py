@@ -1,8 +1,20 @@
-"""One code per request, which its log lines, events and error page share."""
+"""One code for a request and all that follows from it: log lines, events, jobs and mails."""
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from uuid import uuid4
 
-from flask import Flask, Response, g
+from flask import Flask, Response, current_app, g, has_request_context, request
+
+from portal.ops import traces
+
+HEADER = "X-Correlation-Id"
+# No colon, by which codes of our own making name an import.
+FORM = re.compile(r"[0-9A-Za-z-]{8,64}", re.ASCII)
+
+_cause: ContextVar[str] = ContextVar("cause", default="")
 
 
 def start(app: Flask) -> None:
@@ -11,12 +23,37 @@ def start(app: Flask) -> None:
 
 
 def correlation() -> str:
-    """The code of this request."""
+    """The code of this request, or of what this process works at; "" where nothing has one."""
+    if not has_request_context():
+        return _cause.get()
     if "correlation" not in g:
-        g.correlation = uuid4().hex[:16]
+        g.correlation = _brought() or uuid4().hex[:16]
     return str(g.correlation)
 
 
+@contextmanager
+def following(code: str) -> Iterator[None]:
+    """A block outside of requests that follows from what has this code."""
+    before = _cause.set(code)
+    try:
+        yield
+    finally:
+        _cause.reset(before)
+
+
+def cause() -> dict[str, str]:
+    """What a job has to carry so that it is done under the code of whoever called it."""
+    return {"correlation": correlation(), **traces.carried()}
+
+
+def _brought() -> str:
+    """The code that a proxy of ours has given the request; nobody else may choose one."""
+    if not current_app.config["SETTINGS"].proxies:
+        return ""
+    found = request.headers.get(HEADER, "")
+    return found if FORM.fullmatch(found) else ""
+
+
 def _send(response: Response) -> Response:
-    response.headers["X-Correlation-Id"] = correlation()
+    response.headers[HEADER] = correlation()
     return response

@@ -1,4 +1,4 @@
-"""Dead letters: jobs that failed twice, kept with what went wrong until somebody looks at them.
+"""Dead letters: jobs that failed at each try, with what went wrong, until somebody looks at them.
 
 A job only says that a term has something to do, so nothing is lost with one: what it left undone
 stands in the ledger or in PostgreSQL, and is tried again after a rest.
@@ -13,12 +13,21 @@ from typing import Any
 
 from redis import Redis
 from rq.exceptions import AbandonedJobError, InvalidJobOperation, NoSuchJobError
-from rq.job import Job
+from rq.job import Job as RqJob
 from rq.registry import FailedJobRegistry
 from rq.scheduler import RQScheduler
 from rq.serializers import JSONSerializer
 
-QUEUES = ("record", "promote", "maintain", "notify")
+from portal.ops.job import Job
+
+QUEUES = ("record", "promote", "maintain", "notify", "errands")
+FOOTNOTES = (
+    "DETAIL:",
+    "(Background on",
+    "[SQL:",
+    "[parameters:",
+    "[SQL parameters",
+)  # of SQLAlchemy
 KEPT = 7 * 24 * 60 * 60  # seconds
 
 log = logging.getLogger("fairseat.alarm")
@@ -31,7 +40,7 @@ class DeadLetter:
     id: str
     queue: str
     died_at: datetime
-    error: str  # the last line of the trace
+    error: str  # the last line of the trace that says something
     trace: str
 
     @property
@@ -60,7 +69,7 @@ def letters(redis: Redis, queues: Iterable[str] = QUEUES) -> list[DeadLetter]:
 
 
 def retry(redis: Redis, letter: DeadLetter) -> bool:
-    """Have it tried again, twice at most; False where it is gone."""
+    """Have it tried again, as often as at first; False where it is gone."""
     try:
         job = Job.fetch(letter.id, connection=redis, serializer=JSONSerializer)
         job.retries_left = 1
@@ -70,10 +79,13 @@ def retry(redis: Redis, letter: DeadLetter) -> bool:
     return True
 
 
-def discard(redis: Redis, letter: DeadLetter) -> None:
-    """Forget it."""
+def discard(redis: Redis, letter: DeadLetter) -> bool:
+    """Forget it; False where it is gone."""
+    if not _registry(redis, letter.queue).remove(letter.id):  # or has another go, and must stay
+        return False
     with suppress(NoSuchJobError):
-        _registry(redis, letter.queue).remove(letter.id, delete_job=True)
+        Job.fetch(letter.id, connection=redis, serializer=JSONSerializer).delete()
+    return True
 
 
 class Watch:
@@ -109,23 +121,24 @@ class Watch:
             return
         self._told.add(told)
         log.critical(
-            "ALARM dead-letter: job %s of queue %s failed twice: %s. See `fairseat jobs`.",
+            "ALARM dead-letter: job %s of queue %s failed at each try: %s. See `fairseat jobs`.",
             letter.id,
             letter.queue,
             letter.error,
         )
 
 
-def _jobs(redis: Redis, queue: str) -> Sequence[Job]:
+def _jobs(redis: Redis, queue: str) -> Sequence[RqJob]:
     ids = _registry(redis, queue).get_job_ids()
     found = Job.fetch_many(ids, connection=redis, serializer=JSONSerializer)
     return [job for job in found if job]
 
 
-def _letter(job: Job) -> DeadLetter:
+def _letter(job: RqJob) -> DeadLetter:
     result: Any = job.latest_result()
     trace = str(result.exc_string or "") if result else ""
-    error = (trace.strip().splitlines() or ["unknown"])[-1]
+    said = [line for line in trace.strip().splitlines() if not line.startswith(FOOTNOTES)]
+    error = (said or ["unknown"])[-1]
     died_at = job.ended_at or (result and result.created_at) or datetime.now(UTC)
     return DeadLetter(job.id, job.origin, died_at, error, trace)
 

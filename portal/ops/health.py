@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
 
-from flask import Blueprint, jsonify
+from flask import Blueprint, current_app, jsonify
 from flask.typing import ResponseReturnValue
 from redis import RedisError
 
@@ -27,16 +27,22 @@ def live() -> ResponseReturnValue:
 @bp.get("/ready")
 @public
 def ready() -> ResponseReturnValue:
-    """200 when ledger, database and workers can serve; else 503 and what is missing."""
-    missing = checks(backend().settings).missing()
-    return jsonify(ready=not missing, missing=missing), 503 if missing else 200
+    """200 when ledger, database and workers can serve, else 503 and what is missing.
+
+    And how many replicas have what the ledger decides.
+    """
+    asked = checks(backend().settings)
+    missing = [*asked.missing(), *_ending()]
+    told = jsonify(ready=not missing, missing=missing, replicas=asked.replicas)
+    return told, 503 if missing else 200
 
 
 @bp.get("/health")
 @public
 def health() -> ResponseReturnValue:
     """The state of each service in words."""
-    missing = checks(backend().settings).missing()
+    asked = checks(backend().settings)
+    missing = asked.missing()
     services = {
         "database": "database" not in missing,
         "cache": "ledger" not in missing,
@@ -47,9 +53,16 @@ def health() -> ResponseReturnValue:
         timestamp=datetime.now(UTC).isoformat(timespec="seconds"),
         version=version("fairseat"),
         services={name: _word(well) for name, well in services.items()},
+        replicas=asked.replicas,
         dead_letters=_dead_letters() if services["cache"] else None,
     )
     return body, 503 if missing else 200
+
+
+def _ending() -> list[str]:
+    """What a process that ends says, over connections that it still has."""
+    hub = current_app.extensions.get("live")
+    return ["this process, which is ending"] if hub and hub.leaving else []
 
 
 def _dead_letters() -> dict[str, int] | None:
@@ -67,4 +80,4 @@ def _word(well: bool) -> str:  # noqa: FBT001  what it puts into words
 @cache
 def checks(settings: Settings) -> Checks:
     """The checks of this process."""
-    return Checks(settings.database_url, settings.redis_url)
+    return Checks(settings.database_url, settings.redis_url, settings.replicas)

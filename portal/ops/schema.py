@@ -27,6 +27,14 @@ def newest() -> str | None:
     return ScriptDirectory.from_config(_config("")).get_current_head()
 
 
+def knows(revision: str) -> bool:
+    """Whether this code can bring tables of that revision to the newest."""
+    return any(
+        each.revision == revision
+        for each in ScriptDirectory.from_config(_config("")).walk_revisions()
+    )
+
+
 def current() -> str | None:
     """The revision that the connected database is at."""
     with transaction() as session:

@@ -1,9 +1,10 @@
 """Who is asking: the account behind a session or an access token."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from flask import Request, g, request
-from sqlalchemy import ColumnElement, Row, select
+from sqlalchemy import ColumnElement, Row, func, select
 
 from portal.db import transaction
 from portal.extensions import logins
@@ -20,7 +21,7 @@ class Visitor:
     name: str
     roles: frozenset[str]
     student_id: int | None
-    teacher_id: int | None
+    teacher_ids: frozenset[int]
     epoch: int
     language: str = ""  # blank = as the browser says
 
@@ -97,9 +98,8 @@ def read(which: ColumnElement[bool]) -> Visitor | None:
     )
     with transaction() as session:
         row = session.execute(
-            select(*columns, Student.id.label("student"), Teacher.id.label("teacher"))
+            select(*columns, Student.id.label("student"), _teachers().label("teachers"))
             .outerjoin(Student, (Student.account_id == Account.id) & Student.deleted_at.is_(None))
-            .outerjoin(Teacher, (Teacher.account_id == Account.id) & Teacher.deleted_at.is_(None))
             .where(which, Account.deleted_at.is_(None))
         ).one_or_none()
     return _visitor(row) if row else None
@@ -110,14 +110,19 @@ def _of_this_session(kept: str) -> Visitor | None:
     return of_session(kept) if sessions.holds() and not bearer() else None
 
 
-def _visitor(row: Row[int, str, bool, int, str, int, int]) -> Visitor:
-    has = {"student": row.student, "instructor": row.teacher, "admin": row.is_admin}
+def _teachers() -> ColumnElement[Any]:
+    mine = (Teacher.account_id == Account.id) & Teacher.deleted_at.is_(None)
+    return select(func.array_agg(Teacher.id)).where(mine).correlate(Account).scalar_subquery()
+
+
+def _visitor(row: Row[Any]) -> Visitor:
+    has = {"student": row.student, "instructor": row.teachers, "admin": row.is_admin}
     return Visitor(
         id=row.id,
         name=row.name,
         roles=frozenset(role for role, held in has.items() if held),
         student_id=row.student,
-        teacher_id=row.teacher,
+        teacher_ids=frozenset(row.teachers or ()),
         epoch=row.session_epoch,
         language=row.language,
     )

@@ -14,11 +14,12 @@ from sqlalchemy import (
     LargeBinary,
     String,
     Text,
+    false,
     func,
     text,
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
-from sqlalchemy.orm import Mapped, mapped_column, relationship
+from sqlalchemy.orm import Mapped, mapped_column, relationship, validates
 
 from portal.catalog.models import (
     Credits,
@@ -29,6 +30,7 @@ from portal.catalog.models import (
     section_teachers,
 )
 from portal.db import Base
+from portal.people.deeds import DEEDS
 
 Moment = DateTime(timezone=True)
 
@@ -50,7 +52,9 @@ class Account(SoftDelete, Base):
     session_epoch: Mapped[int] = mapped_column(Integer, default=1)
 
     student: Mapped["Student | None"] = relationship(back_populates="account")
-    teacher: Mapped["Teacher | None"] = relationship(back_populates="account")
+    teachers: Mapped[list["Teacher"]] = relationship(
+        back_populates="account", order_by="Teacher.id"
+    )
 
 
 class Student(SoftDelete, Base):
@@ -67,6 +71,8 @@ class Student(SoftDelete, Base):
     college: Mapped[str] = mapped_column(String(160), default="")
     # Null = the term's limit.
     credit_limit: Mapped[Decimal | None] = mapped_column(Credits)
+    # Whoever teaches sees no more than name and number: portal/people/privacy.py.
+    private: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
 
     account: Mapped[Account] = relationship(back_populates="student")
     department: Mapped[Department | None] = relationship()
@@ -86,6 +92,23 @@ class StudentSubject(Base):
     subject: Mapped[Subject] = relationship()
 
 
+class StudentList(Base):
+    """Students who were named together; never changed, so the same ones make the same list."""
+
+    __tablename__ = "student_lists"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    digest: Mapped[str] = mapped_column(String(64), unique=True)  # SHA-256 of the numbers, in order
+    made_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
+
+
+class ListedStudent(Base):
+    __tablename__ = "listed_students"
+
+    list_id: Mapped[int] = mapped_column(ForeignKey("student_lists.id"), primary_key=True)
+    student_id: Mapped[int] = mapped_column(ForeignKey("students.id"), primary_key=True, index=True)
+
+
 class CompletedCourse(Base):
     """By code, since courses that were passed need not be offered any more."""
 
@@ -99,7 +122,7 @@ class CompletedCourse(Base):
 
 
 class Hold(Base):
-    """A reason for which a student may not register until it is lifted."""
+    """A reason for which a student may not register until it is lifted, or its time is over."""
 
     __tablename__ = "holds"
 
@@ -110,21 +133,26 @@ class Hold(Base):
     office: Mapped[str] = mapped_column(String(160), default="")
     placed_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
     lifted_at: Mapped[datetime | None] = mapped_column(Moment)
+    starts_at: Mapped[datetime | None] = mapped_column(Moment)  # null = at once
+    ends_at: Mapped[datetime | None] = mapped_column(Moment)  # null = once it is lifted
 
 
 class Teacher(SoftDelete, Base):
-    """A teacher of an import has a name alone, and no account until one is given."""
+    """A teacher of an import has a name alone, and no account until one is given.
+
+    An account may have several: a name that is spelled in several ways, or in two departments.
+    """
 
     __tablename__ = "teachers"
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    account_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"), unique=True)
+    account_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"), index=True)
     name: Mapped[str] = mapped_column(String(160), index=True)
     title: Mapped[str] = mapped_column(String(80), default="")
     email: Mapped[str] = mapped_column(String(254), default="")
     department_id: Mapped[int | None] = mapped_column(ForeignKey("departments.id"))
 
-    account: Mapped[Account | None] = relationship(back_populates="teacher")
+    account: Mapped[Account | None] = relationship(back_populates="teachers")
     department: Mapped[Department | None] = relationship()
     sections: Mapped[list[Section]] = relationship(secondary=section_teachers)
 
@@ -148,18 +176,24 @@ class AccessKey(Base):
 
 
 class AuditEntry(Base):
-    """Who did what, when and why; rows are only ever added."""
+    """Who did what, when and why; rows are only ever added. A kind of deed is one of DEEDS."""
 
     __tablename__ = "audit_entries"
 
     id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
     at: Mapped[datetime] = mapped_column(Moment, server_default=func.now(), index=True)
-    account_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"))
-    action: Mapped[str] = mapped_column(String(60))
-    subject: Mapped[str] = mapped_column(String(120))
+    account_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"), index=True)
+    action: Mapped[str] = mapped_column(String(60), index=True)
+    subject: Mapped[str] = mapped_column(String(120), index=True)
     before: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
     after: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
     reason: Mapped[str] = mapped_column(Text, default="")
+
+    @validates("action")
+    def _known(self, _name: str, action: str) -> str:
+        if action not in DEEDS:
+            raise ValueError(f"portal/people/deeds.py has no {action!r}.")
+        return action
 
 
 class Override(Base):

@@ -93,10 +93,6 @@ def _check_known(account: Account, *, gains: bool) -> None:
 
 
 def _link(session: Session, account: Account, name: str, department: str) -> None:
-    if account.teacher:
-        raise AccountRefusedError(
-            f"The account {account.username!r} is the teacher {account.teacher.name!r} already."
-        )
     found = (
         select(Teacher, Department.code)
         .outerjoin(Department, Department.id == Teacher.department_id)
@@ -114,7 +110,7 @@ def _link(session: Session, account: Account, name: str, department: str) -> Non
     if not fitting:
         where = f" in the department {department!r}" if department else ""
         raise AccountRefusedError(f"No teacher without an account is named {name!r}{where}.")
-    account.teacher = fitting[0]
+    account.teachers.append(fitting[0])
 
 
 def _facts(account: Account) -> dict[str, object]:
@@ -122,5 +118,5 @@ def _facts(account: Account) -> dict[str, object]:
         "username": account.username,
         "name": account.name,
         "admin": account.is_admin,
-        "teacher": account.teacher.id if account.teacher else None,
+        "teachers": [teacher.id for teacher in account.teachers],
     }

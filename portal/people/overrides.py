@@ -5,12 +5,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import ColumnElement, func, or_, select
 from sqlalchemy.orm import Session
 
 from portal.catalog.models import Section, Term
 from portal.db import transaction
+from portal.notices.permits import tell_student
 from portal.people.models import Account, AuditEntry, Override, Student
+
+SAME = ("student_id", "section_id", "waives", "reason", "expires_at")
 
 
 class OverrideRefusedError(ValueError):
@@ -26,23 +29,57 @@ class Whom:
     crn: str
 
 
+@dataclass(frozen=True)
+class Permit:
+    """What is permitted to whom, why, and until when (None = for good)."""
+
+    student_id: int
+    section_id: int
+    waives: Sequence[str]
+    reason: str
+    until: datetime | None = None
+
+
 def grant(whom: Whom, waives: Sequence[str], reason: str, until: datetime | None) -> str:
     """Permit it and say for whom; raises OverrideRefusedError."""
     if not reason.strip():
         raise OverrideRefusedError("An override needs a reason.")
     with transaction() as session:
         student, section = _student(session, whom.student), _section(session, whom)
-        override = Override(
-            student_id=student.id,
-            section_id=section.id,
-            waives=sorted(set(waives)),
-            reason=reason.strip(),
-            expires_at=until,
-        )
-        session.add(override)
-        session.flush()
-        session.add(_entry("override.grant", override, None, _facts(override)))
+        permit(session, Permit(student.id, section.id, waives, reason, until))
         return student.account.name
+
+
+def permit(session: Session, wanted: Permit, by: int | None = None) -> bool:
+    """Permit it with the transaction, for the account `by` or, None, from the command line.
+
+    False where the student has the very same one already.
+    """
+    session.execute(select(Student.id).where(Student.id == wanted.student_id).with_for_update())
+    new = Override(
+        student_id=wanted.student_id,
+        section_id=wanted.section_id,
+        waives=sorted(set(wanted.waives)),
+        reason=wanted.reason.strip(),
+        granted_by=by,
+        expires_at=wanted.until,
+    )
+    same = (getattr(Override, name) == getattr(new, name) for name in SAME)
+    if session.scalar(select(Override.id).where(Override.revoked_at.is_(None), *same)):
+        return False
+    session.add(new)
+    session.flush()
+    _note(session, new, None, new.reason, by)
+    return True
+
+
+def take_back(student: int, override_id: int, reason: str, *, by: int) -> bool:
+    """Take one back for the account `by`; False where it has been taken back already."""
+    with transaction() as session:
+        found = _standing(session, Override.student_id == student, Override.id == override_id)
+        for override in found:
+            _end(session, override, reason, by)
+        return bool(found)
 
 
 def revoke(whom: Whom, reason: str) -> int:
@@ -52,18 +89,22 @@ def revoke(whom: Whom, reason: str) -> int:
     """
     with transaction() as session:
         student, section = _student(session, whom.student), _section(session, whom)
-        found = session.scalars(
-            select(Override)
-            .where(Override.student_id == student.id, Override.section_id == section.id)
-            .where(Override.revoked_at.is_(None))
-            .with_for_update()
-        ).all()
-        now = session.scalar(select(func.now()))
+        for_this = Override.student_id == student.id, Override.section_id == section.id
+        found = _standing(session, *for_this)
         for override in found:
-            before = _facts(override)
-            override.revoked_at = now
-            session.add(_entry("override.revoke", override, before, _facts(override), reason))
+            _end(session, override, reason)
         return len(found)
+
+
+def _standing(session: Session, *which: ColumnElement[bool]) -> Sequence[Override]:
+    found = select(Override).where(Override.revoked_at.is_(None), *which)
+    return session.scalars(found.with_for_update()).all()
+
+
+def _end(session: Session, override: Override, reason: str, by: int | None = None) -> None:
+    before = _facts(override)
+    override.revoked_at = session.scalar(select(func.now()))
+    _note(session, override, before, reason or override.reason, by)
 
 
 def _student(session: Session, named: str) -> Student:
@@ -90,20 +131,21 @@ def _section(session: Session, whom: Whom) -> Section:
     return found
 
 
-def _entry(
-    action: str,
-    override: Override,
-    before: dict[str, Any] | None,
-    after: dict[str, Any],
-    reason: str = "",
-) -> AuditEntry:
-    return AuditEntry(
-        action=action,
-        subject=f"override:{override.id}",
+def _note(
+    session: Session, override: Override, before: dict[str, Any] | None, reason: str, by: int | None
+) -> None:
+    """Note in the audit trail that it is given or taken back, and let the student know."""
+    entry = AuditEntry(
+        account_id=by,
+        action="override.revoke" if before else "override.grant",
+        subject=f"student:{override.student_id} section:{override.section_id}"
+        f" override:{override.id}",
         before=before,
-        after=after,
-        reason=reason or override.reason,
+        after=_facts(override),
+        reason=reason,
     )
+    session.add(entry)
+    tell_student(session, override, entry)
 
 
 def _facts(override: Override) -> dict[str, Any]:

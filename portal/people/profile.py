@@ -10,6 +10,7 @@ from sys import intern
 from time import monotonic
 
 from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
 
 from portal.db import transaction
 from portal.people import changes
@@ -22,11 +23,23 @@ WARM_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class HoldView:
-    """A hold that has not been lifted."""
+    """A hold that has not been lifted, and from when to when it stands."""
 
     kind: str
     reason: str
     office: str
+    since: datetime | None = None
+    until: datetime | None = None
+
+    @property
+    def stands(self) -> bool:
+        """Whether it bars now."""
+        return within(self.since, self.until)
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What a refusal tells of it."""
+        return {"kind": self.kind, "reason": self.reason, "office": self.office}
 
 
 @dataclass(frozen=True)
@@ -59,15 +72,22 @@ class Profile:
     holds: tuple[HoldView, ...] = ()
     credit_limit: Decimal | None = None  # None = the term's limit
     permits: tuple[Permit, ...] = ()
+    lists: frozenset[int] = frozenset()  # for windows, by id
 
     @property
     def overrides(self) -> Mapping[int, frozenset[str]]:
         """By section, the codes of the reasons that may be passed now."""
         found: dict[int, frozenset[str]] = {}
         for permit in self.permits:
-            if permit.until is None or datetime.now(UTC) < permit.until:
+            if within(None, permit.until):
                 found[permit.section] = found.get(permit.section, frozenset()) | permit.waives
         return found
+
+
+def within(since: datetime | None, until: datetime | None) -> bool:
+    """Whether now is between two moments; None is no limit, the end is excluded."""
+    now = datetime.now(UTC)
+    return (since is None or since <= now) and (until is None or now < until)
 
 
 def profile(student_id: int) -> Profile:
@@ -88,6 +108,12 @@ def read(student_id: int) -> Profile:
     return _profile(found)
 
 
+def read_all(session: Session, students: Iterable[int]) -> dict[int, Profile]:
+    """The profiles of those students as they are now; who is not there has none."""
+    found = facts(session, Student.id.in_(list(students)))
+    return {each["student"]: _profile(each) for each in found}
+
+
 def preload() -> None:
     """Read profiles, as many as fit and can be in a few seconds, so that a rush finds them."""
     ends, last = monotonic() + WARM_SECONDS, 0
@@ -98,6 +124,16 @@ def preload() -> None:
             if len(batch) < BATCH or monotonic() > ends:
                 return
             last = max(batch)
+
+
+def known() -> int:
+    """How many profiles this process holds."""
+    return len(_profiles)
+
+
+def most() -> int:
+    """How many profiles a process can hold."""
+    return _profiles.size
 
 
 def _batch(after: int) -> dict[int, Profile]:
@@ -112,7 +148,8 @@ def _profile(found: Facts) -> Profile:
         **found
         | {
             "completed": frozenset(map(intern, found["completed"] or ())),
-            "holds": tuple(HoldView(*hold) for hold in found["holds"] or ()),
+            "holds": tuple(_hold(*hold) for hold in found["holds"] or ()),
+            "lists": frozenset(found["lists"] or ()),
         },
         majors=_named(subjects, "major"),
         minors=_named(subjects, "minor"),
@@ -125,9 +162,18 @@ def _named(subjects: Iterable[list[str]], kind: str) -> frozenset[str]:
     return frozenset(word for each, code, name in subjects if each == kind for word in (code, name))
 
 
+def _hold(
+    kind: str, reason: str, office: str, since: float | None, until: float | None
+) -> HoldView:
+    return HoldView(kind, reason, office, _moment(since), _moment(until))
+
+
 def _permit(section: int, waives: list[str], until: float | None) -> Permit:
-    ends = None if until is None else datetime.fromtimestamp(until, UTC)
-    return Permit(section, frozenset(waives), ends)
+    return Permit(section, frozenset(waives), _moment(until))
+
+
+def _moment(seconds: float | None) -> datetime | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
 
 _profiles = changes.keep("student", read)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from sqlalchemy import ARRAY, String, func, select
+from sqlalchemy import ARRAY, Integer, String, func, select
 from sqlalchemy.orm import Session
 from sqlalchemy.sql.elements import ColumnElement
 
@@ -12,6 +12,7 @@ from portal.people.models import (
     Account,
     CompletedCourse,
     Hold,
+    ListedStudent,
     Override,
     Student,
     StudentSubject,
@@ -41,6 +42,7 @@ def facts(
             _completed().label("completed"),
             _holds().label("holds"),
             _overrides().label("overrides"),
+            _lists().label("lists"),
         )
         .join(Account, Account.id == Student.account_id)
         .outerjoin(Department, Department.id == Student.department_id)
@@ -73,7 +75,8 @@ def _completed() -> ColumnElement[Any]:
 
 
 def _holds() -> ColumnElement[Any]:
-    hold = func.jsonb_build_array(Hold.kind, Hold.reason, Hold.office)
+    dates = (func.extract("epoch", each) for each in (Hold.starts_at, Hold.ends_at))
+    hold = func.jsonb_build_array(Hold.kind, Hold.reason, Hold.office, *dates)
     return (
         select(func.jsonb_agg(hold))
         .where(Hold.student_id == Student.id, Hold.lifted_at.is_(None))
@@ -89,6 +92,15 @@ def _overrides() -> ColumnElement[Any]:
     return (
         select(func.jsonb_agg(permit))
         .where(Override.student_id == Student.id, Override.revoked_at.is_(None))
+        .correlate(Student)
+        .scalar_subquery()
+    )
+
+
+def _lists() -> ColumnElement[Any]:
+    return (
+        select(func.array_agg(ListedStudent.list_id, type_=ARRAY(Integer)))
+        .where(ListedStudent.student_id == Student.id)
         .correlate(Student)
         .scalar_subquery()
     )

@@ -26,7 +26,7 @@ class Provider:
 
     def __init__(self, settings: Oidc) -> None:
         self.settings = settings
-        self.breaker = Breaker("The OpenID provider", (RequestException,))
+        self.breaker = Breaker("The OpenID provider", (RequestException,), "provider")
         self.breaker.at_once = LOGINS
         self.client = FlaskOAuth2App(
             FlaskIntegration("oidc"),

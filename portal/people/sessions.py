@@ -10,7 +10,7 @@ from secrets import token_urlsafe
 from time import time
 from typing import TYPE_CHECKING
 
-from flask import session
+from flask import request, session
 from flask_login import login_user
 
 from portal.languages import new_session
@@ -34,7 +34,10 @@ def begin(visitor: "Visitor", *, shared: bool = False) -> None:
 
 
 def holds() -> bool:
-    """Whether the session of this request has not run out; it counts as used by asking."""
+    """Whether the session of this request has not run out; it counts as used by asking.
+
+    A page that asks by itself (static/js/refresh.js) says so, and uses nothing.
+    """
     now, used = time(), session.get("used")
     if now >= ends():
         return False
@@ -42,7 +45,7 @@ def holds() -> bool:
         return True
     if now - used >= IDLE.total_seconds():
         return False
-    if now - used >= STEP.total_seconds():
+    if now - used >= STEP.total_seconds() and "Fs-Alone" not in request.headers:
         session["used"] = int(now)
     return True
 

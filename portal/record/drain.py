@@ -5,6 +5,7 @@ import logging
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 
 from psycopg2.errors import LockNotAvailable
 from redis.exceptions import RedisError
@@ -17,15 +18,18 @@ from sqlalchemy.sql import func
 from portal.backend import backend
 from portal.db import transaction
 from portal.notices.follow import follow
-from portal.record import fold, journal, tables
+from portal.ops import metrics
+from portal.record import answered, fold, journal, lags, tables, trail
 from portal.record.fact import Fact
+from portal.record.journal import JournalGap
 from portal.record.models import Checkpoint
-from portal.record.project import apply
+from portal.record.project import UnknownEvent, apply
 from portal.record.wake import wake
 from portal.seats.library import prefix
 
 BATCH = 2000
 LONGEST = 10.0  # seconds
+NAMED = 100  # codes in a line of the log
 BREATH = 0.02  # seconds until the next batch in a rush: a fuller one costs hardly more
 
 log = logging.getLogger(__name__)
@@ -45,6 +49,9 @@ def drain(term: int, seconds: float = LONGEST) -> int:
         recorded += len(facts)
         journal.trim(backend().redis, term, facts[-1].seq)
         _tell(term, facts)
+        _log(term, facts)
+        now = datetime.now(UTC)
+        metrics.recorded((now - fact.at).total_seconds() for fact in facts)
         if time.monotonic() > until:
             wake(term, ["record"])
             break
@@ -63,9 +70,15 @@ def _record_batch(term: int) -> Sequence[Fact]:
     try:
         with transaction() as session:
             after = _lock(session, term)
-            facts = journal.read(backend().redis, term, fold.recorded(session, term, after), BATCH)
+            anchor = fold.recorded(session, term, after)
+            # What a failover could make forgotten is not recorded.
+            copies = backend().settings.replicas
+            facts = journal.read(backend().redis, term, anchor, BATCH, copies=copies)
             if facts:
                 _record(session, term, after, facts)
+    except (JournalGap, UnknownEvent):
+        lags.note_failure(term)
+        raise
     except OperationalError as error:
         # PostgreSQL ends a drainer that froze in its transaction; the clock calls again.
         if isinstance(error.orig, LockNotAvailable):
@@ -91,11 +104,23 @@ def _record(session: Session, term: int, after: int, facts: Sequence[Fact]) -> N
     tables.append(session, term, facts)
     tables.write(session, term, state, after)
     follow(session, term, facts)
+    trail.note(session, term, facts)
+    answered.keep(session, backend().redis, term, facts)
+    lags.note(session, term, facts)
     session.execute(
         update(Checkpoint)
         .where(Checkpoint.term_id == term)
         .values(seq=facts[-1].seq, moved_at=func.now())
     )
+
+
+def _log(term: int, facts: Sequence[Fact]) -> None:
+    """Name what is recorded; in a rush, the event log alone has the code of each."""
+    codes = {str(fact.context["correlation"]) for fact in facts} - {""}
+    extra: dict[str, object] = {"term": term, "events": len(facts), "seq": facts[-1].seq}
+    if len(codes) <= NAMED:
+        extra["of"] = sorted(codes)
+    log.info("Recorded up to event %d of term %d", facts[-1].seq, term, extra=extra)
 
 
 def _tell(term: int, facts: Sequence[Fact]) -> None:

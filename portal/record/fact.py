@@ -8,6 +8,12 @@ from typing import Any
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MILLISECOND = timedelta(milliseconds=1)
 CONTEXT = ("actor", "correlation", "cause", "request")
+OF_A_SEAT = ("enrolled", "promoted", "dropped")
+# Where there are some: by hand, why and the codes of the reasons that were put aside; else the
+# window that was open to whom it was decided for.
+MORE = ("reason", "overrides", "during")
+
+IMPORT = "import:"  # begins the correlation of what an import does; its number is behind
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +28,16 @@ class Fact:
     payload: dict[str, Any]
     context: dict[str, Any]
 
+    @property
+    def by_hand(self) -> bool:
+        """Whether an admin gave or took the seat; what follows from it is not."""
+        return "reason" in self.context and self.name in OF_A_SEAT
+
+    @property
+    def imported(self) -> bool:
+        """Whether an import gave or took the seat."""
+        return self.by_hand and str(self.context["correlation"]).startswith(IMPORT)
+
 
 def parsed(entry: bytes) -> Fact:
     """The fact of a journal entry's JSON."""
@@ -33,9 +49,18 @@ def parsed(entry: bytes) -> Fact:
         name=take("name"),
         version=take("version"),
         aggregate=take("aggregate"),
-        context={key: take(key, "") for key in CONTEXT},
+        context={key: take(key, "") for key in CONTEXT}
+        | {key: take(key) for key in MORE if key in event},
         payload=event,  # what is left
     )
+
+
+def entry_of(fact: Fact) -> str:
+    """The JSON of a journal entry that tells the fact."""
+    told = {"seq": fact.seq, "at": milliseconds(fact.at), "name": fact.name}
+    told |= {"version": fact.version, "aggregate": fact.aggregate}
+    context = {name: fact.context[name] for name in (*CONTEXT, *MORE) if fact.context.get(name)}
+    return json.dumps(told | context | fact.payload, separators=(",", ":"))
 
 
 def moment(milliseconds: int) -> datetime:

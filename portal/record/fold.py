@@ -1,16 +1,30 @@
 """The event log, read from its beginning: what must be true if it is."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from portal.record.fact import Fact
 from portal.record.journal import JournalGap
-from portal.record.models import Event
+from portal.record.models import AS_FACT, Event
 from portal.record.project import State, UnknownEvent, apply
 
 AT_ONCE = 5000
+MISSING, UNREADABLE = "missing", "unreadable"
+STRIDE = 10_000  # events between two words of progress
+
+Tell = Callable[[str, int, int], None]  # the step, and how many events of how many are done
+
+
+def nobody(_step: str, _done: int, _events: int) -> None:
+    """What is told to nobody."""
+
+
+def strides(after: int, through: int) -> Iterator[tuple[int, int]]:
+    """The events behind `after` until `through`, so many at a time."""
+    for start in range(after, through, STRIDE):
+        yield start, min(start + STRIDE, through)
 
 
 def fold(session: Session, term: int, state: State, after: int, through: int) -> int:
@@ -24,24 +38,22 @@ def fold(session: Session, term: int, state: State, after: int, through: int) ->
         try:
             apply(state, fact)
         except (UnknownEvent, LookupError, TypeError) as error:
-            state.contradictions.append((fact.seq, f"unreadable: {error}"))
+            state.contradictions.append((fact.seq, f"{UNREADABLE}: {error}"))
         folded, expected = folded + 1, fact.seq + 1
     _note_missing(state, expected, through + 1)
     return folded
 
 
+def damage(state: State) -> list[tuple[int, str]]:
+    """Those of the contradictions that are events which are missing or can't be read."""
+    broken = MISSING, UNREADABLE
+    return [(seq, wrong) for seq, wrong in state.contradictions if wrong.startswith(broken)]
+
+
 def logged(session: Session, term: int, after: int, through: int) -> Iterator[Fact]:
     """The facts of a term's event log with `after` < seq <= `through`, in order."""
     found = session.execute(
-        select(
-            Event.seq,
-            Event.occurred_at,
-            Event.name,
-            Event.version,
-            Event.aggregate,
-            Event.payload,
-            Event.context,
-        )
+        select(*AS_FACT)
         .where(Event.term_id == term, Event.seq > after, Event.seq <= through)
         .order_by(Event.seq)
         .execution_options(yield_per=AT_ONCE)
@@ -59,4 +71,4 @@ def recorded(session: Session, term: int, seq: int) -> Fact | None:
 
 
 def _note_missing(state: State, expected: int, came: int) -> None:
-    state.contradictions += [(seq, "missing") for seq in range(expected, came)]
+    state.contradictions += [(seq, MISSING) for seq in range(expected, came)]

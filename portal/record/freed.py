@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from sqlalchemy import Executable, Integer, case, func, select
+from sqlalchemy import Executable, Integer, case, func, not_, select
 
 from portal.cache import AWAY, Cache
 from portal.db import transaction
@@ -116,7 +116,8 @@ def _moves(term: int, after: int) -> Executable:
     moment = func.extract("epoch", Event.occurred_at)
     hour = func.floor(moment / HOUR).cast(Integer)
     sign = case((Event.name == "dropped", -1), else_=1)
-    freed = func.count().filter(Event.name == "dropped")
+    # The seats of a canceled section come to nobody.
+    freed = func.count().filter(Event.name == "dropped", not_(Event.payload.has_key("canceled")))
     return (
         select(
             Event.aggregate,

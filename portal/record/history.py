@@ -10,7 +10,7 @@ from portal.catalog.models import Term
 from portal.db import transaction
 from portal.record import journal
 from portal.record.fact import Fact
-from portal.record.models import Event
+from portal.record.models import AS_FACT, Event
 from portal.record.receipts import Receipt
 from portal.seats.errors import LedgerUnavailable
 
@@ -65,16 +65,7 @@ def _logged(
 ) -> list[Receipt]:
     """One more than a page of what has been recorded."""
     found = (
-        select(
-            Event.term_id,
-            Event.seq,
-            Event.occurred_at,
-            Event.name,
-            Event.version,
-            Event.aggregate,
-            Event.payload,
-            Event.context,
-        )
+        select(Event.term_id, *AS_FACT)
         .where(Event.student_id == student, Event.name.in_(names), _not_half_a_swap())
         .order_by(Event.term_id.desc(), Event.seq.desc())
         .limit(PAGE + 1)

@@ -4,7 +4,8 @@ from typing import Any
 
 from redis import Redis
 
-from portal.record.fact import Fact, parsed
+from portal.record.fact import Fact, entry_of, parsed
+from portal.seats import replicas
 from portal.seats.library import prefix, reached
 
 
@@ -12,17 +13,21 @@ class JournalGap(Exception):  # noqa: N818  a state of the world, not a mistake
     """Events are missing between the record and the journal; somebody must look."""
 
 
-def read(redis: Redis, term: int, anchor: Fact | None, count: int) -> list[Fact]:
-    """The facts behind the last recorded one, at most `count`.
+def read(
+    redis: Redis, term: int, anchor: Fact | None, count: int, *, copies: int = 0
+) -> list[Fact]:
+    """The facts behind the last recorded one, at most `count`, that as many replicas have.
 
     Raises JournalGap unless the journal still has that one, word for word, and they follow it
     without a gap: else the ledger has lost something and begun to count anew.
     """
     after = anchor.seq if anchor else 0
-    with reached(), redis.pipeline(transaction=True) as pipe:
+    # One server answers all of it: another one might have copies of something else.
+    with reached(), redis.pipeline(transaction=False) as pipe:
+        # The number first: events that come in between can't make it seem ahead of the journal.
         pipe.get(f"{prefix(term)}:seq")
         pipe.xrange(f"{prefix(term)}:journal", min=f"{after}-0", count=count + 1)
-        last, entries = pipe.execute()
+        last, entries = replicas.execute(pipe, copies)
     facts = [parsed(fields[b"event"]) for _, fields in entries]
     if anchor and facts[:1] != [anchor]:
         raise JournalGap(f"term {term}: the journal does not have event {after} as recorded")
@@ -40,6 +45,23 @@ def entry(redis: Redis, term: int, seq: int) -> Fact | None:
     with reached():
         found: Any = redis.xrange(f"{prefix(term)}:journal", min=f"{seq}-0", max=f"{seq}-0")
     return parsed(found[0][1][b"event"]) if found else None
+
+
+def whole(redis: Redis, term: int) -> list[Fact]:
+    """All that the journal holds, in order."""
+    with reached():
+        found: Any = redis.xrange(f"{prefix(term)}:journal")
+    return [parsed(fields[b"event"]) for _, fields in found]
+
+
+def go_on_from(redis: Redis, term: int, anchor: Fact | None) -> None:
+    """Let the term go on behind that event, in one step; from its beginning where there is none."""
+    with reached(), redis.pipeline(transaction=True) as pipe:
+        pipe.delete(f"{prefix(term)}:journal", f"{prefix(term)}:seq")
+        if anchor:
+            pipe.xadd(f"{prefix(term)}:journal", {"event": entry_of(anchor)}, id=f"{anchor.seq}-0")
+            pipe.set(f"{prefix(term)}:seq", anchor.seq)
+        pipe.execute()
 
 
 def latest(redis: Redis, term: int, count: int) -> list[Fact]:

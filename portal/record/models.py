@@ -3,7 +3,18 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, DateTime, ForeignKey, Index, Integer, SmallInteger, String, func
+from sqlalchemy import (
+    ARRAY,
+    BigInteger,
+    DateTime,
+    ForeignKey,
+    Index,
+    Integer,
+    SmallInteger,
+    String,
+    Text,
+    func,
+)
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -19,6 +30,11 @@ class Event(Base):
     __table_args__ = (
         Index("ix_events_student_id", "student_id", "term_id", "seq"),
         Index("ix_events_aggregate", "aggregate", "seq"),
+        Index(
+            "ix_events_shares",
+            "term_id",
+            postgresql_where="name = 'section_set' AND payload ? 'pool'",
+        ),
     )
 
     term_id: Mapped[int] = mapped_column(ForeignKey("terms.id"), primary_key=True)
@@ -34,6 +50,18 @@ class Event(Base):
     recorded_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
 
 
+# What a Fact is made of, in its order.
+AS_FACT = (
+    Event.seq,
+    Event.occurred_at,
+    Event.name,
+    Event.version,
+    Event.aggregate,
+    Event.payload,
+    Event.context,
+)
+
+
 class Checkpoint(Base):
     """How far a term's journal has been recorded; its row lock is the drainer's lease."""
 
@@ -42,6 +70,46 @@ class Checkpoint(Base):
     term_id: Mapped[int] = mapped_column(ForeignKey("terms.id"), primary_key=True)
     seq: Mapped[int] = mapped_column(BigInteger, default=0)
     moved_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
+
+
+class Answered(Base):
+    """What was answered under a request key, word for word, while it may be asked for again."""
+
+    __tablename__ = "answered"
+
+    term_id: Mapped[int] = mapped_column(ForeignKey("terms.id"), primary_key=True)
+    student_id: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    request: Mapped[str] = mapped_column(Text, primary_key=True)
+    kept: Mapped[str] = mapped_column(Text)  # as the ledger has it
+    at: Mapped[datetime] = mapped_column(Moment, index=True)
+
+
+class Reconciled(Base):
+    """How far the standing comparison of a term has come, and what it has found to differ."""
+
+    __tablename__ = "reconciled"
+
+    term_id: Mapped[int] = mapped_column(ForeignKey("terms.id"), primary_key=True)
+    at: Mapped[datetime] = mapped_column(Moment)
+    cursor: Mapped[int] = mapped_column(Integer, default=0)  # the last section of this round
+    whole_at: Mapped[datetime | None] = mapped_column(Moment)  # when the last round ended
+    found: Mapped[int] = mapped_column(Integer, default=0)
+    differences: Mapped[list[Any]] = mapped_column(JSONB, default=list)  # the first of them
+    sections: Mapped[list[Any]] = mapped_column(JSONB, default=list)  # where they are
+
+
+class LagMinute(Base):
+    """How late the events of a minute were recorded, and how often recording failed in it."""
+
+    __tablename__ = "lags"
+    __table_args__ = (Index("ix_lags_minute", "minute"),)
+
+    term_id: Mapped[int] = mapped_column(ForeignKey("terms.id"), primary_key=True)
+    minute: Mapped[datetime] = mapped_column(Moment, primary_key=True)  # in which it was recorded
+    events: Mapped[int] = mapped_column(Integer, default=0)
+    failures: Mapped[int] = mapped_column(Integer, default=0)  # of whole batches
+    slowest: Mapped[int] = mapped_column(BigInteger, default=0)  # ms
+    buckets: Mapped[list[int]] = mapped_column(ARRAY(Integer))  # events, by BOUNDS of lags.py
 
 
 class Enrollment(Base):
@@ -60,6 +128,7 @@ class Enrollment(Base):
     credits: Mapped[int] = mapped_column(Integer)  # hundredths
     # What must be held along with it, as a tree of courses by id; null where nothing must.
     corequisites: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    reserve: Mapped[int | None] = mapped_column(Integer)  # under which it was given
     registration: Mapped[int] = mapped_column(BigInteger)  # seq of the event that gave the seat
     since: Mapped[datetime] = mapped_column(Moment)
     seq: Mapped[int] = mapped_column(BigInteger)  # event that this row is at
@@ -100,4 +169,10 @@ class SectionSeats(Base):
     enrolled: Mapped[int] = mapped_column(Integer, default=0)
     waiting: Mapped[int] = mapped_column(Integer, default=0)
     passed: Mapped[int] = mapped_column(Integer, default=0)  # of those waiting
+    pool_id: Mapped[int | None] = mapped_column(Integer)  # whose seats it shares; null = none
+    pool_capacity: Mapped[int | None] = mapped_column(Integer)
+    # Lists of id, seats and until (ms); of those, how many seats are held, by id; what is kept.
+    reserves: Mapped[list[Any]] = mapped_column(JSONB, default=list)
+    reserved: Mapped[dict[str, int]] = mapped_column(JSONB, default=dict)
+    kept: Mapped[int] = mapped_column(Integer, default=0)
     seq: Mapped[int] = mapped_column(BigInteger)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from portal.record import counting
 from portal.record.fact import Fact, moment
 
 Row = dict[str, Any]
@@ -23,7 +24,23 @@ class State:
     places: dict[Pair, Row] = field(default_factory=dict)
     windows: dict[int, Row] = field(default_factory=dict)
     passed: set[Pair] = field(default_factory=set)  # keys of places that are passed over
+    pools: dict[int, set[int]] = field(default_factory=dict)  # sections by what they share
     contradictions: list[tuple[int, str]] = field(default_factory=list)  # seq, what is wrong
+
+    def sharing(self, row: Row) -> list[Row]:
+        """The counts of all sections in the pool of this one, its own among them."""
+        return [self.seats[section] for section in self.pools.get(row["pool_id"] or 0, ())]
+
+    def counted(self, row: Row) -> dict[str, Any]:
+        """The counts of a section as the ledger must tell them."""
+        counts = counting.counts(row)
+        if not row["pool_id"]:
+            return counts
+        used = sum(map(counting.taken, self.sharing(row)))
+        return counts | {"pool_capacity": row["pool_capacity"], "pool_taken": used}
+
+    def hear(self, fact: Fact) -> None:
+        """Note what else an event tells that has been applied: here nothing."""
 
 
 def apply(state: State, fact: Fact) -> None:
@@ -32,18 +49,18 @@ def apply(state: State, fact: Fact) -> None:
     if change is None:
         raise UnknownEvent(f"event {fact.seq}: {fact.name} version {fact.version}")
     change(state, fact)
+    state.hear(fact)
 
 
 def _section_set(state: State, fact: Fact) -> None:
     told = fact.payload
-    row = state.seats.setdefault(told["section"], {"enrolled": 0, "waiting": 0, "passed": 0})
-    row |= {
-        "section_id": told["section"],
-        "status": told["status"],
-        "capacity": told["capacity"],
-        "waitlist_capacity": told["waitlist"],
-        "prior": told["prior"],
-    }
+    row = state.seats.setdefault(told["section"], counting.NOBODY | {"reserved": {}})
+    state.pools.get(row.get("pool_id") or 0, set()).discard(told["section"])
+    row |= counting.settings(told)
+    if row["pool_id"]:
+        state.pools.setdefault(row["pool_id"], set()).add(told["section"])
+    for sharing in state.sharing(row):
+        sharing["pool_capacity"] = told["seats"].get("pool_capacity")
     _reprieve(state, fact, lambda section, _: section == told["section"])
     _count(state, fact)
 
@@ -58,6 +75,12 @@ def _dropped(state: State, fact: Fact) -> None:
     freed = fact.payload["section"]
     _reprieve(state, fact, lambda section, _: section == freed)
     _count(state, fact, enrolled=-1)
+
+
+def _reserve_opened(state: State, fact: Fact) -> None:
+    opened = fact.payload["section"]
+    _reprieve(state, fact, lambda section, _: section == opened)
+    _count(state, fact)
 
 
 def _waitlisted(state: State, fact: Fact) -> None:
@@ -131,6 +154,7 @@ def _enroll(state: State, fact: Fact, to: str) -> None:
         "state": to,
         "credits": told["credits"],
         "corequisites": told.get("corequisites"),
+        "reserve": told.get("reserve"),
         "registration": told["registration"],
         "since": fact.at,
         "seq": fact.seq,
@@ -173,21 +197,24 @@ def _count(state: State, fact: Fact, *, enrolled: int = 0, waiting: int = 0) -> 
         return
     row["enrolled"] += enrolled
     row["waiting"] += waiting
-    row["seq"] = fact.seq
-    counted = {
-        "capacity": row["capacity"],
-        "taken": row["prior"] + row["enrolled"],
-        "waiting": row["waiting"],
-        "waitlist_capacity": row["waitlist_capacity"],
-        "status": row["status"],
-        "passed": row["passed"],
-    }
-    if fact.payload["seats"] != counted:
-        state.contradictions.append((fact.seq, f"{fact.payload['seats']}, counted {counted}"))
+    counting.keep(row, fact, enrolled)
+    for told in (fact.payload, *fact.payload.get("also", ())):
+        _check(state, fact.seq, told["section"], told["seats"])
+
+
+def _check(state: State, seq: int, section: int, told: dict[str, Any]) -> None:
+    """Note that the counts of a section are those after an event, and whether they fit."""
+    row = state.seats.get(section)
+    counted = row and state.counted(row)
+    if row:
+        row["seq"] = seq
+    if told != counted:
+        state.contradictions.append((seq, f"{told}, counted {counted}"))
 
 
 CHANGES: dict[tuple[str, int], Callable[[State, Fact], None]] = {
     ("section_set", 1): _section_set,
+    ("reserve_opened", 1): _reserve_opened,
     ("enrolled", 1): _enrolled,
     ("dropped", 1): _dropped,
     ("waitlisted", 1): _waitlisted,
@@ -204,4 +231,4 @@ CHANGES: dict[tuple[str, int], Callable[[State, Fact], None]] = {
 
 # Which older rows a batch needs to see, beside the counts of its sections and its windows.
 MOVE_A_PLACE = {"swap_planned", "left", "promoted", "passed_over"}
-REPRIEVE = {"dropped", "section_set", "reconsidered"}
+REPRIEVE = {"dropped", "section_set", "reserve_opened", "reconsidered"}

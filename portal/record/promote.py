@@ -16,18 +16,28 @@ AT_ONCE = 20  # waiters a round trip
 
 
 def promote(term: int, correlation: str) -> int:
-    """Fill every free seat of the term that a waiter may have, and give their number."""
+    """Fill every free seat of the term that a waiter may have, and give their number.
+
+    Canceled sections give their seats up first, where whoever canceled them has not come so far.
+    """
     ledger = backend().ledger
     offered, windows = board(term), ledger.windows(term)
     ledger.clear_woken(term, "promote")
-    placed, called, troubles = 0, {"record"}, []
-    for section in sorted(ledger.vacant(term)):
-        try:
-            for done in _fill(offered, section, windows, correlation):
-                placed += len(done.promoted)
-                called.update(done.wake)  # a swap frees a seat in its turn
-        except Exception as error:  # noqa: BLE001  one section must not starve the others
-            troubles.append(error)
+    for section in sorted(ledger.emptying(term)):
+        while ledger.empty(term, section).more:
+            continue
+    troubles: list[Exception] = []
+    placed, called, moved = 0, {"record"}, True
+    while moved and not troubles:  # seats of a pool go to one list, then to another
+        moved = False
+        for section in sorted(ledger.vacant(term)):
+            try:
+                for done in _fill(offered, section, windows, correlation):
+                    placed += len(done.promoted)
+                    moved = moved or bool(done.promoted or done.passed or done.aside)
+                    called.update(done.wake)  # a swap frees a seat in its turn
+            except Exception as error:  # noqa: BLE001  one section must not starve the others
+                troubles.append(error)
     wake(term, sorted(called))
     if troubles:
         raise troubles[0]
@@ -40,12 +50,12 @@ def _fill(
     ledger, term = backend().ledger, offered.term.id
     while True:
         seats = ledger.seats_of(term, [section])[section]
-        heads = ledger.head(term, section, min(max(seats.open, 1), AT_ONCE))
+        heads = ledger.head(term, section, min(max(seats.open, seats.kept, 1), AT_ONCE))
         candidates = [_candidate(offered, section, student, windows) for student in heads]
-        done = ledger.promote(term, section, candidates, correlation)
+        done = ledger.promote(term, section, candidates, correlation, offered.term.passes)
         yield done
         # Somebody may have left the head meanwhile; where nothing moved, the clock looks again.
-        if not done.more or not (done.promoted or done.passed):
+        if not done.more or not (done.promoted or done.passed or done.aside):
             return
 
 
@@ -66,6 +76,7 @@ def _candidate(offered: Board, section: int, student: int, windows: list[WindowV
         corequisites=None if beyond else rules.corequisites(who, card, offered),
         rules=(*rules.refusals(who, card), *beyond),
         waived=rules.waived(who, card),
+        reserves=rules.reserves(who, card),
     )
 
 

@@ -4,13 +4,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from portal.record.fact import Fact
 from portal.record.receipts import Receipt
+from portal.seats import keeping
 from portal.seats.answers import Seats
 from portal.seats.case import Case
 from portal.seats.reasons import Told, told
 from portal.words import _, _l
 
+GIVEN = ("enrolled", "promoted")
 Facts = dict[str, Any]
+Telling = tuple[Callable[[Facts, str, Case], str], str, str]
 
 
 @dataclass(frozen=True)
@@ -26,14 +30,24 @@ class Story:
 
 def story(receipt: Receipt, case: Case) -> Story:
     """The receipt as its student is told it; `case` is that of its section."""
-    teller, outcome, tone = STORIES.get(receipt.fact.name, (_changed, _l("Changed"), ""))
+    came, tone = outcome(receipt.fact)
+    facts = receipt.fact.payload
+    text = _teller(receipt.fact)[0](facts, case.named(receipt.section), case)
+    if facts.get("reserve") and receipt.fact.name in GIVEN:
+        text = f"{text} {keeping.given(facts['reserve'], case)}"
     return Story(
-        text=teller(receipt.fact.payload, case.named(receipt.section), case),
-        outcome=str(outcome),
+        text=text,
+        outcome=came,
         tone=tone,
         reasons=told(receipt.reasons, case),
         seats=counts(receipt.seats) if receipt.seats else "",
     )
+
+
+def outcome(fact: Fact) -> tuple[str, str]:
+    """What came of it in a word or two, and its tone."""
+    _tell, came, tone = _teller(fact)
+    return str(came), tone
 
 
 def counts(seats: Seats) -> str:
@@ -42,6 +56,11 @@ def counts(seats: Seats) -> str:
     if seats.waitlist_capacity or seats.waiting:
         return _("%(open)s of %(capacity)s seats open, %(waiting)s waiting.", **facts)
     return _("%(open)s of %(capacity)s seats open.", **facts)
+
+
+def _teller(fact: Fact) -> Telling:
+    by_hand = BY_HAND.get(fact.name) if fact.by_hand else None
+    return by_hand or STORIES.get(fact.name, (_changed, _l("Changed"), ""))
 
 
 def _enrolled(facts: Facts, name: str, case: Case) -> str:
@@ -55,6 +74,13 @@ def _enrolled(facts: Facts, name: str, case: Case) -> str:
             rank=facts["rank"],
         )
     return _("You asked for %(name)s and got a seat.", name=name)
+
+
+def _added(facts: Facts, name: str, case: Case) -> str:
+    if facts.get("instead"):
+        old = case.named(facts["instead"])
+        return _("The registrar moved you from %(old)s to %(name)s.", old=old, name=name)
+    return _("The registrar gave you a seat in %(name)s.", name=name)
 
 
 def _waitlisted(facts: Facts, name: str, case: Case) -> str:
@@ -91,13 +117,27 @@ def _dropped(facts: Facts, name: str, case: Case) -> str:
     if facts.get("swap"):
         new = case.named(facts["swap"])
         return _("Your seat in %(name)s went for one in %(new)s.", name=name, new=new)
+    if facts.get("canceled"):
+        return _("%(name)s has been canceled, and your seat in it is gone.", name=name)
     if facts.get("along"):
         other = case.named(facts["along"])
         return _("You canceled %(name)s together with %(other)s.", name=name, other=other)
     return _("You canceled %(name)s and gave your seat up.", name=name)
 
 
-def _left(_facts: Facts, name: str, _case: Case) -> str:
+def _taken_out(facts: Facts, name: str, case: Case) -> str:
+    if facts.get("swap"):
+        return _dropped(facts, name, case)
+    return _("The registrar took you out of %(name)s.", name=name)
+
+
+def _left(facts: Facts, name: str, _case: Case) -> str:
+    if facts.get("canceled"):
+        return _("%(name)s has been canceled, and its waitlist with it.", name=name)
+    if facts.get("lost"):
+        return _(
+            "By the rule of the term you lost your place on the waitlist of %(name)s.", name=name
+        )
     return _("You left the waitlist of %(name)s.", name=name)
 
 
@@ -125,7 +165,7 @@ def _changed(_facts: Facts, name: str, _case: Case) -> str:
     return _("Something changed for you in %(name)s.", name=name)
 
 
-STORIES: dict[str, tuple[Callable[[Facts, str, Case], str], str, str]] = {
+STORIES: dict[str, Telling] = {
     "enrolled": (_enrolled, _l("Selected"), "go"),
     "promoted": (_promoted, _l("Promoted"), "go"),
     "waitlisted": (_waitlisted, _l("On the waitlist"), "wait"),
@@ -135,4 +175,10 @@ STORIES: dict[str, tuple[Callable[[Facts, str, Case], str], str, str]] = {
     "passed_over": (_passed_over, _l("Passed over"), "few"),
     "reconsidered": (_reconsidered, _l("Asked again"), ""),
     "refused": (_refused, _l("Refused"), "stop"),
+}
+
+BY_HAND: dict[str, Telling] = {
+    "enrolled": (_added, _l("Selected"), "go"),
+    "promoted": (_added, _l("Selected"), "go"),
+    "dropped": (_taken_out, _l("Canceled"), ""),
 }

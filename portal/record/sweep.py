@@ -1,6 +1,8 @@
 """What the clock does every second: whatever is due, and whatever a lost call left undone."""
 
+import logging
 from dataclasses import dataclass, field
+from datetime import datetime
 from time import monotonic
 
 from sqlalchemy import func, select
@@ -9,11 +11,18 @@ from portal.backend import backend
 from portal.catalog.models import Section, Term
 from portal.db import transaction
 from portal.notices.due import due
+from portal.record import fence, reconcile
+from portal.record.fact import milliseconds, moment
 from portal.record.models import Checkpoint
+from portal.record.reconsider import Chance, chances, give
 from portal.record.wake import wake
+from portal.reports.due import unreported
 from portal.seats.library import prefix, reached
+from portal.windows.readiness import Wish, opening
 
 PATIENCE = 5.0  # seconds until a worker whose work has not moved is called again
+
+log = logging.getLogger("fairseat.alarm")
 
 
 @dataclass(frozen=True)
@@ -24,15 +33,24 @@ class LiveTerm:
     version: int
     recorded: int
     sections: int
+    opening: datetime | None = None  # the next one, once it is near
+    ended: int = 0  # windows that have ended and are to be closed out
+
+    @property
+    def wish(self) -> Wish:
+        """What it is to be ready for: its catalogue, and that opening (ms)."""
+        return Wish(self.version, milliseconds(self.opening) if self.opening else 0)
 
 
 @dataclass(frozen=True)
 class Standing:
-    """A term as the ledger knows it."""
+    """A term as the ledger knows it; `ready` for which catalogue and opening."""
 
     seq: int
-    vacant: int
+    vacant: int  # sections where the promoter has something to do
     sections: int
+    ready: Wish
+    fenced: bool
 
 
 @dataclass
@@ -41,32 +59,52 @@ class Sweeper:
 
     terms: list[LiveTerm] = field(default_factory=list)
     news: dict[int, int] = field(default_factory=dict)  # terms with notices to make or mails due
-    versions: dict[int, int] = field(default_factory=dict)  # of the catalogue, as last told
+    unlike: list[int] = field(default_factory=list)  # terms to be compared
+    chances: list[Chance] = field(default_factory=list)  # read after the terms
     calls: dict[tuple[int, str], tuple[int, float]] = field(default_factory=dict)  # why, when
 
     def look(self) -> None:
         """Read anew which terms there are, how far each is recorded, and who is to be told."""
         self.terms = live_terms()
+        self.chances = chances(moment(backend().ledger.now()))
         self.news = due([term.id for term in self.terms])
+        with transaction() as session:
+            self.unlike = reconcile.due(session)
 
     def turn(self) -> None:
         """Let the ledger tell of windows that have opened or closed."""
         for term, standing in zip(self.terms, standings(self.terms), strict=True):
-            if standing.seq:
+            if standing.seq and not standing.fenced:
                 backend().ledger.turn(term.id)
 
     def call(self) -> None:
         """Call the workers that have something to do."""
         for term, standing in zip(self.terms, standings(self.terms), strict=True):
-            if standing.seq > term.recorded:
-                self._call(term, "record", term.recorded)
-            if standing.vacant:
-                self._call(term, "promote", standing.seq)
-            if term.id in self.news:
-                self._call(term, "notify", self.news[term.id])
-            if standing.sections < term.sections or self.versions.get(term.id) != term.version:
-                self.versions[term.id] = term.version
-                self._call(term, "maintain", term.version)
+            if standing.seq < term.recorded and not standing.fenced:
+                _fence(term, standing)
+            elif not standing.fenced:
+                self._call_to(term, standing)
+
+    def _call_to(self, term: LiveTerm, standing: Standing) -> None:
+        if standing.seq > term.recorded:
+            self._call(term, "record", term.recorded)
+        else:  # else what is not recorded yet may be that they were asked
+            self._ask_again(term)
+        if standing.vacant:
+            self._call(term, "promote", standing.seq)
+        if term.id in self.news:
+            self._call(term, "notify", self.news[term.id])
+        if term.id in self.unlike:
+            self._call(term, "reconcile", 0)
+        unready = standing.sections < term.sections or not term.wish.met_by(standing.ready)
+        if unready or term.ended:
+            why = term.version + term.wish.opening + term.ended
+            self._call(term, "maintain", why)
+
+    def _ask_again(self, term: LiveTerm) -> None:
+        for chance in self.chances:
+            if chance.term == term.id:
+                give(chance)
 
     def _call(self, term: LiveTerm, worker: str, why: int) -> None:
         """Call a worker, but one that could change nothing the last time only now and then."""
@@ -76,6 +114,18 @@ class Sweeper:
             wake(term.id, [worker])
 
 
+def _fence(term: LiveTerm, standing: Standing) -> None:
+    """Let nothing be decided by a ledger that knows less than was recorded of it."""
+    fence.put_up(term.id, f"it is at event {standing.seq}, and {term.recorded} are recorded")
+    log.critical(
+        "ALARM fenced: the ledger of term %s has lost events behind %s, of %s."
+        " See `fairseat rebuild ledger`.",
+        term.id,
+        standing.seq,
+        term.recorded,
+    )
+
+
 def live_terms() -> list[LiveTerm]:
     """Every term that is not deleted."""
     sections = (
@@ -83,7 +133,7 @@ def live_terms() -> list[LiveTerm]:
     )
     recorded = func.coalesce(Checkpoint.seq, 0)
     found = (
-        select(Term.id, Term.catalog_version, recorded, sections)
+        select(Term.id, Term.catalog_version, recorded, sections, opening(), unreported())
         .outerjoin(Checkpoint)
         .where(Term.deleted_at.is_(None))
         .order_by(Term.id)
@@ -98,6 +148,23 @@ def standings(terms: list[LiveTerm]) -> list[Standing]:
         for term in terms:
             pipe.get(f"{prefix(term.id)}:seq")
             pipe.scard(f"{prefix(term.id)}:vacant")
+            pipe.scard(f"{prefix(term.id)}:emptying")
             pipe.hlen(f"{prefix(term.id)}:seats")
+            pipe.hmget(f"{prefix(term.id)}:warmup", "version", "opening", "told")
+            pipe.exists(fence.key(term.id))
         replies = iter(pipe.execute())
-    return [Standing(int(next(replies) or 0), next(replies), next(replies)) for _ in terms]
+    return [
+        Standing(
+            int(next(replies) or 0),
+            next(replies) + next(replies),
+            next(replies),
+            _ready(*next(replies)),
+            bool(next(replies)),
+        )
+        for _ in terms
+    ]
+
+
+def _ready(version: bytes | None, opening: bytes | None, told: bytes | None) -> Wish:
+    """What a term has been made ready for; nothing where that is not done."""
+    return Wish(int(version or 0), int(opening or 0)) if int(told or 0) else Wish()

@@ -1,6 +1,7 @@
 """The read models and the event log in PostgreSQL, read and written in sets."""
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from functools import cache
 from io import StringIO
 from json import JSONEncoder
@@ -29,16 +30,16 @@ from portal.record.project import MOVE_A_PLACE, REPRIEVE, Row, State
 from portal.windows.models import Window
 
 NULL = r"\N"
+AT_ONCE = 20_000  # rows a statement
 
 as_json = JSONEncoder(check_circular=False, separators=(",", ":"), default=str).encode
 
 
 def load(session: Session, term: int, facts: Sequence[Fact]) -> State:
     """Those rows of the term that the facts will change, where they are there already."""
-    sections = {fact.payload["section"] for fact in facts if "section" in fact.payload}
     windows = {fact.payload["window"] for fact in facts if "window" in fact.payload}
     return _state(
-        seats=_rows(session, term, SectionSeats, SectionSeats.section_id.in_(sections)),
+        seats=_rows(session, term, SectionSeats, _counted_by(term, facts)),
         places=_rows(session, term, WaitlistPlace, _moved_by(facts)),
         windows=_rows(session, term, Window, Window.id.in_(windows)),
     )
@@ -54,6 +55,18 @@ def load_all(session: Session, term: int) -> State:
     )
 
 
+def load_some(
+    session: Session, term: int, sections: Collection[int], windows: Collection[int]
+) -> State:
+    """Every row of these sections and windows."""
+    return _state(
+        seats=_rows(session, term, SectionSeats, SectionSeats.section_id.in_(sections)),
+        enrollments=_rows(session, term, Enrollment, Enrollment.section_id.in_(sections)),
+        places=_rows(session, term, WaitlistPlace, WaitlistPlace.section_id.in_(sections)),
+        windows=_rows(session, term, Window, Window.id.in_(windows)),
+    )
+
+
 def write(session: Session, term: int, state: State, after: int) -> None:
     """Store those rows that have moved since event `after`."""
     for model, rows in (
@@ -66,6 +79,20 @@ def write(session: Session, term: int, state: State, after: int) -> None:
         if moved:
             parameters = {"term": term, "rows": as_json(moved)}
             session.execute(_upsert(model), parameters)
+
+
+def replace(session: Session, term: int, due: State, found: State) -> None:
+    """Make the rows that were `found` those that are `due`, and leave the others alone."""
+    for model, rows, old in (
+        (SectionSeats, due.seats, found.seats),
+        (Enrollment, due.enrollments, found.enrollments),
+        (WaitlistPlace, due.places, found.places),
+        (Window, due.windows, found.windows),
+    ):
+        was: dict[Any, Row] = dict(old)
+        changed = [row for key, row in rows.items() if was.pop(key, None) != row]
+        _execute(session, term, _delete(model), list(was.values()))
+        _execute(session, term, _upsert(model, newer=False), changed)
 
 
 def append(session: Session, term: int, facts: Sequence[Fact]) -> None:
@@ -88,6 +115,21 @@ def _line(term: int, fact: Fact) -> str:
     return (
         f"{term}\t{fact.seq}\t{fact.name}\t{fact.version}\t{fact.aggregate}"
         f"\t{told.get('student', NULL)}\t{json}\t{fact.at}\n"
+    )
+
+
+def _counted_by(term: int, facts: Iterable[Fact]) -> ColumnElement[bool]:
+    """Sections of the facts, and all that share or will share seats with these."""
+    told = [fact.payload for fact in facts]
+    sections = {each["section"] for each in told if "section" in each}
+    pools = {each["pool"] for each in told if "pool" in each}
+    pooled = select(SectionSeats.pool_id).where(
+        SectionSeats.term_id == term, SectionSeats.section_id.in_(sections)
+    )
+    return or_(
+        SectionSeats.section_id.in_(sections),
+        SectionSeats.pool_id.in_(pools),
+        SectionSeats.pool_id.in_(pooled.where(SectionSeats.pool_id.is_not(None))),
     )
 
 
@@ -120,8 +162,14 @@ def _state(
     windows: Iterable[Row] = (),
 ) -> State:
     by_pair = {(row["section_id"], row["student_id"]): row for row in places}
+    by_section = {row["section_id"]: row for row in seats}
+    pools: dict[int, set[int]] = defaultdict(set)
+    for section, row in by_section.items():
+        if row["pool_id"]:
+            pools[row["pool_id"]].add(section)
     return State(
-        seats={row["section_id"]: row for row in seats},
+        seats=by_section,
+        pools=pools,
         enrollments={(row["section_id"], row["student_id"]): row for row in enrollments},
         places=by_pair,
         windows={row["id"]: row for row in windows},
@@ -129,9 +177,28 @@ def _state(
     )
 
 
+def _execute(session: Session, term: int, statement: TextClause, rows: Sequence[Row]) -> None:
+    for start in range(0, len(rows), AT_ONCE):
+        parameters = {"term": term, "rows": as_json(rows[start : start + AT_ONCE])}
+        session.execute(statement, parameters)
+
+
 @cache
-def _upsert(model: type[Base]) -> TextClause:
-    """Writes rows, given as one JSON parameter, over their older selves; newer ones stay."""
+def _delete(model: type[Base]) -> TextClause:
+    """Takes away rows, given as one JSON parameter."""
+    table = _table(model)
+    keys = [column.name for column in table.primary_key if column.name != "term_id"]
+    same = " AND ".join(f"old.{name} = gone.{name}" for name in keys)
+    return text(
+        f"DELETE FROM {table.name} old"  # noqa: S608
+        f" USING json_populate_recordset(NULL::{table.name}, :rows) gone"
+        f" WHERE old.term_id = :term AND {same}"
+    )
+
+
+@cache
+def _upsert(model: type[Base], *, newer: bool = True) -> TextClause:
+    """Writes rows, given as one JSON parameter, over their older selves, or over any."""
     table = _table(model)
     keys = [column.name for column in table.primary_key]
     others = [column.name for column in table.c if column.name not in keys]
@@ -141,7 +208,7 @@ def _upsert(model: type[Base]) -> TextClause:
         f"INSERT INTO {table.name} (term_id, {columns}) SELECT :term, {columns}"  # noqa: S608
         f" FROM json_populate_recordset(NULL::{table.name}, :rows)"
         f" ON CONFLICT ({', '.join(keys)}) DO UPDATE SET {changes}"
-        f" WHERE excluded.seq > {table.name}.seq"
+        + (f" WHERE excluded.seq > {table.name}.seq" if newer else "")
     )
 
 

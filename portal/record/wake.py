@@ -11,16 +11,19 @@ from rq import Queue, Retry
 from rq.serializers import JSONSerializer
 
 from portal.backend import backend
+from portal.ops.correlation import cause
 from portal.ops.dead import KEPT
+from portal.ops.job import AGAIN
 
 JOBS = {
     "record": "jobs.record.drain",
     "promote": "jobs.promote.promote",
-    "maintain": "jobs.maintain.warm_up",
+    "maintain": "jobs.maintain.maintain",
     "notify": "jobs.notify.notify",
+    "reconcile": "jobs.errands.reconcile",
 }
+QUEUES = {"reconcile": "errands"}  # where it is not named as the worker
 LONGEST = 60  # seconds that a job may take; the clock calls again where more is left
-AGAIN = 2  # seconds after which a job that failed is tried again, once
 REST = 60  # seconds for which a term is left alone once a job about it has been given up
 
 log = logging.getLogger(__name__)
@@ -30,22 +33,24 @@ def wake(term: int, workers: Iterable[str]) -> None:
     """Call workers to a term; the clock makes good for a call that fails."""
     for worker in workers:
         try:
-            _call(Queue(worker, connection=backend().redis, serializer=JSONSerializer), term)
+            name = QUEUES.get(worker, worker)
+            _call(Queue(name, connection=backend().redis, serializer=JSONSerializer), term, worker)
         except RedisError as error:
             log.warning("The worker %s could not be called: %s", worker, error)
 
 
-def _call(queue: Queue, term: int) -> None:
+def _call(queue: Queue, term: int, worker: str) -> None:
     # A job that still waits will see all that has happened until it begins.
     if any(job.startswith(f"{term}-".encode()) for job in _waiting(queue)):
         return
     queue.enqueue(
-        JOBS[queue.name],
+        JOBS[worker],
         term,
         job_id=f"{term}-{token_hex(8)}",
         job_timeout=LONGEST,
         result_ttl=0,
         failure_ttl=KEPT,
+        meta=cause(),
         retry=Retry(max=1, interval=AGAIN),
     )
 

@@ -33,11 +33,30 @@ class Seats:
     status: str
     seq: int
     passed: int = 0  # of those waiting, how many were passed over for the seats there are
+    kept: int = 0  # seats that are kept for cohorts and not taken yet
+    pool_capacity: int | None = None  # of the seats that it shares with others; None = no pool
+    pool_taken: int = 0  # of these, in all the sections that share them
 
     @property
     def open(self) -> int:
-        """Seats that nobody holds, never below zero."""
-        return max(0, self.capacity - self.taken)
+        """Seats that anybody could have, of its own and of its pool, never below zero."""
+        own = self.capacity - self.taken - self.kept
+        if self.pool_capacity is None:
+            return max(0, own)
+        return max(0, min(own, self.pool_capacity - self.pool_taken))
+
+    @property
+    def over(self) -> int:
+        """By how many it is over-enrolled: those with a seat beyond its own capacity."""
+        return max(0, self.taken - self.capacity)
+
+    @property
+    def keeping(self) -> int:
+        """Free seats that are kept for cohorts just now."""
+        free = self.capacity - self.taken
+        if self.pool_capacity is not None:
+            free = min(free, self.pool_capacity - self.pool_taken)
+        return max(0, min(self.kept, free))
 
     @property
     def claimable(self) -> bool:
@@ -92,16 +111,21 @@ class Change:
     at: int
     seq: int = 0
     wake: tuple[str, ...] = ()
+    more: bool = False  # a canceled section has not given up all of its seats and places yet
 
 
 @dataclass(frozen=True)
 class Promotion:
-    """Students that a promotion placed or passed over; `more` while a seat waits for a waiter."""
+    """Students that a promotion placed or passed over; `more` while a seat waits for a waiter.
+
+    Those `aside` have no part in the kept seats, and wait on without a mark.
+    """
 
     promoted: tuple[int, ...]
     passed: tuple[int, ...]
     more: bool
     wake: tuple[str, ...] = ()
+    aside: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,24 @@ Meeting = tuple[int, int, int, int, int]
 
 
 @dataclass(frozen=True)
+class PoolSpec:
+    """Seats that several sections share."""
+
+    id: int
+    capacity: int
+    version: int  # whichever section tells of a newer one, the capacity holds for all
+
+
+@dataclass(frozen=True)
+class ReserveSpec:
+    """Seats of a section that are kept for a cohort."""
+
+    id: int
+    seats: int
+    until: int = 0  # ms; 0 = for good
+
+
+@dataclass(frozen=True)
 class SectionSpec:
     """A section for the ledger: credits in hundredths; applied if `version` is a newer one."""
 
@@ -24,13 +42,16 @@ class SectionSpec:
     credits_max: int
     times: tuple[Meeting, ...]  # those meetings that can clash
     version: int
+    pool: PoolSpec | None = None
+    reserves: tuple[ReserveSpec, ...] = ()
 
 
 @dataclass(frozen=True)
 class Part:
     """One section that is wished for, with all that the ledger must be told; credits in hundredths.
 
-    `waived` are codes of the ledger's own reasons that the registrar permits the student to pass.
+    `waived` are codes of the ledger's own reasons that the registrar permits the student to pass;
+    `reserves` those of the section's reserves that the student belongs to.
     """
 
     section: int
@@ -38,6 +59,7 @@ class Part:
     corequisites: dict[str, Any] | None = None  # a tree of courses by id
     rules: tuple[Reason, ...] = ()
     waived: tuple[str, ...] = ()
+    reserves: tuple[int, ...] = ()
 
 
 Option = tuple[Part, ...]  # sections to be had together or not at all
@@ -66,9 +88,40 @@ class Candidate:
     corequisites: dict[str, Any] | None = None
     rules: tuple[Reason, ...] = ()
     waived: tuple[str, ...] = ()
+    reserves: tuple[int, ...] = ()
 
 
-def as_payload(asked: Line | Candidate) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Passes:
+    """After how many passes a place on a waitlist is lost; `codes` that count, none = any."""
+
+    most: int
+    codes: tuple[str, ...] = ()
+
+    @property
+    def payload(self) -> dict[str, Any]:
+        """As the ledger is told of it."""
+        codes = {"codes": dict.fromkeys(self.codes, True)} if self.codes else {}
+        return {"most": self.most, **codes}
+
+
+@dataclass(frozen=True)
+class ByHand:
+    """A change by hand, `add`, `drop` or both, and by what it is decided.
+
+    `limit` is in hundredths; `days` are the starts (ms) and names of the days around now.
+    """
+
+    student: int
+    add: Part | None
+    drop: int | None
+    limit: int
+    windows: tuple[int, ...]
+    days: tuple[tuple[int, str], ...]
+    drop_limit: int
+
+
+def as_payload(asked: Line | Candidate | ByHand) -> dict[str, Any]:
     """As JSON tells it: the ledger knows no null, so what is not given is not there."""
     payload: dict[str, Any] = _given(asdict(asked))
     return payload

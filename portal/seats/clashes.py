@@ -37,10 +37,11 @@ def clash_in_words(card: "Card | None", held: "Card | None", name: str) -> str:
 
 
 def _clashing(card: "Card", held: "Card") -> "Iterator[tuple[MeetingView, MeetingView]]":
-    return ((one, other) for one in card.meetings for other in held.meetings if _meet(one, other))
+    return ((one, other) for one in card.meetings for other in held.meetings if meet(one, other))
 
 
-def _meet(one: "MeetingView", other: "MeetingView") -> bool:
+def meet(one: "MeetingView", other: "MeetingView") -> bool:
+    """Whether two meetings are at the same time on some day."""
     if not (one.clashes and other.clashes):
         return False
     if one.start is None or one.end is None or other.start is None or other.end is None:

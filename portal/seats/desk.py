@@ -16,7 +16,7 @@ from portal.backend import backend
 from portal.catalog.board import Board, board
 from portal.people.profile import Profile, profile
 from portal.record.wake import wake
-from portal.seats import replies, wishes
+from portal.seats import counted, replies, wishes
 from portal.seats.answers import Answer, Submission, WindowView
 from portal.seats.wishes import Wanted, Wish, hundredths
 from portal.windows.phases import open_to
@@ -75,6 +75,7 @@ def submit(asker: Asker, wished: Sequence[Wish]) -> Submission:
         actor=_actor(who),
     )
     wake(asker.term, decided.wake)
+    counted.submission(decided)
     back = sorted(range(len(order)), key=order.__getitem__)
     return replace(decided, lines=tuple(decided.lines[place] for place in back))
 
@@ -103,6 +104,7 @@ def drop(asked: Asked, along: Sequence[int] = ()) -> Answer:
         actor=_actor(who),
     )
     wake(asked.term, answer.wake)
+    counted.answer("drop", answer)
     return answer
 
 
@@ -110,6 +112,7 @@ def leave(asked: Asked) -> Answer:
     """Give a place on a waitlist up."""
     answer = backend().ledger.leave(**vars(asked), actor=_actor(profile(asked.student)))
     wake(asked.term, answer.wake)
+    counted.answer("leave", answer)
     return answer
 
 

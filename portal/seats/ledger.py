@@ -3,8 +3,7 @@
 Credits are hundredths, times are ms since 1970 by the ledger's clock.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from collections.abc import Sequence
 from typing import Any
 
 from redis import Redis
@@ -24,7 +23,7 @@ from portal.seats.answers import (
     Waiting,
     WindowView,
 )
-from portal.seats.asks import Candidate, Line, Meeting, Part, SectionSpec, as_payload
+from portal.seats.asks import Candidate, Line, Meeting, Part, Passes, SectionSpec, as_payload
 from portal.seats.errors import (
     KeyReused,
     LedgerBehind,
@@ -32,6 +31,8 @@ from portal.seats.errors import (
     LedgerUnavailable,
     WindowRefused,
 )
+from portal.seats.ledger_by_hand import LedgerByHand
+from portal.seats.ledger_sections import LedgerSections
 from portal.seats.ledger_windows import LedgerWindows
 from portal.seats.library import Library, prefix, reached
 
@@ -50,6 +51,7 @@ __all__ = [
     "Meeting",
     "Outcome",
     "Part",
+    "Passes",
     "Promotion",
     "Reason",
     "Seats",
@@ -63,15 +65,15 @@ __all__ = [
 ]
 
 
-class Ledger(LedgerWindows):
+class Ledger(LedgerByHand, LedgerSections, LedgerWindows):
     """Decides who gets a seat; raises LedgerUnavailable where it can't be asked.
 
     It is a LedgerSilent where a decision may have been made all the same.
     """
 
-    def __init__(self, redis: Redis) -> None:
+    def __init__(self, redis: Redis, replicas: int = 0) -> None:
         self.redis = redis
-        self.library = Library(redis)
+        self.library = Library(redis, replicas=replicas)
 
     # Selections
 
@@ -112,11 +114,12 @@ class Ledger(LedgerWindows):
         corequisites: dict[str, Any] | None = None,
         rules: Sequence[Reason] = (),
         waived: Sequence[str] = (),
+        reserves: Sequence[int] = (),
         instead: int | None = None,
         **asked: Any,
     ) -> Answer:
         """Submit the wish for one section; `asked` is the rest of what `submit` is told."""
-        part = Part(section, credits, corequisites, tuple(rules), tuple(waived))
+        part = Part(section, credits, corequisites, tuple(rules), tuple(waived), tuple(reserves))
         submission = self.submit(term, lines=[Line(((part,),), wait, instead)], **asked)
         return replies.only(submission)
 
@@ -180,61 +183,6 @@ class Ledger(LedgerWindows):
         with reached():
             return replies.drops(self.redis.hgetall(f"{prefix(term)}:drops:{student}"))
 
-    # Waitlists
-
-    def head(self, term: int, section: int, n: int) -> list[int]:
-        """The first `n` waiters who are not passed over."""
-        reply = self.library.read("head", term, {"section": section, "n": n})
-        return list(reply.get("students") or ())
-
-    def promote(
-        self, term: int, section: int, candidates: Sequence[Candidate], correlation: str
-    ) -> Promotion:
-        """Place waiters from the head while seats are free; stops at one who is no candidate."""
-        payload = {
-            "section": section,
-            "candidates": [as_payload(candidate) for candidate in candidates],
-            "correlation": correlation,
-        }
-        return replies.promotion(self.library.ask("promote", term, payload))
-
-    def reconsider(self, term: int, section: int) -> Change:
-        """Give passed-over waiters of a section another chance."""
-        return replies.change(
-            self.library.ask("reconsider", term, {"section": section}, again=True)
-        )
-
-    # Sections
-
-    def put_section(self, term: int, spec: SectionSpec) -> Change:
-        """Tell the ledger of a section; nothing happens if it knows this version."""
-        return self.put_sections(term, [spec])[0]
-
-    def put_sections(
-        self, term: int, specs: Iterable[SectionSpec], *, recorded: int = 0
-    ) -> list[Change]:
-        """Tell the ledger of many sections in one round trip.
-
-        Raises LedgerBehind where it has not come as far as event `recorded`.
-        """
-        payloads = [asdict(spec) | {"recorded": recorded} for spec in specs]
-        return [
-            replies.change(each) for each in self.library.ask_all("put_section", term, payloads)
-        ]
-
-    def seats(self, term: int) -> dict[int, Seats]:
-        """The counts of every section of a term."""
-        with reached():
-            return replies.seats(self.redis.hgetall(f"{prefix(term)}:seats"))
-
-    def seats_of(self, term: int, sections: Sequence[int]) -> dict[int, Seats]:
-        """The counts of those sections that the ledger knows."""
-        if not sections:
-            return {}
-        with reached():
-            found = self.redis.hmget(f"{prefix(term)}:seats", [str(each) for each in sections])
-        return replies.seats(dict(zip(sections, found, strict=True)))
-
     # The clock and the calling of workers
 
     def now(self) -> int:
@@ -242,11 +190,6 @@ class Ledger(LedgerWindows):
         with reached():
             seconds, micros = self.redis.time()
         return int(seconds) * 1000 + int(micros) // 1000
-
-    def vacant(self, term: int) -> set[int]:
-        """Sections with a free seat that belongs to a waiter."""
-        with reached():
-            return {int(section) for section in self.redis.smembers(f"{prefix(term)}:vacant")}
 
     def clear_woken(self, term: int, worker: str) -> None:
         """Note that a worker has begun, so that the next decision calls it again."""

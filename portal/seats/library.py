@@ -1,6 +1,7 @@
 """The functions library inside the ledger: loaded where it is missing or another, and called."""
 
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -18,15 +19,30 @@ from redis.exceptions import (
 from redis.exceptions import ConnectionError as LostConnection
 from redis.exceptions import TimeoutError as LateReply
 
+from portal.ops import traces
+from portal.ops.metrics import DECISION_TIME
+from portal.seats import replicas
 from portal.seats.errors import LedgerSilent, LedgerUnavailable
 
 FUNCTIONS = Path(__file__).with_name("functions")
 # In this order, as each knows those before it.
-PARTS = ("term", "objections", "events", "wishes", "selections", "offer", "doors")
+PARTS = (
+    "term",
+    "reserves",
+    "pools",
+    "objections",
+    "events",
+    "wishes",
+    "selections",
+    "by_hand",
+    "offer",
+    "doors",
+)
 CODE = "\n".join((FUNCTIONS / f"{part}.lua").read_text(encoding="utf-8") for part in PARTS)
 LOST = (LostConnection, LateReply)  # no answer came
 AWAY = (*LOST, ReadOnlyError, OutOfMemoryError, ClusterError)
-CANNOT_WRITE = ("NOREPLICAS", "MISCONF", "MASTERDOWN")
+# Alone, or as the error of a command in a pipeline.
+CANNOT_WRITE = re.compile(r"(?:^|caused error: )(?:NOREPLICAS|MISCONF|MASTERDOWN|FENCED)\b")
 
 Reply = TypeVar("Reply")
 
@@ -44,7 +60,7 @@ def reached() -> Iterator[None]:
     except AWAY as error:
         raise LedgerUnavailable(str(error)) from error
     except ResponseError as error:
-        if str(error).startswith(CANNOT_WRITE):
+        if CANNOT_WRITE.search(str(error)):
             raise LedgerUnavailable(str(error)) from error
         raise
 
@@ -54,6 +70,7 @@ class Question:
     """A decision to ask for, and whether it was sent once without an answer."""
 
     arguments: tuple[str, int, str, str]
+    replicas: int = 0  # that must have the decision before its answer counts
     unanswered: bool = False
 
     def put(self, redis: Redis) -> Any:
@@ -61,8 +78,7 @@ class Question:
         pool = redis.connection_pool
         line: Any = pool.get_connection()  # it is connected now, or has raised: nothing was sent
         try:
-            line.send_command("FCALL", *self.arguments)
-            return line.read_response()
+            return self._put(line)
         except BusyLoadingError:
             raise  # an answer: it does nothing yet
         except LOST:
@@ -71,12 +87,40 @@ class Question:
         finally:
             pool.release(line)
 
+    def _put(self, line: Any) -> Any:
+        behind = replicas.behind(self.replicas)
+        line.send_packed_command(line.pack_commands([("FCALL", *self.arguments), *behind]))
+        reply, *others = [_answer(line) for _ in range(1 + len(behind))]
+        if isinstance(reply, ResponseError):
+            raise reply
+        if others:
+            try:
+                replicas.check(others[-1], self.replicas)
+            except replicas.TooFewReplicas:
+                line.mark_for_reconnect()  # another may be the primary by now
+                raise
+        return reply
+
+
+def _answer(line: Any) -> Any:
+    """The next reply; an error of the server is one too, which others may follow."""
+    try:
+        return line.read_response()
+    except ResponseError as error:
+        return error
+
 
 class Library:
-    """Loads the functions at boot, or at the first call if the ledger was away then."""
+    """Loads the functions at boot, or at the first call if the ledger was away then.
 
-    def __init__(self, redis: Redis, name: str = "fairseat", code: str = CODE) -> None:
+    An answer counts once as many `replicas` have the decision.
+    """
+
+    def __init__(
+        self, redis: Redis, name: str = "fairseat", code: str = CODE, *, replicas: int = 0
+    ) -> None:
         self.redis = redis
+        self.replicas = replicas
         self.name = name
         self.code = code
         self.loaded = False
@@ -95,9 +139,13 @@ class Library:
 
         Raises LedgerSilent where it may have been made without an answer.
         """
-        question = Question((f"{self.name}_{op}", 1, prefix(term), encoded(payload)))
+        arguments = (f"{self.name}_{op}", 1, prefix(term), encoded(payload))
+        question = Question(arguments, self.replicas)
         try:
-            return json.loads(self._reach(lambda: question.put(self.redis), again=again))
+            name = f"{self.name} {op}"
+            with DECISION_TIME.labels(name).time(), traces.span(name):
+                reply = self._reach(lambda: question.put(self.redis), again=again)
+            return json.loads(reply)
         except LedgerUnavailable as error:
             if question.unanswered:
                 raise LedgerSilent(str(error)) from error
@@ -115,7 +163,7 @@ class Library:
             with self.redis.pipeline(transaction=False) as pipe:
                 for payload in payloads:
                     pipe.fcall(f"{self.name}_{op}", 1, prefix(term), encoded(payload))
-                return pipe.execute()
+                return replicas.execute(pipe, self.replicas)
 
         return [json.loads(reply) for reply in self._reach(send, again=True)]
 
@@ -132,6 +180,8 @@ class Library:
         if not self.loaded:
             self.load()
         try:
+            return send()
+        except ReadOnlyError:  # one that is no primary any more: nothing was done
             return send()
         except ResponseError as error:  # a server that came back without its functions
             if "Function not found" not in str(error):

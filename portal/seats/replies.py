@@ -59,7 +59,7 @@ def answer(reply: Reply) -> Answer:
         registration=reply.get("registration", 0),
         position=reply.get("position", 0),
         reasons=reasons(reply.get("reasons")),
-        seats=Seats(reply["section"], *counts) if counts else None,
+        seats=_seats(reply["section"], counts) if counts else None,
         replayed=reply.get("replayed", False),
         wake=tuple(reply.get("wake", ())),
         given_up=reply.get("given_up", 0),
@@ -77,7 +77,9 @@ def change(reply: Reply) -> Change:
         raise LedgerBehind
     if "error" in reply:
         raise WindowRefused(reply["error"], reply["at"])
-    return Change(reply["at"], reply.get("seq", 0), tuple(reply.get("wake", ())))
+    return Change(
+        reply["at"], reply.get("seq", 0), tuple(reply.get("wake", ())), reply.get("more", False)
+    )
 
 
 def promotion(reply: Reply) -> Promotion:
@@ -87,6 +89,7 @@ def promotion(reply: Reply) -> Promotion:
         passed=tuple(reply.get("passed") or ()),
         more=reply["more"],
         wake=tuple(reply.get("wake", ())),
+        aside=tuple(reply.get("aside") or ()),
     )
 
 
@@ -107,7 +110,12 @@ def seats(stored: Mapping[Any, Any]) -> dict[int, Seats]:
     """Counts by section, of those that are there; parsed at once, since there are thousands."""
     known = {int(section): counts for section, counts in stored.items() if counts}
     rows = json.loads(b"[" + b",".join(known.values()) + b"]")
-    return {section: Seats(section, *row) for section, row in zip(known, rows, strict=True)}
+    return {section: _seats(section, row) for section, row in zip(known, rows, strict=True)}
+
+
+def _seats(section: int, row: list[Any]) -> Seats:
+    """Without the ninth, those in line who are to be asked yet: it is the ledger's own."""
+    return Seats(section, *row[:8], *row[9:])
 
 
 def drops(stored: Mapping[Any, Any]) -> dict[str, int]:

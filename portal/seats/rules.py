@@ -1,12 +1,12 @@
 """What keeps a student from a section, apart from what can race: pure functions."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from portal.seats import trees
 from portal.seats.answers import Reason
 from portal.seats.restrictions import grouped
+from portal.windows.phases import in_cohort
 
 if TYPE_CHECKING:
     from portal.catalog.board import Board, Card
@@ -19,7 +19,7 @@ WAIVABLE = ("prerequisite", "restriction", "not_for_you", *LEDGERS_OWN)
 
 def refusals(profile: "Profile", card: "Card") -> list[Reason]:
     """Every rule of PostgreSQL that stands between the student and the section."""
-    reasons = [Reason("hold", asdict(hold)) for hold in profile.holds]
+    reasons = [Reason("hold", hold.facts) for hold in profile.holds if hold.stands]
     if card.status == "OPEN" and not visible(profile, card):
         reasons.append(Reason("not_for_you"))
     completed = {trees.key(code) for code in profile.completed}
@@ -53,6 +53,11 @@ def waived(profile: "Profile", card: "Card") -> tuple[str, ...]:
     """Those of them that are the ledger's to give."""
     passes = permitted(profile, card)
     return tuple(code for code in LEDGERS_OWN if code in passes)
+
+
+def reserves(profile: "Profile", card: "Card") -> tuple[int, ...]:
+    """Those of the section's reserves whose cohort the student is in."""
+    return tuple(each.id for each in card.reserves if in_cohort(profile, each.cohort))
 
 
 def corequisites(profile: "Profile", card: "Card", board: "Board") -> dict[str, Any] | None:

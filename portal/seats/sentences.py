@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from portal.seats import rulings, steps
+from portal.seats import keeping, rulings, steps
 from portal.seats.case import Case, Step
 from portal.seats.rulings import Facts, Saying
 from portal.words import _, _n
@@ -34,7 +34,7 @@ def _section_new(_facts: Facts, case: Case) -> Saying:
 
 
 def _section_confirmed(_facts: Facts, case: Case) -> Saying:
-    text = _("%(name)s is confirmed: its class list is closed.", name=case.name)
+    text = _("%(name)s is confirmed: its roster is closed.", name=case.name)
     return text, steps.others(case)
 
 
@@ -63,6 +63,8 @@ def _already_waiting(facts: Facts, case: Case) -> Saying:
 def _full(facts: Facts, case: Case) -> Saying:
     waiting, size = facts.get("waiting", 0), facts.get("waitlist_capacity", 0)
     step = steps.wait(case) if waiting < size else steps.others(case)
+    if kept := keeping.all_left(facts, case):
+        return kept, step
     if not waiting:
         text = _("The last seat of %(name)s is gone. Nobody waits for one yet.", name=case.name)
         return text, step
@@ -77,6 +79,9 @@ def _full(facts: Facts, case: Case) -> Saying:
 
 def _waitlist_full(facts: Facts, case: Case) -> Saying:
     size = facts.get("waitlist_capacity", 0)
+    if kept := keeping.all_left(facts, case):
+        full = _("Its waitlist is full.") if size else _("It keeps no waitlist.")
+        return f"{kept} {full}", steps.others(case)
     if size:
         text = _(
             "%(name)s is full and its waitlist of %(size)s is full as well.",

@@ -50,16 +50,12 @@ def in_order(wishes: Sequence[Wish], offered: "Board") -> list[int]:
 
 def line(wish: Wish, who: "Profile", offered: "Board") -> Line:
     """The wish with all that the ledger must be told."""
-    options = (tuple(_part(wanted, who, offered) for wanted in each) for each in wish.options)
+    options = (tuple(part(each, who, offered) for each in option) for option in wish.options)
     return Line(tuple(options), wish.wait, wish.instead)
 
 
-def hundredths(credits: Decimal) -> int:  # noqa: A002  the field's word
-    """Credits as the ledger counts them."""
-    return round(credits * 100)
-
-
-def _part(wanted: Wanted, who: "Profile", offered: "Board") -> Part:
+def part(wanted: Wanted, who: "Profile", offered: "Board") -> Part:
+    """One section with all that the ledger must be told."""
     card = offered.card(wanted.section)
     if card is None:
         return Part(wanted.section, credits=0, rules=(Reason("section_unknown"),))
@@ -70,7 +66,13 @@ def _part(wanted: Wanted, who: "Profile", offered: "Board") -> Part:
         corequisites=None if beyond else rules.corequisites(who, card, offered),
         rules=(*rules.refusals(who, card), *beyond),
         waived=rules.waived(who, card),
+        reserves=rules.reserves(who, card),
     )
+
+
+def hundredths(credits: Decimal) -> int:  # noqa: A002  the field's word
+    """Credits as the ledger counts them."""
+    return round(credits * 100)
 
 
 def _courses(wish: Wish, offered: "Board") -> set[str]:

@@ -14,6 +14,8 @@ from portal.seats.wishes import hundredths
 from portal.student import refused, wish
 from portal.student.amounts import amounts
 from portal.student.forms import address, form, seats_of
+from portal.student.kept import open_to
+from portal.student.kept import told as told_of
 from portal.student.line import ticket
 from portal.student.listing import classes
 from portal.student.partners import Group, choices, groups
@@ -63,7 +65,7 @@ def credit_range(card: Card) -> Answer:
 def _form(
     act: str, now: Scene, card: Card, answers: Sequence[Answer], old: Card | None = None
 ) -> str:
-    instead, seats = old.id if old else 0, seats_of(card)
+    instead, seats = old.id if old else 0, open_to(now, card, seats_of(card))
     together = groups(now, card, instead, wish.partners())
     found = _foreseen(now, card, instead, together)
     place = now.places.get(card.id)
@@ -83,6 +85,7 @@ def _form(
         and not seats.claimable
         and not any(each.free for each in together),
         place=place,
+        kept=told_of(now, card),
         shut=bool(known) or any(code.startswith("window_") for code in codes),
         amounts=amounts(card),
         chosen=request.form.get("credits", ""),

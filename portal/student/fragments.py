@@ -12,6 +12,7 @@ from portal.gate import wording
 from portal.seats.answers import Reason, Seats
 from portal.seats.case import Case, Step, amount, credits_in_words
 from portal.seats.reasons import Told, told
+from portal.student import kept
 from portal.student.chances import chances
 from portal.student.line import Line
 from portal.student.scene import Scene
@@ -32,6 +33,7 @@ def act(scene: Scene, section: int) -> Markup:
         scene.case(None).named(section),
         scene.state(section),
         scene.opening,
+        _has_kept(scene, section),
         reader(),
     )
 
@@ -104,9 +106,23 @@ def _seats(counts: Seats, _language: Locale) -> Markup:
     return _drawn("seats", seats=counts)
 
 
+def _has_kept(scene: Scene, section: int) -> bool:
+    card = scene.board.card(section)
+    return card is not None and bool(kept.for_me(scene, card))
+
+
 @lru_cache(maxsize=20_000)
-def _act(term: int, section: int, name: str, state: str, opening: str, _language: Locale) -> Markup:
-    return _drawn("act", term=term, section=section, name=name, state=state, opening=opening)
+def _act(  # noqa: PLR0913, PLR0917 - what the fragment shows
+    term: int,
+    section: int,
+    name: str,
+    state: str,
+    opening: str,
+    mine: bool,  # noqa: FBT001 - whether seats are kept for the student
+    _language: Locale,
+) -> Markup:
+    facts = {"section": section, "name": name, "state": state, "opening": opening, "mine": mine}
+    return _drawn("act", term=term, **facts)
 
 
 def _canceled(cases: Mapping[int, Case]) -> dict[int, Told]:

@@ -14,7 +14,7 @@ from portal.catalog.query import Query
 from portal.seats import rules
 from portal.seats.answers import Reason, Seats
 from portal.seats.reasons import told
-from portal.student import fragments
+from portal.student import fragments, kept
 from portal.student.scene import Scene
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ class Row:
     elsewhere: tuple[str, ...]  # campus and method, where they are not the usual ones
     state: str
     caution: str  # the first rule that stands in the way, in words
+    kept: list[kept.Kept]
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ def listing(scene: Scene, args: "MultiDict[str, str]", *, last_page_only: bool =
     query = Query.parse(args)
     if scene.phase.kind == "ended":
         return Listing(query, 0, 1, [])
-    counts = _all_counts(scene.term.id) if query.open_only else None
+    counts = _counts_for(scene) if query.open_only else None
     cards = scene.board.search(query, counts)
     found = [card for card in cards if rules.visible(scene.profile, card)]
     page = min(max(1, _number(args.get("page", ""))), MOST_PAGES)
@@ -95,6 +96,7 @@ def rows(scene: Scene, cards: list[Card]) -> list[Row]:
             elsewhere=tuple(each for each in (card.campus, card.method) if each not in usual),
             state=scene.state(card.id),
             caution=_caution(scene, card),
+            kept=kept.told(scene, card),
         )
         for card in cards
     ]
@@ -124,6 +126,14 @@ def _usual(board: Board) -> set[str]:
 @cached(TTLCache(maxsize=16, ttl=COUNTS_FRESH_SECONDS))
 def _all_counts(term: int) -> dict[int, Seats]:
     return backend().ledger.seats(term)
+
+
+def _counts_for(scene: Scene) -> dict[int, Seats]:
+    """All counts as they are for the student."""
+    counts = _all_counts(scene.term.id)
+    some = [card for card in scene.board.cards if card.reserves and card.id in counts]
+    own = {card.id: kept.open_to(scene, card, counts[card.id], likely=True) for card in some}
+    return {**counts, **own} if own else counts
 
 
 def _caution(scene: Scene, card: Card) -> str:

@@ -24,6 +24,7 @@ from portal.student import bp, fragments
 from portal.student.line import Line, line_of
 from portal.student.listing import listing
 from portal.student.planning.panel import panel
+from portal.student.recorded import or_recorded
 from portal.student.scene import Scene, scene
 
 TERMS_FRESH_SECONDS = 10
@@ -32,6 +33,7 @@ MOST_TERMS = 4  # that are named on the page of one of them
 
 @bp.get("")
 @requires("student")
+@or_recorded
 def term(term_id: int) -> ResponseReturnValue:
     """The lobby before the window opens, the picker while it is open, my selections after."""
     now = mine_of(term_id)
@@ -67,6 +69,7 @@ def stage(term_id: int) -> ResponseReturnValue:
 
 @bp.get("/mine")
 @requires("student")
+@or_recorded
 def mine(term_id: int) -> ResponseReturnValue:
     """My selections and my waitlists, with live places."""
     return render_template("student/mine.html", **around(mine_of(term_id)))
@@ -117,7 +120,6 @@ def offered_terms() -> list[Term]:
 WORDS = {
     "credit_words": credit_words,
     "audience": audience,
-    "shown": trees.shown,
     "tree_in_words": lambda tree: trees.words(trees.missing(tree, lambda _: False) or {"all": []}),
 }
 

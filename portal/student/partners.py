@@ -12,6 +12,7 @@ from portal.seats.answers import Reason
 from portal.seats.case import name_of
 from portal.seats.reasons import told
 from portal.seats.wishes import hundredths
+from portal.student.kept import open_to
 from portal.student.listing import classes, unknown
 from portal.student.planning.seen import counts
 from portal.student.scene import Scene
@@ -68,7 +69,7 @@ def choices(now: Scene, cards: Sequence[Card], reasons: Sequence[list[Reason]]) 
             name=name_of(card),
             meetings=classes(card),
             counts=counts(has),
-            free=has.claimable,
+            free=open_to(now, card, has).claimable,
             caution=told(why[:1], now.case(card))[0].text if why else "",
         )
         for card, has, why in zip(cards, known, reasons, strict=True)

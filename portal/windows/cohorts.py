@@ -1,25 +1,61 @@
-"""Whom a window is for: {} = everyone, else years, levels, subjects and students who must match."""
+"""Whom a window is for: {} = everyone, else those who match all that is given.
 
+Years, levels, subjects and students are lists of names; a `list` has its id and its size.
+"""
+
+from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import Select, exists, func, select
+from sqlalchemy import (
+    ARRAY,
+    ColumnElement,
+    Select,
+    String,
+    and_,
+    any_,
+    bindparam,
+    exists,
+    func,
+    select,
+    true,
+)
 from sqlalchemy.orm import Session
 
+from portal.catalog import present
 from portal.catalog.models import Subject
-from portal.people.models import Student, StudentSubject
-from portal.words import _
+from portal.catalog.subjects import known_labels, labels
+from portal.people.models import ListedStudent, Student, StudentSubject
+from portal.people.years import place
+from portal.seats import trees
+from portal.words import _, _n
 
-Cohort = dict[str, list[str]]
+Cohort = dict[str, Any]
 
-KINDS = ("years", "levels", "subjects", "students")
+KINDS = ("years", "levels", "subjects", "students", "list")
 NAMED_AT_MOST = 3
+LONG = 50  # students whom a window names itself, as its every decision reads them
 
 
-def describe(cohort: dict[str, Any]) -> str:
-    """Such as `Senior; majors and minors in CSCI, MATH`."""
+def describe(cohort: Mapping[str, Any], most: int = NAMED_AT_MOST) -> str:
+    """Such as `Senior; majors and minors in Mathematics (MTH)`; more than so many are counted."""
     if not any(cohort.values()):
         return _("Everyone")
-    return "; ".join(_told(kind, cohort[kind]) for kind in KINDS if cohort.get(kind))
+    return "; ".join(_told(kind, cohort[kind], most) for kind in KINDS if cohort.get(kind))
+
+
+def whom(cohort: Mapping[str, Any]) -> str:
+    """The same as any student may read it: nobody is named."""
+    told = []
+    if years := cohort.get("years"):
+        told.append(_("students of class year %(names)s", names=trees.any_of(years)))
+    if levels := cohort.get("levels"):
+        told.append(_("students of level %(names)s", names=trees.any_of(levels)))
+    if subjects := cohort.get("subjects"):
+        names = trees.any_of(known_labels(subjects))
+        told.append(_("majors and minors in %(names)s", names=names))
+    if cohort.get("students") or cohort.get("list"):
+        told.append(_("students on a list"))
+    return ", ".join(told) or _("everyone")
 
 
 def listed(names: list[str], most: int = NAMED_AT_MOST) -> str:
@@ -36,9 +72,9 @@ def size(session: Session, cohort: Cohort) -> int:
     return session.scalar(among(count, cohort)) or 0
 
 
-def choices(session: Session) -> Cohort:
-    """What years, levels and subjects there are to choose from."""
-    years = select(Student.year).distinct().order_by(Student.year)
+def choices(session: Session) -> dict[str, dict[str, str]]:
+    """What years, levels and subjects there are to choose from, with what each is called."""
+    years = select(Student.year).distinct()
     levels = select(Student.level).distinct().order_by(Student.level)
     subjects = (
         select(Subject.code)
@@ -46,36 +82,60 @@ def choices(session: Session) -> Cohort:
         .order_by(Subject.code)
     )
     found = {"years": years, "levels": levels, "subjects": subjects}
-    return {kind: list(session.scalars(query)) for kind, query in found.items()}
+    offered = {kind: list(session.scalars(query)) for kind, query in found.items()}
+    offered["years"].sort(key=place)
+    called = {**offered, "subjects": labels(offered["subjects"])}
+    return {kind: dict(zip(names, called[kind], strict=True)) for kind, names in offered.items()}
 
 
 def unknown_students(session: Session, numbers: list[str]) -> list[str]:
     """Those of the numbers that no student has."""
-    known = select(Student.number).where(Student.number.in_(numbers), Student.deleted_at.is_(None))
-    return sorted(set(numbers) - set(session.scalars(known)))
+    return sorted(
+        set(numbers) - set(session.scalars(select(Student.number).where(numbered(numbers))))
+    )
+
+
+def numbered(numbers: list[str]) -> ColumnElement[bool]:
+    """Whether a student has one of these numbers, however many, as a condition."""
+    given = bindparam(None, numbers, type_=ARRAY(String))
+    return (Student.number == any_(given)) & Student.deleted_at.is_(None)
 
 
 def among(query: Select[Any], cohort: Cohort) -> Select[Any]:
     """The query, of students, narrowed to those of the cohort."""
+    return query.where(inside(cohort))
+
+
+def inside(cohort: Cohort) -> ColumnElement[bool]:
+    """Whether a student is in the cohort, as a condition."""
+    found: list[ColumnElement[bool]] = []
     if years := cohort.get("years"):
-        query = query.where(Student.year.in_(years))
+        found.append(Student.year.in_(years))
     if levels := cohort.get("levels"):
-        query = query.where(Student.level.in_(levels))
+        found.append(Student.level.in_(levels))
     if students := cohort.get("students"):
-        query = query.where(Student.number.in_(students))
+        found.append(numbered(students))
+    if kept := cohort.get("list"):
+        on_it = ListedStudent.list_id == kept["id"]
+        found.append(exists().where(ListedStudent.student_id == Student.id, on_it))
     if subjects := cohort.get("subjects"):
         of_subject = (
             exists()
             .where(StudentSubject.student_id == Student.id)
             .where(StudentSubject.subject_id == Subject.id, Subject.code.in_(subjects))
         )
-        query = query.where(of_subject)
-    return query
+        found.append(of_subject)
+    return and_(true(), *found)
 
 
-def _told(kind: str, names: list[str]) -> str:
+def _told(kind: str, names: Any, most: int) -> str:
+    if kind == "list" or (kind == "students" and len(names) > max(LONG, most)):
+        count = names["students"] if kind == "list" else len(names)
+        told = present.number(count)
+        return _n("a list of %(count)s student", "a list of %(count)s students", count, count=told)
+    shown = listed(labels(names) if kind == "subjects" else names, most)
     if kind == "subjects":
-        return _("majors and minors in %(names)s", names=listed(names))
+        return _("majors and minors in %(names)s", names=shown)
     if kind == "students":
-        return _("students %(names)s", names=listed(names))
-    return listed(names)
+        return _("students %(names)s", names=shown)
+    return shown

@@ -1,7 +1,7 @@
 """Between the ledger's moments (ms since 1970) and the clocks on the institution's walls."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from babel.dates import format_date, format_skeleton
@@ -44,9 +44,9 @@ class Clockface:
         """Such as `Nov 23`, where the weekday is of no matter."""
         return self._date(ms, "MMMd")
 
-    def clock(self, ms: int) -> str:
-        """Such as `9:00 am`; seconds only where there are some."""
-        return present.clock(self.at(ms).time())
+    def clock(self, ms: int, *, seconds: bool = False) -> str:
+        """Such as `9:00 am`; seconds where there are some, or in any case."""
+        return present.clock(self.at(ms).time(), seconds=seconds)
 
     def name(self, ms: int) -> str:
         """The zone's short name at that moment, such as `EST`."""
@@ -58,8 +58,21 @@ class Clockface:
 
     def short(self, moment: datetime) -> str:
         """Such as `Nov 23, 9:00:05 am`, of a moment out of the database."""
-        ms = round(moment.timestamp()) * 1000
+        ms = int(moment.timestamp()) * 1000
         return f"{self.date(ms)}, {self.clock(ms)}"
+
+    def exact(self, moment: datetime) -> str:
+        """The same with its seconds in any case, where many stand below one another."""
+        ms = int(moment.timestamp()) * 1000
+        return f"{self.date(ms)}, {self.clock(ms, seconds=True)}"
+
+    def first(self, begin: datetime) -> str:
+        """Such as `Nov 23, 2026`, of a beginning out of the database; the time if not midnight."""
+        return self._day_of(begin, begin)
+
+    def last(self, end: datetime) -> str:
+        """The same of an end: the day before a midnight is the last one."""
+        return self._day_of(end, end - timedelta(seconds=1))
 
     def soon(self, ms: int, now: int) -> str:
         """As briefly as it is clear: the clock if it is today, else the day, such as `Nov 23`."""
@@ -116,6 +129,12 @@ class Clockface:
             before -= minute
         last = self._ms(before, 0)
         return last, last + 60_000
+
+    def _day_of(self, moment: datetime, within: datetime) -> str:
+        local = moment.astimezone(self.zone)
+        if local.time() != time.min:
+            return self.full(int(moment.timestamp()) * 1000)
+        return self._date(int(within.timestamp()) * 1000, "yMMMd")
 
     def _date(self, ms: int, skeleton: str) -> str:
         return format_skeleton(skeleton, self.at(ms), locale=reader())

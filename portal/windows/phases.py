@@ -1,6 +1,6 @@
 """The four answers about selection windows; every page and the API say them in these words."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -74,7 +74,7 @@ def open_to(profile: Profile, windows: Iterable[WindowView]) -> list[WindowView]
     return [window for window in windows if in_cohort(profile, window.cohort)]
 
 
-def in_cohort(profile: Profile, cohort: dict[str, Any]) -> bool:
+def in_cohort(profile: Profile, cohort: Mapping[str, Any]) -> bool:
     """Whether the student is among those named, by every kind of name that is given."""
     names: dict[str, frozenset[str]] = {
         "years": frozenset({profile.year}),
@@ -82,7 +82,10 @@ def in_cohort(profile: Profile, cohort: dict[str, Any]) -> bool:
         "subjects": profile.majors | profile.minors,
         "students": frozenset({profile.number}),
     }
-    return all(not wanted or names[kind] & set(wanted) for kind, wanted in cohort.items())
+    kept = cohort.get("list")
+    if kept and kept["id"] not in profile.lists:
+        return False
+    return all(not cohort.get(kind) or mine & set(cohort[kind]) for kind, mine in names.items())
 
 
 def _kind(window: WindowView, now: int) -> Kind:

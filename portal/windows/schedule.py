@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import exists, select
+from sqlalchemy.orm import Session
 
 from portal.backend import backend
 from portal.db import transaction
@@ -14,6 +15,7 @@ from portal.record.checkpoint import recorded
 from portal.record.wake import wake
 from portal.seats.answers import Change, WindowView
 from portal.windows.cohorts import Cohort
+from portal.windows.lists import with_list
 from portal.windows.models import window_ids
 
 
@@ -25,6 +27,15 @@ class Plan:
     opens: int
     closes: int
     cohort: Cohort
+
+
+@dataclass(frozen=True)
+class Author:
+    """Who changes a window and why, and the times (ms) that it had when they decided to."""
+
+    by: int
+    reason: str = ""
+    was: tuple[int, int] | None = None
 
 
 def new_id() -> int:
@@ -40,89 +51,94 @@ def find(term: int, window: int) -> WindowView | None:
 
 def schedule(term: int, window: int, plan: Plan, by: int) -> Change:
     """Schedule a new window; raises WindowRefused, `exists` if it has been scheduled already."""
+    cohort = with_list(plan.cohort)
     return _change(
         "window.schedule",
         term,
         window,
-        by,
+        Author(by),
         lambda actor: backend().ledger.put_window(
             term,
             window,
             plan.name,
             plan.opens,
             plan.closes,
-            dict(plan.cohort),
+            cohort,
             actor,
             recorded=recorded(term),
         ),
     )
 
 
-def move(term: int, window: int, opens: int, closes: int, by: int) -> Change:
+def move(term: int, window: int, opens: int, closes: int, author: Author) -> Change:
     """Give a window that has not begun other times; raises WindowRefused."""
-    return _change(
-        "window.move",
-        term,
-        window,
-        by,
-        lambda actor: backend().ledger.move_window(term, window, opens, closes, actor),
-    )
+    times = {"opens": opens, "closes": closes}
+    return _deed("window.move", term, window, author, backend().ledger.move_window, **times)
 
 
-def cancel(term: int, window: int, by: int) -> Change:
+def cancel(term: int, window: int, author: Author) -> Change:
     """Call off a window that has not begun; raises WindowRefused."""
-    return _change(
-        "window.cancel",
-        term,
-        window,
-        by,
-        lambda actor: backend().ledger.cancel_window(term, window, actor),
-    )
+    return _deed("window.cancel", term, window, author, backend().ledger.cancel_window)
 
 
-def extend(term: int, window: int, closes: int, by: int) -> Change:
+def extend(term: int, window: int, closes: int, author: Author) -> Change:
     """Let a running window close later; raises WindowRefused."""
-    return _change(
-        "window.extend",
-        term,
-        window,
-        by,
-        lambda actor: backend().ledger.extend_window(term, window, closes, actor),
-    )
+    decide = backend().ledger.extend_window
+    return _deed("window.extend", term, window, author, decide, closes=closes)
 
 
-def close(term: int, window: int, by: int) -> Change:
+def close(term: int, window: int, author: Author) -> Change:
     """Close a running window now; raises WindowRefused."""
+    return _deed("window.close", term, window, author, backend().ledger.close_window)
+
+
+def _deed(
+    action: str,
+    term: int,
+    window: int,
+    author: Author,
+    decide: Callable[..., Change],
+    **times: int,
+) -> Change:
     return _change(
-        "window.close",
+        action,
         term,
         window,
-        by,
-        lambda actor: backend().ledger.close_window(term, window, actor),
+        author,
+        lambda actor: decide(term, window, **times, actor=actor, was=author.was),
     )
 
 
 def _change(
-    action: str, term: int, window: int, by: int, decide: Callable[[str], Change]
+    action: str, term: int, window: int, author: Author, decide: Callable[[str], Change]
 ) -> Change:
     """Let the ledger decide, then note what it made of the window; a refusal leaves no note.
 
     Should the note be lost with the database, the event log still has the change and its actor.
     """
     before = find(term, window)
-    change = decide(f"account:{by}")
+    change = decide(f"account:{author.by}")
     wake(term, change.wake)
+    subject = f"term:{term} window:{window}"
     with transaction() as session:
+        if not change.seq and _noted(session, action, subject):  # it was so already
+            return change
         session.add(
             AuditEntry(
-                account_id=by,
+                account_id=author.by,
                 action=action,
-                subject=f"term:{term} window:{window}",
+                subject=subject,
                 before=_facts(term, before),
                 after=_facts(term, find(term, window)),
+                reason=author.reason,
             )
         )
     return change
+
+
+def _noted(session: Session, action: str, subject: str) -> bool:
+    noted = exists().where(AuditEntry.action == action, AuditEntry.subject == subject)
+    return bool(session.scalar(select(noted)))
 
 
 def _facts(term: int, window: WindowView | None) -> dict[str, Any] | None:

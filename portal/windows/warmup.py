@@ -1,25 +1,29 @@
 """Tells the ledger what is offered, so that it can decide before anyone claims."""
 
 from collections import defaultdict
+from collections.abc import Callable
 from datetime import date, time
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from portal.backend import backend
-from portal.catalog.models import Meeting, Section
+from portal.catalog.models import Meeting, Pool, Reserve, Section
 from portal.db import transaction
 from portal.record.checkpoint import recorded
+from portal.record.fact import milliseconds
 from portal.record.wake import wake
 from portal.seats.asks import Meeting as Times
-from portal.seats.asks import SectionSpec
+from portal.seats.asks import PoolSpec, ReserveSpec, SectionSpec
 
 EPOCH = date(1970, 1, 1)
 BATCH = 500  # sections a round trip, so that claims of other terms get between
 
 
-def warm_up(term_id: int) -> int:
+def warm_up(term_id: int, tell: Callable[[int, int], None] = lambda _done, _of: None) -> int:
     """Put every section of a term into the ledger; the number of those that were news to it.
+
+    Tells how many of how many it knows, as it goes on.
 
     Raises LedgerBehind where the ledger has lost what was recorded: without sections it gives no
     seat twice.
@@ -30,25 +34,42 @@ def warm_up(term_id: int) -> int:
     with transaction() as session:
         specs = section_specs(session, term_id)
     known, news, workers = recorded(term_id), 0, set()
+    tell(0, len(specs))
     for start in range(0, len(specs), BATCH):
         changes = backend().ledger.put_sections(
             term_id, specs[start : start + BATCH], recorded=known
         )
         news += sum(1 for change in changes if change.seq)
         workers |= {worker for change in changes for worker in change.wake}
+        tell(min(start + BATCH, len(specs)), len(specs))
     if workers:
         wake(term_id, sorted(workers))
     return news
 
 
-def section_specs(session: Session, term_id: int) -> list[SectionSpec]:
-    """The sections of a term as the ledger needs them; a deleted one counts as canceled."""
-    times = meeting_times(session, term_id)
-    found = select(Section).where(Section.term_id == term_id).order_by(Section.id)
-    return [spec(section, tuple(times[section.id])) for section in session.scalars(found)]
+def section_specs(session: Session, term_id: int, *only: int) -> list[SectionSpec]:
+    """A term's sections, or `only` those, as the ledger needs them; deleted ones are canceled."""
+    times, kept = meeting_times(session, term_id), reserves(session, term_id)
+    found = (
+        select(Section, Pool)
+        .outerjoin(Pool, Pool.id == Section.pool_id)
+        .where(Section.term_id == term_id)
+        .order_by(Section.id)
+    )
+    if only:
+        found = found.where(Section.id.in_(only))
+    return [
+        spec(section, tuple(times[section.id]), pool, tuple(kept[section.id]))
+        for section, pool in session.execute(found)
+    ]
 
 
-def spec(section: Section, times: tuple[Times, ...]) -> SectionSpec:
+def spec(
+    section: Section,
+    times: tuple[Times, ...],
+    pool: Pool | None = None,
+    kept: tuple[ReserveSpec, ...] = (),
+) -> SectionSpec:
     """One section as the ledger needs it."""
     return SectionSpec(
         section=section.id,
@@ -61,6 +82,8 @@ def spec(section: Section, times: tuple[Times, ...]) -> SectionSpec:
         credits_max=int(section.credits_max * 100),
         times=times,
         version=section.version,
+        pool=PoolSpec(pool.id, pool.capacity, pool.version) if pool else None,
+        reserves=kept,
     )
 
 
@@ -79,6 +102,21 @@ def meeting_times(session: Session, term_id: int) -> defaultdict[int, list[Times
             days = (days_since(meeting.date_start), days_since(meeting.date_end))
             times[meeting.section_id].append((meeting.days, *span, *days))
     return times
+
+
+def reserves(session: Session, term_id: int) -> defaultdict[int, list[ReserveSpec]]:
+    """Seats that are kept, by section."""
+    found = (
+        select(Reserve)
+        .join(Section)
+        .where(Section.term_id == term_id)
+        .order_by(Reserve.position, Reserve.id)
+    )
+    kept: defaultdict[int, list[ReserveSpec]] = defaultdict(list)
+    for each in session.scalars(found):
+        until = milliseconds(each.until) if each.until else 0
+        kept[each.section_id].append(ReserveSpec(each.id, each.seats, until))
+    return kept
 
 
 def minutes(moment: time) -> int:

@@ -41,7 +41,7 @@ addEventListener("click", (event) => {
 
 // Who leaves the line wants nothing sent.
 addEventListener("submit", ({ target }) => {
-  if (target.action.endsWith("/room/leave")) arm(false);
+  if (target.getAttribute("action")?.endsWith("/room/leave")) arm(false);
 });
 
 // The guard has sent it away: get in, and send it once more; or wait for one's turn with it.
@@ -57,7 +57,7 @@ addEventListener("htmx:beforeSwap", (event) => {
 });
 
 async function enter(refused) {
-  const room = new URL(refused.action).pathname.replace(/^(\/terms\/\d+)\/.*/, "$1/room");
+  const room = new URL(refused.getAttribute("action"), location.href).pathname.replace(/^(\/terms\/\d+)\/.*/, "$1/room");
   const body = new URLSearchParams({ csrf_token: refused.elements.csrf_token.value });
   const answer = await fetch(room, { method: "POST", body, headers: { "HX-Request": "true" } }).catch(() => null);
   const stands = answer?.headers.get("Fairseat-Gate");

@@ -2,7 +2,7 @@
 
 addEventListener("submit", (event) => {
   const form = event.target;
-  if (form.method !== "post") return;
+  if (form.getAttribute("method") !== "post") return; // a field may be called "method"
   if (form.dataset.busy) {
     event.preventDefault();
     event.stopImmediatePropagation();

@@ -34,7 +34,7 @@ async function prove(place) {
   const form = place.querySelector("form");
   const body = new URLSearchParams(new FormData(form));
   body.set("payload", await solve(place.dataset));
-  const answer = await fetch(form.action, { method: "POST", body, headers: { "HX-Request": "true" } });
+  const answer = await fetch(form.getAttribute("action"), { method: "POST", body, headers: { "HX-Request": "true" } });
   return answer.status === 204;
 }
 

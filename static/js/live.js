@@ -26,15 +26,18 @@ function ids(selector, prefix) {
   return found.map((element) => Number(element.id.slice(prefix.length))).slice(0, 400);
 }
 
-// What this page shows: counts, a roster, a waiting room; and what it shows of the student.
+// What this page shows: counts, a roster, a student's record, a waiting room; and what it shows of the student.
 function wish() {
+  if (document.querySelector("[data-operations]")) return { shows: { operations: true }, own: { held: [] } };
   const term = Number(document.querySelector("[data-live-term]")?.dataset.liveTerm);
   const roster = Number(document.querySelector("[data-live-roster]")?.dataset.liveRoster);
+  const student = Number(document.querySelector("[data-live-student]")?.dataset.liveStudent);
   const room = Number(document.querySelector("[data-room]")?.dataset.room);
   const sections = ids('[id^="seats-"]', "seats-");
   const held = ids('[id^="act-"][data-held]', "act-");
   const mark = document.getElementById("mine")?.dataset.mark ?? "";
-  return { shows: { term, sections, ...(roster ? { roster } : {}), ...(room ? { room } : {}) }, own: { held, mark } };
+  const others = Object.fromEntries(Object.entries({ roster, student, room }).filter(([, id]) => id));
+  return { shows: { term, sections, ...others }, own: { held, mark } };
 }
 
 function ask(section) {
@@ -112,7 +115,7 @@ function wake() {
 }
 
 function start() {
-  if (!document.querySelector("[data-live-term]")) return;
+  if (!document.querySelector("[data-live-term], [data-operations]")) return;
   htmx.createWebSocket = (url) => (socket = new WebSocket(url));
   htmx.config.wsReconnectDelay = (failures) => 200 + Math.random() * Math.min(1000 * 2 ** failures, 15000);
   // The extension connects when htmx looks at the page, which it does after this script.

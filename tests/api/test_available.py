@@ -4,10 +4,12 @@ from typing import Any
 
 import pytest
 
+from portal.catalog.models import Reserve
 from portal.seats import desk
 from tests import cast as builders
 from tests.api.callers import Caller
 from tests.cast import Cast, Meets
+from tests.web.test_kept_seats import changed
 from tests.web.visits import seat
 
 
@@ -45,12 +47,28 @@ def test_a_section_is_told_with_its_course_seats_and_instructor(
             "capacity": 2,
             "taken": 1,
             "available": 1,
+            "kept": 0,
+            "open_to_you": 1,
             "claimable": True,
             "waiting": 0,
             "waitlist_capacity": 5,
         },
         "instructor": "Iris",
     }
+
+
+@pytest.mark.parametrize(("year", "open_to_you"), [("Freshman", 2), ("Senior", 0)])
+def test_kept_seats_are_open_to_those_they_are_kept_for(
+    ada: Caller, term: Any, year: str, open_to_you: int
+) -> None:
+    section = builders.a_section(builders.a_course(), term, capacity=2)
+    changed(section, Reserve(section_id=section.id, seats=2, cohort={"years": [year]}))
+    data = ada.get("/sections/available", semester_id=term.id).json["data"]
+    seats = data["sections"][0]["seats"]
+    assert (seats["available"], seats["kept"]) == (0, 2)
+    assert seats["open_to_you"] == open_to_you
+    assert seats["claimable"] == bool(open_to_you)
+    assert found(ada, term, free="true") == ([section.id] if open_to_you else [])
 
 
 def test_its_schedule_is_told_in_words_and_meeting_by_meeting(ada: Caller, term: Any) -> None:

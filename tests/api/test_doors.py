@@ -7,21 +7,10 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from tests import cast as builders
 from tests.api.callers import ROOT, caller
 from tests.cast import Cast
 from tests.web.visitors import browser_of
 from tests.web.visits import held
-
-
-@pytest.fixture
-def section(term: Any) -> Any:
-    return builders.a_section(builders.a_course(), term)
-
-
-@pytest.fixture
-def body(term: Any, section: Any, cast: Cast) -> dict[str, Any]:
-    return {"student_id": cast.ada.id, "semester_id": term.id, "section_ids": [section.id]}
 
 
 @pytest.fixture

@@ -27,11 +27,6 @@ def section(term: Any) -> Any:
     return builders.a_section(builders.a_course(), term, capacity=5)
 
 
-@pytest.fixture
-def body(term: Any, section: Any, cast: Cast) -> dict[str, Any]:
-    return {"student_id": cast.ada.id, "semester_id": term.id, "section_ids": [section.id]}
-
-
 def replayed(answer: TestResponse) -> bool:
     return answer.headers.get(keys.REPLAYED) == "true"
 

@@ -17,11 +17,6 @@ LONG = 2**31
 
 
 @pytest.fixture
-def section(term: Any) -> Any:
-    return builders.a_section(builders.a_course(), term)
-
-
-@pytest.fixture
 def sound(term: Any, section: Any, cast: Cast) -> dict[str, Any]:
     """A request that makes sense."""
     return {"student_id": cast.ada.id, "semester_id": term.id, "section_ids": [section.id]}

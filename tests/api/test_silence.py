@@ -18,16 +18,6 @@ from tests.web.visits import held, seat
 
 
 @pytest.fixture
-def section(term: Any) -> Any:
-    return builders.a_section(builders.a_course(), term)
-
-
-@pytest.fixture
-def body(term: Any, section: Any, cast: Cast) -> dict[str, Any]:
-    return {"student_id": cast.ada.id, "semester_id": term.id, "section_ids": [section.id]}
-
-
-@pytest.fixture
 def wire(ada: Caller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LossyWire]:
     """The wire between the portal and its ledger, which can lose answers."""
     assert ada.get("/me").status_code == 200

@@ -44,8 +44,8 @@ def test_a_card_says_all_of_a_section(cast: Cast) -> None:
     )  # fmt: skip
     assert [(each.days, each.times) for each in card.meetings] == [("Mon Thu", "10:00–11:50 am")]
     assert (card.teachers, card.teacher_ids) == (("Iris",), (cast.iris.id,))
-    assert offered.taught_by(cast.iris.id) == [card]
-    assert offered.taught_by(cast.otto.id) == []
+    assert offered.taught_by(frozenset({cast.iris.id})) == [card]
+    assert offered.taught_by(frozenset({cast.otto.id})) == []
     assert offered.sections_of(course.id) == [card]
     assert offered.course_id("CSC-1100") == course.id
     assert offered.course_code(course.id) == "CSC-1100"

@@ -70,7 +70,7 @@ def test_each_reader_gets_their_own_words() -> None:
     with speaking("es"):
         assert present.days(0b1000101) == "lun mié dom"
         assert present.times(time(8), time(13, 5)) == "8:00–13:05"
-        assert present.times(None, None) == "Por determinar"
+        assert present.times(None, None) == "Por anunciar"
         assert present.dates(date(2020, 8, 31), date(2020, 10, 16), TERM) == "31 ago – 16 oct"
         assert present.dates(date(2020, 12, 21), date(2021, 1, 9), TERM) == (
             "21 dic 2020 – 9 ene 2021"

@@ -93,8 +93,9 @@ def test_an_address_is_believed_of_as_many_proxies_as_there_are(
 def test_names_come_from_the_settings(
     monkeypatch: pytest.MonkeyPatch, env: dict[str, str], hosts: tuple[str, ...]
 ) -> None:
-    for name in ("DATABASE_URL", "REDIS_URL", "SECRET_KEY"):
+    for name in ("DATABASE_URL", "SECRET_KEY"):
         monkeypatch.setenv(name, "x")
+    monkeypatch.setenv("REDIS_URL", "redis://x")
     for name in ("FAIRSEAT_URL", "FAIRSEAT_HOSTS"):
         monkeypatch.delenv(name, raising=False)
     for name, value in env.items():

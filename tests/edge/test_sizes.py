@@ -7,6 +7,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from portal.edge import files
 from tests import cast as builders
 from tests.cast import Cast
 from tests.web.visitors import browser_of
@@ -53,4 +54,23 @@ def test_a_plan_that_makes_no_sense_is_refused(app: Flask, cast: Cast, plan: str
     term = builders.a_term()
     answer = browser_of(app, "ada").post(f"/terms/{term.id}/plan/submit", data={"plan": plan})
     assert answer.status_code == 400
+    assert cast.ada
+
+
+def test_files_of_an_import_may_be_larger_but_not_without_end(
+    app: Flask, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    boss = browser_of(app, "max")
+    form = {"layout": "semester", "term": "Spring"}
+    larger = {**form, "files": (BytesIO(b"x" * (MOST + 1)), "spring.zip")}
+    assert boss.post("/admin/imports", data=larger).status_code == 303
+    monkeypatch.setattr(files, "MOST_BYTES", MOST)
+    larger = {**form, "files": (BytesIO(b"x" * (MOST + 1)), "spring.zip")}
+    assert boss.post("/admin/imports", data=larger).status_code == 413
+    assert cast.max
+
+
+def test_who_may_not_import_may_not_send_large_files_either(app: Flask, cast: Cast) -> None:
+    large = {"files": (BytesIO(b"x" * (MOST + 1)), "spring.zip")}
+    assert browser_of(app, "ada").post("/admin/imports", data=large).status_code in {403, 413}
     assert cast.ada

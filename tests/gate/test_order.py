@@ -13,7 +13,7 @@ from portal.backend import Backend
 from portal.gate import order, room
 from portal.seats import desk
 from portal.windows import schedule
-from portal.windows.schedule import Plan
+from portal.windows.schedule import Author, Plan
 from tests import cast as builders
 from tests.cast import Cast
 from tests.gate.hall import open_now
@@ -127,7 +127,7 @@ def test_the_audit_notes_the_fingerprint_when_a_window_is_scheduled(
     plan = Plan("Everyone", now + 10**6, now + 10**7, {})
     number = schedule.new_id()
     schedule.schedule(term.id, number, plan, cast.max.id)
-    schedule.move(term.id, number, now + 2 * 10**6, now + 10**7, cast.max.id)
+    schedule.move(term.id, number, now + 2 * 10**6, now + 10**7, Author(cast.max.id))
     [(at, fingerprint)] = order.noted(term.id, number)
     assert fingerprint == room.commitment(term.id, number)
     told = words(client.get(f"/terms/{term.id}/windows/{number}/order").text)

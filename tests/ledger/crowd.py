@@ -2,7 +2,9 @@
 
 import json
 import multiprocessing
+import random
 import time
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any
@@ -102,6 +104,26 @@ def hammer(all_here: Any, address: str, student: int, window: int) -> list[Answe
         answers.append(desk.drop(student, 12, windows=[window], drop_limit=1_000_000))
     desk.redis.connection_pool.disconnect()
     return answers
+
+
+def throng(all_here: Any, address: str, seed: int, students: list[int]) -> dict[str, int]:
+    """Let students claim, be moved by hand and drop in sections 1 to 3, as fast as can be.
+
+    Gives how many seats came and went.
+    """
+    desk, dice, done = Desk(address), random.Random(seed), Counter[str]()
+    all_here.wait()
+    for _ in range(4):
+        for student in students:
+            section, other = dice.sample((1, 2, 3), 2)
+            done[desk.claim(student, section).outcome] += 1
+            done[desk.adjust(student, add=other, drop=section).outcome] += 1
+            for promoted in (1, 2, 3):
+                done["promoted"] += len(desk.promote(promoted).promoted)
+            if dice.random() < 0.5:
+                done[desk.drop(student, dice.choice((section, other)), drop_limit=99).outcome] += 1
+    desk.redis.connection_pool.disconnect()
+    return done
 
 
 def drop_all(all_here: Any, address: str, students: list[int]) -> None:

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from portal.seats.asks import ByHand
 from portal.seats.ledger import (
     Answer,
     Candidate,
@@ -10,6 +11,8 @@ from portal.seats.ledger import (
     Ledger,
     Line,
     Meeting,
+    Part,
+    Passes,
     Promotion,
     SectionSpec,
     Submission,
@@ -89,16 +92,47 @@ class Desk:
         }
         return self.ledger.drop(TERM, student=student, section=section, **settings)
 
+    def adjust(
+        self, student: int, add: int | None = None, drop: int | None = None, **fields: Any
+    ) -> Answer:
+        """By hand; `part` for what is added otherwise than for four credits."""
+        settings: dict[str, Any] = {
+            "overrides": (),
+            "reason": "a late request",
+            "request": None,
+            "actor": "account:9",
+            "correlation": "c",
+        }
+        settings |= {name: fields.pop(name) for name in settings.keys() & fields.keys()}
+        return self.ledger.adjust(TERM, self.by_hand(student, add, drop, **fields), **settings)
+
+    def preview(
+        self, student: int, add: int | None = None, drop: int | None = None, **fields: Any
+    ) -> list[str]:
+        """Why not, by code."""
+        found = self.ledger.preview(TERM, self.by_hand(student, add, drop, **fields))
+        return [reason.code for reason in found]
+
+    def by_hand(
+        self, student: int, add: int | None = None, drop: int | None = None, **fields: Any
+    ) -> ByHand:
+        part = fields.pop("part", add and Part(add, 400))
+        days = tuple(self.days())
+        settings = {"limit": 2100, "windows": (OPEN,), "days": days, "drop_limit": 3, **fields}
+        return ByHand(student, part, drop, **settings)
+
     def leave(self, student: int, section: int, request: str | None = None) -> Answer:
         asks = {"actor": f"student:{student}", "correlation": "c"}
         return self.ledger.leave(TERM, student=student, section=section, request=request, **asks)
 
-    def promote(self, section: int, *students: int, **fields: Any) -> Promotion:
+    def promote(
+        self, section: int, *students: int, passes: Passes | None = None, **fields: Any
+    ) -> Promotion:
         """Promote with these students as candidates, or with all who are at the head."""
         asked = students or self.ledger.head(TERM, section, 10)
         settings: dict[str, Any] = {"windows": (OPEN,), "limit": 2100, **fields}
         candidates = [Candidate(student, **settings) for student in asked]
-        return self.ledger.promote(TERM, section, candidates, "c")
+        return self.ledger.promote(TERM, section, candidates, "c", passes)
 
     def days(self) -> list[tuple[int, str]]:
         """Yesterday, today and tomorrow, where days begin a minute before now."""

@@ -3,12 +3,22 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from portal.seats.ledger import Answer, Candidate, Outcome, Part, Promotion, Reason, SectionSpec
-from tests.ledger.model_book import Section
-from tests.ledger.model_wishes import Wishes, without
+from portal.seats.ledger import (
+    Answer,
+    Candidate,
+    Outcome,
+    Part,
+    Passes,
+    Promotion,
+    Reason,
+    SectionSpec,
+)
+from tests.ledger.model_book import Pool, Section
+from tests.ledger.model_by_hand import ByHands
+from tests.ledger.model_wishes import without
 
 
-class Model(Wishes):
+class Model(ByHands):
     """One term: who may drop and leave, and who comes next."""
 
     # Selections
@@ -42,41 +52,69 @@ class Model(Wishes):
         each = self.sections.get(section)
         if not each or student not in each.queue:
             return self.refuse(section, student, at, [Reason("not_waiting")])
-        del each.queue[student]
-        each.passed.pop(student, None)
-        seq = self.tell("left", section, student)
+        seq = self.lose(section, student)
         return self.answer(Outcome.LEFT, section, at, seq=seq)
 
     # Waitlists
 
-    def promote(self, section: int, candidates: Sequence[Candidate], at: int) -> Promotion:
+    def promote(
+        self,
+        section: int,
+        candidates: Sequence[Candidate],
+        at: int,
+        passes: Passes | None = None,
+    ) -> Promotion:
         each, asked = self.sections.get(section), {who.student: who for who in candidates}
-        promoted, passed = [], []
-        while each and each.vacant and each.actives[0] in asked:
-            student = each.actives[0]
+        promoted, passed, aside = [], [], []
+        while each and each.vacant:
+            student = each.heads[0]
+            if student not in asked or not self.comes_first(section, student):
+                break
+            open_ = each.taken + each.kept < each.spec.capacity
+            if not open_ and not each.reserve_for(asked[student].reserves):
+                each.aside.add(student)
+                aside.append(student)
+                continue
             reasons = self.consider(section, asked[student], at)
             if reasons:
                 each.passed[student] = tuple(reasons)
+                each.aside.discard(student)
                 self.tell("passed_over", section, student)
                 passed.append(student)
+                if self.loses(each, student, reasons, passes):
+                    self.lose(section, student)
             else:
                 promoted.append(student)
         if each:
             self.look_at(section)
         more = bool(each and each.vacant)
-        return Promotion(tuple(promoted), tuple(passed), more, self.called())
+        return Promotion(tuple(promoted), tuple(passed), more, self.called(), tuple(aside))
+
+    def loses(
+        self, each: Section, student: int, reasons: Sequence[Reason], passes: Passes | None
+    ) -> bool:
+        """Whether the place goes with this pass, by the rule of the term."""
+        codes = {reason.code for reason in reasons}
+        if not passes or (passes.codes and not codes & set(passes.codes)):
+            return False
+        each.passes[student] = each.passes.get(student, 0) + 1
+        return each.passes[student] >= passes.most
+
+    def lose(self, section: int, student: int) -> int:
+        self.unqueue(section, student)
+        return self.tell("left", section, student)
 
     def consider(self, section: int, who: Candidate, at: int) -> list[Reason]:
         """Why a waiter can't have the seat; none once it is theirs."""
         place, held = self.sections[section].queue[who.student], self.held(who.student)
         instead = place.instead if place.instead in held else 0
         rest = without(held, instead)
-        part = Part(section, place.credits, who.corequisites, who.rules, who.waived)
+        part = Part(section, place.credits, who.corequisites, who.rules, who.waived, who.reserves)
         reasons = self.objections(part, who, rest, set(), at)
         if instead:
             reasons += self.losses(who.student, rest | {section: place.credits})
         if not reasons:
-            del self.sections[section].queue[who.student]
+            self.unqueue(section, who.student)
             if instead:
                 self.release(instead, who.student, at)
             self.enroll("promoted", part, who.student, at)
@@ -84,10 +122,47 @@ class Model(Wishes):
 
     # Sections
 
-    def put_section(self, spec: SectionSpec) -> int:
+    def put_section(self, spec: SectionSpec, at: int) -> int:
         each = self.sections.setdefault(spec.section, Section(replace(spec, version=-1)))
         if spec.version <= each.spec.version:
             return 0
-        each.spec = spec
+        each.spec, each.at = spec, at
         each.passed.clear()
-        return self.tell("section_set", spec.section)
+        each.aside.clear()
+        left = self.share(each)
+        seq = self.tell("section_set", spec.section)
+        for other in (*each.others, *left):
+            self.reconsider(other.spec.section)
+        return seq
+
+    def share(self, each: Section) -> list[Section]:
+        """Have it in its pool and in no other; those that it shares no more seats with."""
+        number, wanted, before = each.spec.section, each.spec.pool, each.others
+        if each.pool:
+            del each.pool.sections[number]
+        self.pools = {
+            key: pool
+            for key, pool in self.pools.items()
+            if pool.sections or (wanted and key == wanted.id)
+        }
+        each.pool = None
+        if wanted:
+            pool = self.pools.setdefault(wanted.id, Pool(wanted.capacity, wanted.version))
+            if wanted.version > pool.version:
+                pool.capacity, pool.version = wanted.capacity, wanted.version
+            pool.sections[number] = each
+            each.pool = pool
+        return [other for other in before if other.pool is not each.pool]
+
+    def empty(self, section: int, batch: int, at: int) -> bool:
+        """Whether a canceled section has somebody in it after one more batch has gone."""
+        each = self.sections[section]
+        places = list(each.queue)[:batch]
+        for student in places:
+            self.unqueue(section, student)
+            self.tell("left", section, student)
+        for student in sorted(each.roster)[: batch - len(places)]:
+            self.release(section, student, at)
+        if each.queue or each.roster:
+            self.call("promote")
+        return bool(each.queue or each.roster)

@@ -20,6 +20,19 @@ from portal.seats.ledger import (
 
 
 @dataclass
+class Pool:
+    """Seats that several sections share."""
+
+    capacity: int
+    version: int
+    sections: dict[int, "Section"] = field(default_factory=dict)
+
+    @property
+    def taken(self) -> int:
+        return sum(each.taken for each in self.sections.values())
+
+
+@dataclass
 class Section:
     """A section with who is in it, who waits (in order), and who was passed over and why."""
 
@@ -27,35 +40,86 @@ class Section:
     roster: dict[int, Held] = field(default_factory=dict)
     queue: dict[int, Waiting] = field(default_factory=dict)
     passed: dict[int, tuple[Reason, ...]] = field(default_factory=dict)
+    passes: dict[int, int] = field(default_factory=dict)  # that count by the term's rule
     needs: dict[int, Any] = field(default_factory=dict)  # corequisites of those who are in it
     seq: int = 0
+    reserved: dict[int, int] = field(default_factory=dict)  # students by the reserve of their seat
+    aside: set[int] = field(default_factory=set)  # waiters for whom the kept seats are not
+    at: int = 0  # when it was counted last
+    pool: Pool | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def taken(self) -> int:
+        return self.spec.prior + len(self.roster)
+
+    @property
+    def shared(self) -> tuple[int | None, int]:
+        """The capacity of its pool and what is taken of that."""
+        return (self.pool.capacity, self.pool.taken) if self.pool else (None, 0)
 
     @property
     def seats(self) -> Seats:
-        spec, taken = self.spec, self.spec.prior + len(self.roster)
-        size = len(self.queue)
+        spec, size = self.spec, len(self.queue)
         return Seats(
             spec.section,
             spec.capacity,
-            taken,
+            self.taken,
             size,
             spec.waitlist,
             spec.status,
             self.seq,
-            passed=len(self.passed),
+            len(self.passed),
+            self.kept,
+            *self.shared,
         )
 
     @property
     def actives(self) -> list[int]:
         return [student for student in self.queue if student not in self.passed]
 
+    def keeps(self, number: int) -> int:
+        """Seats that a reserve of it still keeps."""
+        found = [each for each in self.spec.reserves if each.id == number]
+        held = list(self.reserved.values()).count(number)
+        return sum(max(0, each.seats - held) for each in found if not 0 < each.until <= self.at)
+
     @property
-    def free(self) -> bool:
-        return self.seats.taken < self.spec.capacity
+    def kept(self) -> int:
+        return sum(self.keeps(each.id) for each in self.spec.reserves)
+
+    @property
+    def room(self) -> bool:
+        """Whether a seat is there, kept or not, in it and in its pool."""
+        pooled = self.pool is None or self.pool.taken < self.pool.capacity
+        return self.taken < self.spec.capacity and pooled
+
+    def reserve_for(self, reserves: Sequence[int]) -> int:
+        """The first reserve that keeps a seat for one of these; 0 = none."""
+        mine = [each.id for each in self.spec.reserves if each.id in reserves]
+        return next((each for each in mine if self.keeps(each)), 0)
+
+    @property
+    def heads(self) -> list[int]:
+        """Waiters who may have one of the seats that are left, as far as is known."""
+        if self.taken + self.kept < self.spec.capacity:
+            return self.actives
+        return [each for each in self.actives if each not in self.aside] if self.kept else []
+
+    def wanted(self, left: int = 0) -> bool:
+        """Whether a waiter could have a seat, its pool apart, after so many were given up."""
+        open_ = self.taken - left + self.kept < self.spec.capacity
+        kept = self.taken < self.spec.capacity and self.kept and set(self.actives) - self.aside
+        return self.spec.status == "OPEN" and bool((open_ and self.actives) or kept)
+
+    @property
+    def others(self) -> list["Section"]:
+        """Those that it shares seats with."""
+        members = sorted(self.pool.sections.items()) if self.pool else []
+        return [each for _, each in members if each is not self]
 
     @property
     def vacant(self) -> bool:
-        return self.spec.status == "OPEN" and self.free and bool(self.actives)
+        return self.room and self.wanted()
 
 
 @dataclass
@@ -71,16 +135,20 @@ class Window:
 class Book:
     """What a term holds.
 
-    What the ledger journals is in `events` as (name, section or window, student).
+    What the ledger journals is in `events` as (name, section or window, student, the window that
+    the decision is made in or 0).
     """
 
     sections: dict[int, Section] = field(default_factory=dict)
     windows: dict[int, Window] = field(default_factory=dict)
     drops: dict[tuple[int, str], int] = field(default_factory=dict)
     requests: dict[tuple[int, str], tuple[Any, Any]] = field(default_factory=dict)
-    events: list[tuple[str, int, int]] = field(default_factory=list)
+    events: list[tuple[str, int, int, int]] = field(default_factory=list)
+    during: int = 0  # the window that the present decision is made in
     woken: set[str] = field(default_factory=set)
     wake: list[str] = field(default_factory=list)
+    pools: dict[int, Pool] = field(default_factory=dict)
+    shared: dict[int, tuple[int | None, int]] = field(default_factory=dict)  # as told last
 
     # What is
 
@@ -115,13 +183,19 @@ class Book:
             self.wake.append(worker)
 
     def journal(self, name: str, subject: int, student: int = 0) -> int:
-        self.events.append((name, subject, student))
+        self.events.append((name, subject, student, self.during))
         self.call("record")
         return len(self.events)
 
     def tell(self, name: str, section: int, student: int = 0) -> int:
-        each = self.sections[section]
+        """Note an event, and that the counts of those that share seats have moved with it."""
+        each, known = self.sections[section], self.shared
+        self.shared = {number: found.shared for number, found in self.sections.items()}
         each.seq = self.journal(name, section, student)
+        for number, found in self.sections.items():
+            if found.pool and known.get(number) != found.shared:
+                found.seq = each.seq
+                self.look_at(number)
         self.look_at(section)
         return each.seq
 
@@ -131,6 +205,9 @@ class Book:
 
     def enroll(self, name: str, part: Part, student: int, at: int) -> Answer:
         each, seq = self.sections[part.section], len(self.events) + 1
+        each.at = at
+        if reserve := each.reserve_for(part.reserves):
+            each.reserved[student] = reserve
         each.roster[student] = Held(part.section, part.credits, seq, at)
         if part.corequisites:
             each.needs[student] = part.corequisites
@@ -143,11 +220,47 @@ class Book:
         each = self.sections[section]
         registration = each.roster.pop(student).registration
         each.needs.pop(student, None)
+        each.reserved.pop(student, None)
         each.passed.clear()
+        each.aside.clear()
         seq = self.tell("dropped", section, student)
         said = self.answer(Outcome.DROPPED, section, at, seq=seq, registration=registration)
+        self.reprieve_pool(each)
         self.reprieve(student)
         return said
+
+    def claimable(self, part: Part, gone: int = 0, more: int = 0) -> bool:
+        """Whether one who is in no line could have a seat, for another and after more of a pool."""
+        each = self.sections[part.section]
+        before, kept = set(each.actives), each.kept
+        if each.reserve_for(part.reserves):
+            before, kept = before - each.aside, 0
+        if before or each.taken + kept >= each.spec.capacity:
+            return False
+        if not each.pool:
+            return True
+        for other in each.others:
+            if other.wanted(left=int(other.spec.section == gone)):
+                return False
+        back = gone in {other.spec.section for other in each.others}
+        return each.pool.taken - back + more < each.pool.capacity
+
+    def comes_first(self, section: int, student: int) -> bool:
+        """Whether nobody who could have the seat has waited longer."""
+        each = self.sections[section]
+        heads = [other.queue[other.heads[0]].ticket for other in each.others if other.vacant]
+        return all(each.queue[student].ticket < ticket for ticket in heads)
+
+    def reprieve_pool(self, section: Section) -> None:
+        for other in section.others:
+            self.reconsider(other.spec.section)
+
+    def unqueue(self, section: int, student: int) -> None:
+        each = self.sections[section]
+        del each.queue[student]
+        each.passed.pop(student, None)
+        each.passes.pop(student, None)
+        each.aside.discard(student)
 
     def reprieve(self, student: int) -> None:
         for number, each in sorted(self.sections.items()):

@@ -56,12 +56,24 @@ class Calendar(Book):
                 self.journal(f"window_{name}", number)
                 for section in sorted(self.sections) if name == "opened" else ():
                     self.reconsider(section)
+        for section, each in sorted(self.sections.items()):
+            if any(each.at < reserve.until <= at for reserve in each.spec.reserves):
+                each.at = at
+                each.passed.clear()
+                each.aside.clear()
+                self.tell("reserve_opened", section)
         return turned
 
     def window(self, windows: Sequence[int], at: int) -> list[Reason]:
-        known = [self.windows[each] for each in windows if each in self.windows]
-        known = [each for each in known if each.state != "canceled"]
-        if any(each.state == "scheduled" and each.opens <= at < each.closes for each in known):
+        found = {each: self.windows[each] for each in windows if each in self.windows}
+        known = [each for each in found.values() if each.state != "canceled"]
+        open_ = [
+            number
+            for number, each in found.items()
+            if each.state == "scheduled" and each.opens <= at < each.closes
+        ]
+        self.during = max(open_, key=lambda number: found[number].opens, default=0)
+        if open_:
             return []
         coming = [each.opens for each in known if at < each.opens]
         if coming:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from portal.seats.ledger import (
     Answer,
@@ -15,6 +15,7 @@ from portal.seats.ledger import (
     Waiting,
 )
 from tests.ledger.courses import fulfilled, minutes, missing
+from tests.ledger.model_book import Section
 from tests.ledger.model_windows import Calendar
 
 Seats = dict[int, int]  # credits by section
@@ -37,6 +38,7 @@ class Wishes(Calendar):
     """Who may have what, and what is given up for it."""
 
     def submit(self, who: Candidate, lines: Sequence[Line], at: int) -> tuple[LineAnswer, ...]:
+        self.window(who.windows, at)
         return tuple(self.wish(who, line, at) for line in lines)
 
     def wish(self, who: Candidate, line: Line, at: int) -> LineAnswer:
@@ -73,9 +75,10 @@ class Wishes(Calendar):
     def trial(self, who: Candidate, option: Sequence[Part], instead: int, at: int) -> list[Tried]:
         held = self.held(who.student)
         rest, along = without(held, instead), self.courses(part.section for part in option)
-        tried = []
+        tried: list[Tried] = []
         for part in option:
-            how, reasons = self.standing_of(who.student, part), []
+            more = self.of_the_pool(part, tried)
+            how, reasons = self.standing_of(who.student, part, instead, more), []
             if how == "had" and part.section == instead:
                 reasons = [Reason("already_enrolled")]
             elif how == "waits":
@@ -92,8 +95,14 @@ class Wishes(Calendar):
             gained.reasons += self.losses(who.student, rest)
         return tried
 
+    def of_the_pool(self, part: Part, tried: Sequence[Tried]) -> int:
+        """Seats of its pool that go to other parts."""
+        each = self.sections.get(part.section)
+        members = each.pool.sections if each and each.pool else ()
+        return sum(one.how == "seat" and one.part.section in members for one in tried)
+
     def standing_of(
-        self, student: int, part: Part
+        self, student: int, part: Part, instead: int, more: int
     ) -> Literal["unknown", "had", "waits", "seat", "room", "full"]:
         each = self.sections.get(part.section)
         if not each:
@@ -102,7 +111,7 @@ class Wishes(Calendar):
             return "had"
         if student in each.queue:
             return "waits"
-        if each.free and not each.actives:
+        if self.claimable(part, instead, more):
             return "seat"
         return "room" if len(each.queue) < each.spec.waitlist else "full"
 
@@ -159,10 +168,8 @@ class Wishes(Calendar):
         for each in tried:
             if each.how in {"room", "full"}:
                 section = self.sections[each.part.section]
-                size = len(section.queue), section.spec.waitlist
                 code = "waitlist_full" if line.wait and each.how == "full" else "full"
-                facts = dict(zip(("waiting", "waitlist_capacity"), size, strict=True))
-                each.reasons.append(Reason(code, facts))
+                each.reasons.append(Reason(code, full(section)))
         culprits = [each.part.section for each in tried if each.reasons]
         for each in tried:
             if each.how == "had" and not each.reasons:
@@ -193,7 +200,7 @@ class Wishes(Calendar):
                 said = self.enroll("enrolled", part, student, at)
                 yield replace(said, given_up=goes or 0)
             else:
-                yield self.join(section, student, part.credits, 0 if goes else instead, at)
+                yield self.join(part, student, 0 if goes else instead, at)
 
     def plans_swap(self, student: int, line: Line) -> bool:
         if len(line.options) > 1 or len(line.options[0]) > 1 or not line.wait:
@@ -218,14 +225,25 @@ class Wishes(Calendar):
         )
         return LineAnswer(Outcome.WAITLISTED, 1, (said,))
 
-    def join(self, section: int, student: int, wanted: int, instead: int, at: int) -> Answer:
-        each, ticket = self.sections[section], len(self.events) + 1
-        each.queue[student] = Waiting(section, wanted, ticket, at, 0, 0, instead=instead)
+    def join(self, part: Part, student: int, instead: int, at: int) -> Answer:
+        section, ticket = part.section, len(self.events) + 1
+        each = self.sections[section]
+        each.queue[student] = Waiting(section, part.credits, ticket, at, 0, 0, instead=instead)
+        if each.kept and not each.reserve_for(part.reserves):
+            each.aside.add(student)
         self.tell("waitlisted", section, student)
         position = len(each.queue)
         return self.answer(
             Outcome.WAITLISTED, section, at, seq=ticket, position=position, given_up=instead
         )
+
+
+def full(section: Section) -> dict[str, Any]:
+    """What there is to say of a section that has no seat for one."""
+    facts = {"waiting": len(section.queue), "waitlist_capacity": section.spec.waitlist}
+    kept = min(section.kept, section.spec.capacity - section.taken) if section.room else 0
+    keepers = [each.id for each in section.spec.reserves if section.keeps(each.id)]
+    return facts | ({"kept": kept, "kept_for": keepers} if kept else {})
 
 
 def no_reason(tried: Iterable[Tried]) -> bool:

@@ -1,12 +1,15 @@
 """The ledger and its model side by side."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import strategies as some
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from portal.seats.asks import ReserveSpec
 from portal.seats.ledger import (
     Candidate,
     KeyReused,
@@ -19,8 +22,9 @@ from tests.ledger.desk import DAY, OPEN, TERM, Desk
 from tests.ledger.model import Model
 from tests.ledger.wishes import STUDENTS, specs
 
+BATCH = 2  # seats and places that a canceled section gives up in one step
 HOUR = 3_600_000
-TURNS = {"window_opened", "window_closed"}
+TURNS = {"window_opened", "window_closed", "reserve_opened"}
 
 
 class Pair(RuleBasedStateMachine):
@@ -34,13 +38,15 @@ class Pair(RuleBasedStateMachine):
         self.desk = Desk(self.address)
         self.desk.redis.flushall()
         self.ledger = self.desk.ledger
+        self.ledger.at_once = BATCH
         self.model = Model()
         self.version = 0
         now = self.ledger.now()
         self.days = [(now - DAY, "first"), (now + 60, "second"), (now + DAY, "third")]
         self.schedule(OPEN, now - HOUR, now + HOUR)
         for section in (1, 2, 3):
-            self.put(SectionSpec(section, 2, 4, 0, "OPEN", section, 300, 500, (), 0))
+            kept = (ReserveSpec(61, 1), ReserveSpec(62, 1))[: section - 1]
+            self.put(SectionSpec(section, 2, 4, 0, "OPEN", section, 300, 500, (), 0, None, kept))
 
     def teardown(self) -> None:
         if hasattr(self, "desk"):
@@ -51,9 +57,13 @@ class Pair(RuleBasedStateMachine):
     @rule(spec=specs, stale=some.sampled_from([0, 0, 0, 1, 2]))
     def put(self, spec: SectionSpec, stale: int = 0) -> None:
         self.version += 1
-        spec = SectionSpec(**{**vars(spec), "version": max(1, self.version - stale)})
+        spec = replace(spec, version=max(1, self.version - stale))
         said = self.ask(self.ledger.put_section, TERM, spec)
-        assert said == self.model.change(self.model.put_section(spec), said.at)
+        seq = self.model.put_section(spec, said.at)
+        if self.model.sections[spec.section].spec.status == "CANCELED":
+            while self.model.empty(spec.section, BATCH, said.at):
+                continue
+        assert said == self.model.change(seq, said.at)
 
     def seats_of(self, student: int) -> list[tuple[int, int]]:
         return [(student, held.section) for held in self.model.standing(student).enrolled]
@@ -73,6 +83,7 @@ class Pair(RuleBasedStateMachine):
 
     def ask(self, call: Callable[..., Any], *args: Any, **fields: Any) -> Any:
         """What the ledger says; it turns windows that are due first, as the model must then."""
+        self.model.during = 0
         try:
             return call(*args, **fields)
         finally:
@@ -111,9 +122,11 @@ class Pair(RuleBasedStateMachine):
         model = self.model
         assert self.ledger.seats(TERM) == {n: each.seats for n, each in model.sections.items()}
         assert self.ledger.vacant(TERM) == model.vacant()
+        assert self.ledger.emptying(TERM) == set()
         for number, each in model.sections.items():
             assert self.desk.queue(number) == list(each.queue)
             assert sorted(self.desk.roster(number)) == sorted(each.roster)
+            assert self.ledger.reserved(TERM, number) == Counter(each.reserved.values())
         for student in STUDENTS:
             assert self.ledger.standing(TERM, student) == model.standing(student)
         for view in self.ledger.windows(TERM):
@@ -131,5 +144,6 @@ class Pair(RuleBasedStateMachine):
         assert [subject(event) for event in events] == self.model.events
 
 
-def subject(event: dict[str, Any]) -> tuple[str, int, int]:
-    return event["name"], event.get("section") or event["window"], event.get("student", 0)
+def subject(event: dict[str, Any]) -> tuple[str, int, int, int]:
+    of = event.get("section") or event["window"]
+    return event["name"], of, event.get("student", 0), event.get("during", 0)

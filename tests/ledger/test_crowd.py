@@ -2,7 +2,8 @@
 
 from collections import defaultdict
 
-from tests.ledger.crowd import Reply, drop_all, promote_until, storm, together
+from portal.seats.asks import PoolSpec
+from tests.ledger.crowd import Reply, drop_all, promote_until, storm, throng, together
 from tests.ledger.desk import TERM, Desk
 
 PROCESSES = 4
@@ -36,6 +37,32 @@ def test_200_students_on_10_seats_a_thousand_times_over(desk: Desk, address: str
         assert desk.queue(section) == [reply["student"] for reply in waiting]
     numbers = [event["seq"] for event in desk.events()]
     assert numbers == list(range(1, 2 + ROUNDS + ROUNDS * CROWD + 1))
+
+
+def test_four_processes_claim_move_and_drop_in_a_pool_and_it_is_never_too_full(
+    desk: Desk, address: str
+) -> None:
+    pool = PoolSpec(70, capacity=7, version=1)
+    for section, capacity in ((1, 4), (2, 5), (3, 3)):
+        desk.section(section, capacity, waitlist=9, pool=pool)
+    crowd = list(range(501, 541))
+    done = together([(throng, address, seed, crowd[seed::4]) for seed in range(4)])
+
+    told = [event for event in desk.events() if event["name"] in {"enrolled", "promoted"}]
+    for event in told:
+        counts = event["seats"]
+        assert counts["taken"] <= counts["capacity"]
+        assert counts["pool_taken"] <= 7
+    seats = desk.ledger.seats(TERM)
+    held = {section: len(desk.roster(section)) for section in (1, 2, 3)}
+    assert {section: each.taken for section, each in seats.items()} == held
+    assert {each.pool_taken for each in seats.values()} == {sum(held.values())}
+    # Every move by hand is a seat that came and one that went.
+    moved = sum(event["name"] == "enrolled" and event["cause"] == "adjust" for event in told)
+    assert moved > 0
+    came = sum(each["enrolled"] + each["promoted"] for each in done)
+    went = sum(each["dropped"] for each in done) + moved
+    assert came - went == sum(held.values())
 
 
 def in_order(replies: list[Reply], outcome: str) -> list[Reply]:

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from tests.ledger.desk import MINUTE, TERM, Desk, meets
+from tests.ledger.desk import MINUTE, OPEN, TERM, Desk, meets
 
 COUNTS = {
     "capacity": 1,
@@ -62,6 +62,7 @@ def test_an_enrollment_is_journaled_with_its_metadata(desk: Desk) -> None:
         "correlation": "r-1",
         "cause": "submit",
         "request": "k-1",
+        "during": OPEN,
         "section": 12,
         "student": 501,
         "credits": 400,
@@ -72,10 +73,10 @@ def test_an_enrollment_is_journaled_with_its_metadata(desk: Desk) -> None:
 
 def test_each_kind_of_event_has_its_payload(desk: Desk) -> None:
     desk.section(12, capacity=1)
-    header = ["at", "seq", "version", "aggregate", "actor", "correlation", "cause", "section"]
+    header = ["at", "seq", "version", "aggregate", "actor", "correlation", "cause", "during"]
 
     def told() -> dict[str, Any]:
-        return without(desk.last_event(), *header, "seats")
+        return without(desk.last_event(), *header, "section", "seats")
 
     given = desk.claim(501, 12)
     place = desk.claim(502, 12)

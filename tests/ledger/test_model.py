@@ -10,13 +10,14 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as some
 from hypothesis.stateful import rule, run_state_machine_as_test
 
+from portal.seats.asks import ByHand, PoolSpec, ReserveSpec
 from portal.seats.ledger import (
     Candidate,
     KeyReused,
     Line,
     Outcome,
     Part,
-    SectionSpec,
+    Passes,
     Submission,
     WindowRefused,
 )
@@ -28,9 +29,14 @@ from tests.ledger.wishes import (
     bare,
     candidates,
     credits_,
+    ends,
     limits,
     moments,
+    overrides_,
+    parts,
+    passes,
     picks,
+    pools,
     requests,
     students,
     windows,
@@ -64,13 +70,15 @@ class Term(Pair):
     def claim(
         self, section: int, who: Candidate, wanted: int, request: str | None, *, wait: bool
     ) -> None:
-        part = Part(section, wanted, who.corequisites, who.rules, who.waived)
+        part = Part(section, wanted, who.corequisites, who.rules, who.waived, who.reserves)
         self.submit([Line(((part,),), wait)], who, request)
 
     @rule(section=SECTIONS, crowd=some.permutations(STUDENTS), limit=limits)
     def rush(self, section: int, crowd: list[int], limit: int) -> None:
         for student in crowd:
-            self.claim(section, Candidate(student, (OPEN,), limit), 400, None, wait=True)
+            reserves = (61,) if student % 2 else ()
+            who = Candidate(student, (OPEN,), limit, reserves=reserves)
+            self.claim(section, who, 400, None, wait=True)
 
     @rule(asked=some.lists(some.tuples(SECTIONS, candidates, credits_), min_size=3, max_size=6))
     def claim_this_and_that(self, asked: list[tuple[int, Candidate, int]]) -> None:
@@ -133,22 +141,90 @@ class Term(Pair):
             who, section = waiting[pick % len(waiting)]
             self.leave(section, who)
 
+    # By hand
+
+    @rule(
+        add=some.none() | parts,
+        drop=some.none() | SECTIONS,
+        who=candidates,
+        overrides=overrides_,
+        request=requests,
+        limit=some.integers(0, 3),
+    )
+    def adjust(
+        self,
+        add: Part | None,
+        drop: int | None,
+        who: Candidate,
+        *,
+        overrides: list[str],
+        request: str | None = None,
+        limit: int = 3,
+    ) -> None:
+        if not add and not drop:
+            return
+        days = tuple(self.days)
+        asked = ByHand(who.student, add, drop, who.limit, who.windows, days, limit)
+        wanted = add and (add.section, add.credits)
+        content = ("adjust", drop, wanted, tuple(sorted(set(overrides))))
+        fields: dict[str, Any] = {"overrides": overrides, "reason": "so", "request": request}
+        fields |= {"actor": "account:9", "correlation": "c"}
+        if self.reused(who.student, request, content):
+            with pytest.raises(KeyReused):
+                self.ask(self.ledger.adjust, TERM, asked, **fields)
+            self.model.wake.clear()
+            return
+        said = self.ask(self.ledger.adjust, TERM, asked, **fields)
+        expected = self.replay(who.student, request, content)
+        if not expected:
+            answer = self.model.adjust(asked, overrides, said.at)
+            expected = replace(answer, wake=self.model.called())
+            changed = answer.outcome != Outcome.REFUSED
+            self.model.keep(who.student, request, content, expected, changed=changed)
+        assert said == expected
+
+    @rule(pick=picks, to=SECTIONS, overrides=overrides_)
+    def move_a_seat(self, pick: int, to: int, overrides: list[str]) -> None:
+        held = [each for who in STUDENTS for each in self.seats_of(who)]
+        if held:
+            student, section = held[pick % len(held)]
+            who = Candidate(student, (OPEN,), 2100)
+            self.adjust(Part(to, 400), section, who, overrides=["full", *overrides])
+
+    @rule(pick=picks)
+    def add_a_waiter(self, pick: int) -> None:
+        waiting = [(who, n) for n, each in self.model.sections.items() for who in each.queue]
+        if waiting:
+            student, section = waiting[pick % len(waiting)]
+            who = Candidate(student, (OPEN,), 2100)
+            self.adjust(Part(section, 400), None, who, overrides=["full", "time_conflict"])
+
     # Waitlists
 
-    @rule(section=SECTIONS, asked=some.lists(candidates, max_size=4, unique_by=lambda c: c.student))
-    def promote(self, section: int, asked: list[Candidate]) -> None:
-        said = self.ask(self.ledger.promote, TERM, section, asked, "c")
+    @rule(
+        section=SECTIONS,
+        asked=some.lists(candidates, max_size=4, unique_by=lambda c: c.student),
+        passes=passes,
+    )
+    def promote(self, section: int, asked: list[Candidate], passes: Passes | None = None) -> None:
+        said = self.ask(self.ledger.promote, TERM, section, asked, "c", passes)
         at = self.desk.last_event()["at"]  # of the promotion, if it did anything
-        assert said == self.model.promote(section, asked, at)
+        assert said == self.model.promote(section, asked, at, passes)
 
-    @rule(limit=limits, some_windows=windows)
-    def promote_the_head(self, limit: int, some_windows: tuple[int, ...]) -> None:
+    @rule(limit=limits, some_windows=windows, passes=passes)
+    def promote_the_head(
+        self, limit: int, some_windows: tuple[int, ...], passes: Passes | None = None
+    ) -> None:
         if not self.model.vacant():
             return
         section = min(self.model.vacant())
         head = self.ledger.head(TERM, section, 2)
-        assert head == self.model.sections[section].actives[:2]
-        self.promote(section, [Candidate(student, some_windows, limit) for student in head])
+        assert head == self.model.sections[section].heads[:2]
+        cohorts = {student: (61,) if student % 2 else () for student in head}
+        asked = [
+            Candidate(student, some_windows, limit, reserves=cohorts[student]) for student in head
+        ]
+        self.promote(section, asked, passes)
 
     @rule()
     def pass_over_the_head(self) -> None:
@@ -174,9 +250,27 @@ class Term(Pair):
     @rule(section=SECTIONS, capacity=some.integers(0, 4))
     def resize(self, section: int, capacity: int) -> None:
         if section in self.model.sections:
-            self.put(
-                SectionSpec(**{**vars(self.model.sections[section].spec), "capacity": capacity})
-            )
+            self.put(replace(self.model.sections[section].spec, capacity=capacity))
+
+    @rule(one=SECTIONS, other=SECTIONS, pool=pools)
+    def share(self, one: int, other: int, pool: PoolSpec | None) -> None:
+        for section in {one, other} & self.model.sections.keys():
+            self.put(replace(self.model.sections[section].spec, pool=pool))
+
+    @rule(section=SECTIONS, sizes=some.lists(some.integers(0, 2), max_size=2), ends=ends)
+    def keep(self, section: int, sizes: list[int], ends: list[int]) -> None:
+        now = self.ledger.now()
+        reserves = tuple(
+            ReserveSpec(61 + number, size, end and now + end)
+            for number, (size, end) in enumerate(zip(sizes, ends, strict=False))
+        )
+        if section in self.model.sections:
+            self.put(replace(self.model.sections[section].spec, reserves=reserves))
+
+    @rule(section=SECTIONS, status=some.sampled_from(["CANCELED", "OPEN"]))
+    def set_status(self, section: int, status: str) -> None:
+        if section in self.model.sections:
+            self.put(replace(self.model.sections[section].spec, status=status))
 
     @rule(window=some.integers(2, 4), opens=moments, closes=moments)
     def put_window(self, window: int, opens: int, closes: int) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from portal.seats.ledger import Candidate, Promotion, Reason
+from portal.seats.ledger import Candidate, Passes, Promotion, Reason
 from tests.ledger.desk import OPEN, TERM, Desk, codes, meets
 
 
@@ -82,7 +82,7 @@ def test_nobody_is_placed_where_no_seat_is_free(desk: Desk) -> None:
 
 
 def test_nobody_is_passed_over_in_a_section_that_is_not_open(desk: Desk, vacancy: int) -> None:
-    desk.section(vacancy, capacity=2, status="CANCELED", version=2)
+    desk.section(vacancy, capacity=2, status="CONFIRMED", version=2)
     assert desk.ledger.vacant(TERM) == set()
     promotion = desk.promote(vacancy)
     assert (promotion.promoted, promotion.passed, promotion.more) == ((), (), False)
@@ -131,6 +131,14 @@ def test_reconsidering_gives_all_of_a_section_another_chance(desk: Desk, vacancy
     assert desk.ledger.vacant(TERM) == {vacancy}
     assert desk.ledger.head(TERM, vacancy, 5) == [601, 602, 603]
     assert desk.ledger.reconsider(TERM, vacancy).seq == 0
+
+
+def test_one_of_them_alone_may_be_given_it(desk: Desk, vacancy: int) -> None:
+    desk.promote(vacancy, 601, 602, 603, limit=0)
+    desk.ledger.reconsider(TERM, vacancy, 602)
+    assert desk.last_event()["student"] == 602
+    assert desk.ledger.head(TERM, vacancy, 5) == [602]
+    assert desk.ledger.reconsider(TERM, vacancy, 602).seq == 0
 
 
 def test_the_passed_over_are_skipped_however_many_they_are(desk: Desk) -> None:
@@ -189,3 +197,44 @@ def test_a_new_seat_of_ones_own_may_clear_the_way_on_a_list(desk: Desk) -> None:
     assert desk.promote(12, **lab_first).passed == (601,)
     desk.claim(601, 13)
     assert desk.promote(12, **lab_first).promoted == (601,)
+
+
+def test_a_place_is_kept_however_often_it_is_passed_over(desk: Desk, vacancy: int) -> None:
+    for _ in range(5):
+        assert desk.promote(vacancy, 601, limit=0).passed == (601,)
+        desk.ledger.reconsider(TERM, vacancy)
+    assert desk.queue(vacancy) == [601, 602, 603]
+
+
+def test_by_the_terms_rule_it_is_lost_after_so_many_passes(desk: Desk, vacancy: int) -> None:
+    rule = Passes(2)
+    assert desk.promote(vacancy, 601, limit=0, passes=rule).passed == (601,)
+    assert desk.queue(vacancy) == [601, 602, 603]
+    desk.ledger.reconsider(TERM, vacancy)
+    assert desk.promote(vacancy, 601, limit=0, passes=rule).passed == (601,)
+    assert desk.queue(vacancy) == [602, 603]
+    assert desk.ledger.standing(TERM, 601).waiting == ()
+    passed, left = desk.events()[-2:]
+    assert (passed["name"], passed["lost"]) == ("passed_over", True)
+    assert (left["name"], left["student"], left["lost"]) == ("left", 601, True)
+    assert desk.ledger.head(TERM, vacancy, 5) == [602, 603]
+
+
+def test_only_passes_for_reasons_that_the_rule_names_count(desk: Desk, vacancy: int) -> None:
+    rule = Passes(1, ("hold",))
+    desk.promote(vacancy, 601, limit=0, passes=rule)
+    assert 601 in desk.queue(vacancy)
+    desk.ledger.reconsider(TERM, vacancy)
+    held = (Reason("hold", {"kind": "bursar"}),)
+    desk.promote(vacancy, 601, limit=0, rules=held, passes=rule)
+    assert 601 not in desk.queue(vacancy)
+
+
+def test_who_lost_a_place_begins_anew(desk: Desk, vacancy: int) -> None:
+    desk.promote(vacancy, 601, limit=0, passes=Passes(1))
+    desk.claim(601, vacancy)
+    assert desk.queue(vacancy) == [602, 603, 601]
+    desk.promote(vacancy, 602, limit=0)
+    desk.promote(vacancy, 603, limit=0)
+    desk.promote(vacancy, 601, limit=0, passes=Passes(2))
+    assert 601 in desk.queue(vacancy)

@@ -1,4 +1,4 @@
-"""The ledger knows each section by its newest version and never throws anybody out."""
+"""The ledger knows each section by its newest version."""
 
 from dataclasses import replace
 
@@ -18,27 +18,6 @@ def test_the_same_version_again_is_nothing_new(desk: Desk) -> None:
     assert desk.ledger.put_section(TERM, replace(SPEC, version=0)).seq == 0
     assert len(desk.events()) == 3
     assert desk.ledger.seats(TERM)[1].capacity == 30
-
-
-def test_a_lower_capacity_throws_nobody_out(desk: Desk) -> None:
-    desk.section(1, capacity=3)
-    for student in (501, 502, 503):
-        desk.claim(student, 1)
-    desk.section(1, capacity=1, version=2)
-    seats = desk.ledger.seats(TERM)[1]
-    assert (seats.capacity, seats.taken, seats.open, seats.claimable) == (1, 3, 0, False)
-    desk.drop(501, 1)
-    assert desk.ledger.seats(TERM)[1].open == 0
-
-
-def test_a_higher_capacity_belongs_to_the_waiters(desk: Desk) -> None:
-    desk.section(1, capacity=1)
-    for student in (501, 601, 602, 603):
-        desk.claim(student, 1)
-    desk.clear_woken()
-    assert desk.section(1, capacity=3, version=2).wake == ("record", "promote")
-    assert desk.ledger.vacant(TERM) == {1}
-    assert desk.promote(1).promoted == (601, 602)
 
 
 def test_a_new_version_gives_the_passed_over_another_chance(desk: Desk) -> None:

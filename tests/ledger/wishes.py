@@ -2,7 +2,10 @@
 
 from hypothesis import strategies as some
 
-from portal.seats.ledger import Candidate, Line, Part, Reason, SectionSpec
+from portal.seats.asks import PoolSpec, ReserveSpec
+from portal.seats.by_hand import FIRM, SHUT
+from portal.seats.ledger import Candidate, Line, Part, Passes, Reason, SectionSpec
+from portal.seats.rules import LEDGERS_OWN
 from tests.ledger.desk import OPEN
 
 STUDENTS = range(501, 506)
@@ -13,13 +16,20 @@ limits = some.sampled_from([2100] * 5 + [800, 700, 300])
 trees = some.sampled_from(
     [None] * 6 + [{"course": 1}, {"any": [{"course": 1}, {"course": 3}]}, {"all": [{"course": 2}]}]
 )
+overrides_ = some.lists(
+    some.sampled_from([*LEDGERS_OWN, *SHUT, "full", "hold", "drop_limit", "needed_by", *FIRM]),
+    max_size=6,
+)
 rules_ = some.sampled_from([()] * 8 + [(Reason("hold", {"kind": "bursar"}),)])
 waived_ = some.sampled_from(
     [()] * 6 + [("time_conflict",), ("credit_limit", "same_course"), ("corequisite", "hold")]
 )
 candidates = some.builds(Candidate, students, windows, limits, trees, rules_, waived_)
+passes = some.sampled_from([None, None, Passes(1), Passes(2), Passes(1, ("hold", "credit_limit"))])
+reserves_ = some.sampled_from([()] * 3 + [(61,), (62,), (61, 62)])
+candidates = some.builds(Candidate, students, windows, limits, trees, rules_, waived_, reserves_)
 credits_ = some.sampled_from([400, 400, 300, 500])
-parts = some.builds(Part, SECTIONS, credits_, trees, rules_, waived_)
+parts = some.builds(Part, SECTIONS, credits_, trees, rules_, waived_, reserves_)
 options = some.lists(parts, min_size=1, max_size=2, unique_by=lambda part: part.section).map(tuple)
 wishes = some.builds(
     Line,
@@ -35,6 +45,8 @@ meetings = some.tuples(
     some.integers(4, 12),
     some.integers(8, 20),
 )
+# The capacity of a pool is a fact of its version, whichever section tells of it.
+pools = some.sampled_from([None, None, *(PoolSpec(8, each % 4, each) for each in range(1, 9))])
 specs = some.builds(
     SectionSpec,
     section=SECTIONS,
@@ -47,10 +59,18 @@ specs = some.builds(
     credits_max=some.sampled_from([400, 500, 500]),
     times=some.lists(meetings, max_size=1).map(tuple),
     version=some.just(0),
+    pool=pools,
+    reserves=some.sampled_from(
+        [(), (), (ReserveSpec(61, 1),), (ReserveSpec(61, 1), ReserveSpec(62, 2))]
+    ),
 )
 # A number picks among what there is: what is drawn must not depend on the clock.
 picks = some.integers(0, 20)
 moments = some.integers(-15, 25)  # ms from now
+
+
+# When two reserves end; 0 = never.
+ends = some.tuples(*[some.sampled_from([0] * 9 + [5, 20])] * 2).map(list)
 
 
 def bare(line: Line) -> tuple[object, ...]:

@@ -17,7 +17,7 @@ HANDSHAKE = {
     "Sec-WebSocket-Version": "13",
     "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
 }
-OPEN = re.compile(r'id="seats-(\d+)".*?<b>(\d+)</b>', re.DOTALL)
+OPEN = re.compile(r'id="seats-(\d+)"[^>]*>\s*<p class="seats-text"><b>(\d+)</b>')
 
 
 @dataclass

@@ -71,7 +71,7 @@ def test_a_reading_that_was_overtaken_takes_nothing_back(
     backend: Backend, section: Section, claim: Claim
 ) -> None:
     students = iter((7_001, 7_002))
-    heard: list[bool] = []
+    heard: list[set[int]] = []
 
     def meanwhile() -> None:
         claim(next(students), section.id)
@@ -80,7 +80,7 @@ def test_a_reading_that_was_overtaken_takes_nothing_back(
     counts = reader(backend, meanwhile)
     shown = counts.of(section.term_id)
     assert counts.reload(section.term_id) == set()  # as it has been told already
-    assert heard == [False, True]
+    assert heard == [set(), {section.id}]
     assert shown[section.id].open == 0
 
 

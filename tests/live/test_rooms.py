@@ -9,9 +9,9 @@ from portal.backend import Backend
 from portal.catalog.models import Section, Term
 from portal.gate import room
 from portal.live import rooms, topics
+from portal.live.listening import Topics
 from portal.live.page import Page
 from portal.live.rooms import Rooms
-from portal.live.topics import Topics
 from portal.people.accounts import Visitor
 from portal.seats.answers import WindowView
 from tests import cast as builders

@@ -13,7 +13,8 @@ from tests.cast import Cast
 from tests.live.conftest import Claim, Open
 from tests.live.test_poll import as_account
 
-KINDS = ("open", "restricted", "new", "confirmed")
+KINDS = ("open", "restricted", "new", "confirmed", "canceled")
+STUDENTS = {"open", "canceled"}  # whose pages may show it still
 Sections = dict[str, Section]
 Allowed = Callable[[int], set[str]]
 
@@ -28,6 +29,7 @@ def sections(cast: Cast, term: Term) -> Sections:
         "restricted": builders.a_section(hidden, term, teacher=cast.iris),
         "new": builders.a_section(course, term, status="NEW", teacher=cast.iris),
         "confirmed": builders.a_section(course, term, status="CONFIRMED", teacher=cast.iris),
+        "canceled": builders.a_section(course, term, status="CANCELED", teacher=cast.iris),
     }
 
 
@@ -45,15 +47,15 @@ def allowed(term: Term, sections: Sections) -> Allowed:
 
 
 def test_students_see_what_their_list_shows(cast: Cast, allowed: Allowed) -> None:
-    assert allowed(cast.ada.account_id) == {"open"}
+    assert allowed(cast.ada.account_id) == STUDENTS
 
 
 def test_students_see_what_they_hold(
     cast: Cast, sections: Sections, allowed: Allowed, claim: Claim
 ) -> None:
     claim(cast.ada.id, sections["restricted"].id)
-    assert allowed(cast.ada.account_id) == {"open", "restricted"}
-    assert allowed(cast.ben.account_id) == {"open"}
+    assert allowed(cast.ada.account_id) == {*STUDENTS, "restricted"}
+    assert allowed(cast.ben.account_id) == STUDENTS
 
 
 def test_students_see_what_they_wait_for(
@@ -61,7 +63,7 @@ def test_students_see_what_they_wait_for(
 ) -> None:
     for student in (7_001, 7_002, cast.ada.id):
         claim(student, sections["restricted"].id)
-    assert allowed(cast.ada.account_id) == {"open", "restricted"}
+    assert allowed(cast.ada.account_id) == {*STUDENTS, "restricted"}
 
 
 def test_teachers_see_their_own_and_the_open_ones(cast: Cast, allowed: Allowed) -> None:
@@ -101,5 +103,5 @@ def test_the_poll_tells_of_these_alone(
     address = f"/live/fragments?term={term.id}&sections={ids}&held={ids}"
     html = as_account(client, cast.ada.account_id).get(address).text
     for kind, section in sections.items():
-        assert (f'id="seats-{section.id}"' in html) == (kind == "open")
-        assert (f'id="act-{section.id}"' in html) == (kind == "open")
+        assert (f'id="seats-{section.id}"' in html) == (kind in STUDENTS)
+        assert (f'id="act-{section.id}"' in html) == (kind in STUDENTS)

@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import select, update
 
 from portal.db import transaction
-from portal.notices.kinds import KINDS
+from portal.notices.making import FOR_STUDENTS
 from portal.notices.models import NoticeSetting
 from portal.people.models import Account
 from tests.cast import Cast
@@ -35,7 +35,7 @@ def wished(account: int) -> dict[str, bool]:
 
 def test_at_first_everything_comes_by_mail(ben: FlaskClient) -> None:
     page = ben.get("/inbox/settings").text
-    assert checked(page) == set(KINDS)
+    assert checked(page) == FOR_STUDENTS
     assert "Emails go to ben@u.example." in words(page)
 
 
@@ -57,7 +57,7 @@ def test_it_can_be_wished_for_again(ben: FlaskClient, cast: Cast) -> None:
 
 def test_nonsense_is_not_kept(ben: FlaskClient, cast: Cast) -> None:
     ben.post("/inbox/settings", data={"by_mail": ["promoted", "horoscope"]})
-    assert set(wished(cast.ben.account_id)) == set(KINDS)
+    assert set(wished(cast.ben.account_id)) == FOR_STUDENTS
 
 
 def test_one_changes_nobody_elses(ben: FlaskClient, cast: Cast) -> None:

@@ -2,13 +2,16 @@
 
 import pytest
 from click.testing import CliRunner, Result
+from sqlalchemy import select
 
 from portal.backend import Backend
 from portal.cli import main
+from portal.db import transaction
 from portal.gate.captcha import codes
 from portal.notices.relay import Relay
 from portal.people import keys
 from portal.people.keys import Wish
+from portal.people.models import AuditEntry
 from tests.cast import Cast
 from tests.notices.postman import Postman
 from tests.notices.stories import Story, give_addresses, outbox
@@ -47,6 +50,9 @@ def test_it_has_them_sent_again(backend: Backend, dead: Relay, postman: Postman)
     dead.send_due()
     assert postman.recipients == ["ben@u.example"]
     assert (mail().exit_code, outbox()[0].dead_at) == (0, None)
+    with transaction() as session:
+        (entry,) = session.scalars(select(AuditEntry)).all()
+    assert (entry.action, entry.reason) == ("mail.retry", "command line")
 
 
 def test_mails_about_the_safety_of_an_account_are_among_them_and_codes_are_not(

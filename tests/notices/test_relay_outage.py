@@ -26,7 +26,8 @@ def test_a_server_that_refuses_for_good_is_not_left_alone(
     for _ in range(FAILURES + 1):
         postman.answers = ["550 no such user"]
         relay.send_due()
-        revive([only().id])
+        with transaction() as session:
+            revive(session, [only().id])
     assert postman.asked == FAILURES + 1
 
 

@@ -151,6 +151,7 @@ def test_passwords_may_be_switched_off(portal: Flask, cast: Cast) -> None:
 def test_its_outcome_is_in_the_log(
     portal: Flask, cast: Cast, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level("INFO", watch.__name__)
     watch.forget()
     log_in(portal.test_client(), "zoe")
     log_in(portal.test_client())

@@ -16,7 +16,7 @@ def a_past_term(year: int) -> Term:
 def ended(section: Section, taken: int, waiting: int = 0, **facts: object) -> None:
     """Note how full a section was at last."""
     counts = {"capacity": section.capacity, "waitlist_capacity": 5, "prior": 1, "status": "OPEN"}
-    builders._added(  # noqa: SLF001
+    builders.added(
         SectionSeats(
             term_id=section.term_id,
             section_id=section.id,

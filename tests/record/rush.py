@@ -10,7 +10,8 @@ from portal.backend import backend
 from portal.catalog.models import Section
 from portal.db import transaction
 from portal.seats.answers import Answer
-from portal.seats.asks import SectionSpec
+from portal.seats.asks import ByHand, Part, SectionSpec
+from portal.seats.ledger import Ledger
 from tests import cast
 
 ENROLL_EVERYONE = 100_000  # a credit limit in hundredths that stops nobody
@@ -65,13 +66,22 @@ def claims(rush: Rush, pairs: Sequence[tuple[int, int]]) -> None:
     backend().ledger.library.ask_all("submit", rush.term, asks)
 
 
-def claim(rush: Rush, student: int, section: int, *, wait: bool = True, **fields: Any) -> Answer:
-    """One claim."""
-    return backend().ledger.claim(
+def claim(
+    rush: Rush,
+    student: int,
+    section: int,
+    request: str | None = None,
+    *,
+    ledger: Ledger | None = None,
+    wait: bool = True,
+    **fields: Any,
+) -> Answer:
+    """One claim, at the portal's own ledger unless another is given."""
+    return (ledger or backend().ledger).claim(
         rush.term,
         student=student,
         section=section,
-        request=None,
+        request=request,
         credits=300,
         limit=ENROLL_EVERYONE,
         windows=[rush.window],
@@ -93,6 +103,22 @@ def drop(rush: Rush, student: int, section: int) -> Answer:
         days=[(0, "2030-01-01")],
         drop_limit=1000,
         actor=f"student:{student}",
+        correlation="rush",
+    )
+
+
+def adjust(rush: Rush, student: int, add: int | None, gone: int | None = None) -> Answer:
+    """By hand, past everything that can be put aside."""
+    wanted = None if add is None else Part(add, 300)
+    days = ((0, "2030-01-01"),)
+    change = ByHand(student, wanted, gone, ENROLL_EVERYONE, (rush.window,), days, 1000)
+    return backend().ledger.adjust(
+        rush.term,
+        change,
+        overrides=["full", "section_confirmed"],
+        reason="a late request",
+        request=None,
+        actor="account:1",
         correlation="rush",
     )
 

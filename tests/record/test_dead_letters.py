@@ -1,4 +1,4 @@
-"""A job that fails is tried again, and given up after its second failure: kept, and told of."""
+"""A job that fails is tried again, and given up after its last try: kept, and told of."""
 
 import logging
 import os
@@ -8,11 +8,10 @@ from contextlib import contextmanager
 
 import pytest
 from flask.testing import FlaskClient
-from rq import Worker
 from rq.worker import BaseWorker
 
 from portal.backend import Backend
-from portal.ops import dead
+from portal.ops import crew, dead
 from portal.ops.dead import DeadLetter, Watch
 from portal.record.wake import wake
 from tests import cast
@@ -29,7 +28,7 @@ def tries(worker: BaseWorker) -> int:
     return int(worker.failed_job_count)
 
 
-def test_the_second_failure_is_the_last_and_others_are_served_meanwhile(
+def test_the_last_failure_is_the_end_and_others_are_served_meanwhile(
     backend: Backend, poisoned: Rush
 ) -> None:
     other = cast.a_term("Spring 2031")
@@ -40,9 +39,10 @@ def test_the_second_failure_is_the_last_and_others_are_served_meanwhile(
         wake(other.id, ["record"])
         wait_for(lambda: recorded(other.id) and caught_up(other.id))
         wait_for(lambda: dead.counts(backend.redis)["record"])
-        (worker,) = Worker.all(connection=backend.redis)
-        wait_for(lambda: tries(worker) == 2)
-        assert waiting(backend) == 0
+        (worker,) = crew.workers(backend.redis)
+        # Of one that the clock called while the first was in hand, the letter is dropped.
+        wait_for(lambda: tries(worker) in {2, 4} and waiting(backend) == 0)
+        wait_for(lambda: len(dead.letters(backend.redis)) == 1)
     (letter,) = dead.letters(backend.redis)
     assert (letter.queue, letter.term) == ("record", str(poisoned.term))
     assert "JSONDecodeError" in letter.error
@@ -96,7 +96,7 @@ def a_worker_without_postgresql() -> Iterator[None]:
 
 def finished(backend: Backend) -> bool:
     """Whether a worker has done a job and has none in hand."""
-    (worker,) = Worker.all(connection=backend.redis)
+    (worker,) = crew.workers(backend.redis)
     return worker.successful_job_count == 1 and worker.get_state() == "idle"
 
 
@@ -152,4 +152,4 @@ def test_health_counts_them(client: FlaskClient, given_up: DeadLetter) -> None:
     assert given_up
     said = client.get("/health").json
     assert said
-    assert said["dead_letters"] == {"record": 1, "promote": 0, "maintain": 0, "notify": 0}
+    assert said["dead_letters"] == dict.fromkeys(dead.QUEUES, 0) | {"record": 1}

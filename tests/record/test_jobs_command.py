@@ -4,10 +4,13 @@ import pytest
 from click.testing import CliRunner, Result
 from rq import Queue
 from rq.serializers import JSONSerializer
+from sqlalchemy import select
 
 from portal.backend import Backend
 from portal.cli import main
+from portal.db import transaction
 from portal.ops.dead import DeadLetter
+from portal.people.models import AuditEntry
 from tests.record.poison import heal, waiting
 from tests.record.processes import caught_up, running, wait_for
 from tests.record.rush import Rush
@@ -52,6 +55,9 @@ def test_it_forgets_them(backend: Backend, given_up: DeadLetter) -> None:
     assert jobs(given_up.id, "--discard").exit_code == 0
     assert not backend.redis.exists(f"rq:job:{given_up.id}", "rq:failed:record")
     assert jobs().exit_code == 0
+    with transaction() as session:
+        (entry,) = session.scalars(select(AuditEntry)).all()
+    assert (entry.action, entry.subject) == ("job.discard", f"job:{given_up.id}")
 
 
 @pytest.mark.usefixtures("backend")

@@ -6,9 +6,8 @@ import signal
 import time
 from pathlib import Path
 
-from rq import Worker
-
 from portal.backend import Backend
+from portal.ops import crew
 from portal.record.audit import audit
 from portal.record.journal import last_seq
 from portal.record.wake import wake
@@ -62,7 +61,7 @@ def test_a_long_drain_that_was_killed_leaves_no_lock(backend: Backend) -> None:
 
 def busy(backend: Backend) -> list[int]:
     """The process ids of recorders that have a job in hand and are alive."""
-    workers = Worker.all(connection=backend.redis)
+    workers = crew.workers(backend.redis)
     return [worker.pid for worker in workers if worker.get_state() == "busy" and alive(worker.pid)]
 
 

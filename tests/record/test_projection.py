@@ -192,6 +192,7 @@ def test_the_log_tells_who_did_what_when_and_why(rush: Rush) -> None:
     assert event.student_id == rush.students[0]
     actor = f"student:{rush.students[0]}"
     context = {"actor": actor, "correlation": "rush", "cause": "submit", "request": ""}
+    context |= {"during": rush.window}
     assert event.context == context
     assert event.payload["seats"]["taken"] == 1
     assert milliseconds(event.occurred_at) == answer.at

@@ -1,17 +1,20 @@
 """Every refusal says what is wrong, and what to do next where there is something."""
 
 import re
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from portal.catalog.cards import ReserveView
 from portal.seats.answers import Reason
 from portal.seats.case import Case, Step
 from portal.seats.library import CODE
 from portal.seats.reasons import told
 from portal.seats.sentences import SENTENCES
 from tests.seats.makers import a_board, a_card, a_meeting
-from tests.seats.refusals import CASE, FACTS, OTHER, one, swap
+from tests.seats.refusals import CARD, CASE, FACTS, NINE, OTHER, one, swap
 
 ROOT = Path(__file__).parents[2]
 STATUSES = ("new", "confirmed", "canceled")  # a section that is not open
@@ -26,7 +29,8 @@ def test_every_reason_is_a_plain_sentence(code: str) -> None:
 
 def test_every_reason_that_the_ledger_gives_has_a_sentence() -> None:
     calls = re.findall(r"[^_]object\(\w[\w.]*, ([^,)]+)", CODE)
-    given = set(re.findall(r'"(\w+)"', " ".join(calls))) - {"section_"}
+    coded = re.findall(r'code = "(\w+)"', CODE)
+    given = {*re.findall(r'"(\w+)"', " ".join(calls)), *coded} - {"section_"}
     assert len(given) > 15
     assert given | {f"section_{status}" for status in STATUSES} <= SENTENCES.keys()
 
@@ -93,3 +97,28 @@ def test_a_blank_record_is_named_with_who_can_fill_it() -> None:
 
 def test_a_section_that_is_gone_is_still_told_apart() -> None:
     assert told([Reason("same_course", {"section": 99_999})], CASE)[0].text.count("99999") == 1
+
+
+def test_seats_that_are_kept_name_for_whom_and_until_when() -> None:
+    until = datetime.fromtimestamp(NINE / 1000, UTC)
+    reserves = (
+        ReserveView(61, 5, {"years": ["Senior", "Junior"]}, until),
+        ReserveView(62, 5, {"students": ["N1"], "subjects": ["NEW"]}, None),
+        ReserveView(63, 5, {"levels": ["Graduate"]}, None),
+    )
+    case = replace(CASE, card=replace(CARD, reserves=reserves))
+    facts = {"waiting": 0, "waitlist_capacity": 5, "kept": 3, "kept_for": [61, 62]}
+    [reason] = told([Reason("full", facts)], case)
+    assert reason.text == (
+        f"The 3 seats of {CASE.name} that are left are kept for students of class year"
+        " Senior or Junior until 9:00 am on Sunday, September 1;"
+        " majors and minors in NEW, students on a list."
+    )
+    assert reason.step
+    assert reason.step.label == "Join the waitlist"
+    [lineless] = told([Reason("waitlist_full", facts | {"waitlist_capacity": 0})], case)
+    assert lineless.text.endswith("It keeps no waitlist.")
+
+
+def test_where_nobody_knows_for_whom_they_are_for_others() -> None:
+    assert one("full", kept=1).text == f"The 1 seat of {CASE.name} that is left is kept for others."

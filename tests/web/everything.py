@@ -1,6 +1,7 @@
 """A story in which everything happens that a page can show, and the address of every page."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from itertools import product
 from typing import Any
 
@@ -8,19 +9,23 @@ from flask import Flask
 from sqlalchemy import select
 from werkzeug.routing import Rule
 
-from portal.admin.changes import DEEDS
+from portal.admin.deeds import DEEDS
+from portal.admin.sections_words import DEEDS as SECTION_DEEDS
 from portal.backend import backend
 from portal.catalog.models import Term
 from portal.db import transaction
 from portal.notices.models import Notice
 from portal.people import keys
 from portal.people.keys import Wish
+from portal.people.models import AuditEntry, Hold, Override
 from portal.record.drain import drain
 from portal.record.journal import last_seq
 from portal.record.promote import promote
 from portal.record.receipts import code
+from portal.requests import asking
 from tests import cast as builders
 from tests.cast import Cast, Meets
+from tests.imports.makers import an_export, an_import
 from tests.web.plans import place
 from tests.web.visitors import browser_of
 from tests.web.visits import address, press
@@ -30,6 +35,8 @@ NO_PAGES = (
     *("captcha.challenge", "login.challenge"),
 )
 RULES = {"prerequisites": {"any": [{"course": "MAT-1"}, {"course": "MAT-2"}]}, "note": "Ñ"}
+
+FAR = datetime(2040, 1, 1, tzinfo=UTC)
 
 Values = dict[str, list[Any]]
 
@@ -63,6 +70,21 @@ def a_story(app: Flask, cast: Cast) -> Values:
         "code": [*(code(term.id, seq) for seq in range(1, last + 1)), "nonsense"],
         "notice": _notices(),
         "action": list(DEEDS),
+        "asked_id": _asked(cast, sections),
+        "entry_id": _entries(),
+        "name": ["captcha", "mail"],
+        "job": ["1-gone"],
+        "which": ["all"],
+        "fate": ["retry", "discard"],
+        "import_id": [an_import(cast.max)],
+        "export_id": [an_export(cast.max)],
+        "deed": list(SECTION_DEEDS),
+        "turn": ["pause", "off"],
+        "draft": [1],
+        "student_id": [cast.ada.id, cast.cleo.id],
+        "teacher_id": [cast.iris.id, cast.otto.id],
+        "hold_id": [_held(cast)],
+        "override_id": [_permitted(cast, sections["held"])],
         "token": [key.id for key in keys.of_account(cast.ada.account_id)],
     }
 
@@ -99,6 +121,32 @@ def _happen(app: Flask, sections: dict[str, Any]) -> None:
     for name in ("range", "clash", "full"):
         place(ada, sections[name])
     press(ben, sections["freed"], "drop")
+
+
+def _asked(cast: Cast, sections: dict[str, Any]) -> list[int]:
+    """What Iris asks for, of each kind."""
+    iris, held = cast.iris.account_id or 0, sections["held"].id
+    return [
+        asking.ask_seats(held, 20, "So many wait.", iris),
+        asking.ask_override(held, cast.dan.id, ["prerequisite"], "Knows it all.", iris),
+    ]
+
+
+def _entries() -> list[int]:
+    with transaction() as session:
+        return list(session.scalars(select(AuditEntry.id).order_by(AuditEntry.id)))
+
+
+def _held(cast: Cast) -> int:
+    """A hold of Ada's that is to come."""
+    hold = Hold(student_id=cast.ada.id, kind="Library", reason="A book", starts_at=FAR)
+    return int(builders.added(hold).id)
+
+
+def _permitted(cast: Cast, section: Any) -> int:
+    waives, why = ["prerequisite"], "Took it abroad."
+    permit = Override(student_id=cast.ada.id, section_id=section.id, waives=waives, reason=why)
+    return int(builders.added(permit).id)
 
 
 def _notices() -> list[int]:

@@ -1,4 +1,4 @@
-"""GET and POST /admin/terms/<t>/windows/<w>/room, GET …/room/figures."""
+"""GET and POST /admin/terms/<t>/windows/<w>/room, …/room/<deed>, GET …/room/figures."""
 
 from dataclasses import replace
 from typing import Any
@@ -7,6 +7,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select
+from werkzeug.test import TestResponse
 
 from portal.admin.rooms import lately
 from portal.backend import Backend
@@ -37,12 +38,30 @@ def admin(app: Flask, term: Term) -> FlaskClient:  # noqa: ARG001
     return browser_of(app, "max")
 
 
+WHY = "The rush is over."
+
+
 def address(window: WindowView, term: Term, more: str = "") -> str:
     return f"/admin/terms/{term.id}/windows/{window.id}/room{more}"
 
 
-def knobs(per_minute: object = 60, at_once: object = 5, deed: str = "set") -> dict[str, Any]:
-    return {"per_minute": per_minute, "at_once": at_once, "deed": deed}
+def knobs(per_minute: object = 60, at_once: object = 5) -> dict[str, Any]:
+    return {"per_minute": per_minute, "at_once": at_once, "reason": WHY}
+
+
+def seen(admin: FlaskClient, page: str) -> str:
+    """What the form carries of the limits as it shows them."""
+    return admin.get(page).text.split('name="seen" value="')[1].split('"')[0]
+
+
+def press(admin: FlaskClient, page: str, data: dict[str, Any] | None = None) -> TestResponse:
+    """Open the page or question, and press its button."""
+    return admin.post(page, data=(data or {"reason": WHY}) | {"seen": seen(admin, page)})
+
+
+def entries() -> list[AuditEntry]:
+    with transaction() as session:
+        return list(session.scalars(select(AuditEntry).order_by(AuditEntry.id)))
 
 
 def test_the_windows_page_leads_to_it(admin: FlaskClient, term: Term, window: WindowView) -> None:
@@ -76,48 +95,139 @@ def test_limits_act_at_once(admin: FlaskClient, term: Term, window: WindowView) 
     room.set_limits(term.id, window.id, 0, 1, off=False)
     for student in range(1, 4):
         room.enter(term.id, window.id, student)
-    answer = admin.post(address(window, term), data=knobs(600, 2))
+    answer = press(admin, address(window, term), knobs(600, 2))
     assert (answer.status_code, answer.location) == (303, address(window, term))
     state = room.state(term.id, window.id)
     assert (state.per_minute, state.at_once, state.inside) == (600, 2, 2)
 
 
 def test_the_line_is_paused_and_goes_on(admin: FlaskClient, term: Term, window: WindowView) -> None:
-    admin.post(address(window, term), data=knobs(deed="set"))
-    admin.post(address(window, term), data=knobs(deed="pause"))
+    press(admin, address(window, term), knobs(6000, 5))
+    press(admin, address(window, term, "/pause"))
     assert room.enter(term.id, window.id, 1).kind == "waiting"
     assert "Paused" in admin.get(address(window, term)).text
-    admin.post(address(window, term), data=knobs(deed="set"))
+    assert "6,000 a minute, 5 at once" in admin.get(address(window, term, "/resume")).text
+    press(admin, address(window, term, "/resume"))
     assert room.look(term.id, window.id, 1).kind == "called"
+    assert room.state(term.id, window.id).per_minute == 6000
+
+
+def test_a_line_that_never_ran_goes_on_as_the_settings_have_it(
+    admin: FlaskClient, term: Term, window: WindowView
+) -> None:
+    room.set_limits(term.id, window.id, 0, 5, off=False)
+    press(admin, address(window, term, "/resume"))
+    usual = connected().settings.room
+    assert usual
+    assert room.state(term.id, window.id).per_minute == usual[0]
+
+
+@pytest.mark.parametrize("deed", ["pause", "off"])
+def test_it_asks_before_it_pauses_or_switches_off_and_needs_a_reason(
+    admin: FlaskClient, term: Term, window: WindowView, deed: str
+) -> None:
+    press(admin, address(window, term), knobs(60, 5))
+    question = address(window, term, f"/{deed}")
+    assert question in admin.get(address(window, term, "/figures")).text
+    page = " ".join(admin.get(question).text.split())
+    assert "60 a minute, 5 at once" in page
+    assert "From this moment" in page
+    answer = press(admin, question, {"reason": "  "})
+    assert answer.status_code == 422
+    assert "Say why" in answer.text
+    state = room.state(term.id, window.id)
+    assert (state.per_minute, state.off) == (60, False)
+
+
+def test_what_would_change_nothing_can_not_be_asked_for(
+    admin: FlaskClient, term: Term, window: WindowView
+) -> None:
+    for deed in ("on", "resume"):
+        answer = admin.get(address(window, term, f"/{deed}"))
+        assert answer.status_code == 409
+        assert 'name="seen"' not in answer.text
+    assert admin.get(address(window, term, "/explode")).status_code == 404
 
 
 def test_switched_off_it_lets_everyone_in_and_keeps_its_limits(
     admin: FlaskClient, term: Term, window: WindowView
 ) -> None:
-    admin.post(address(window, term), data=knobs(60, 1))
-    admin.post(address(window, term), data={"deed": "off"})
+    press(admin, address(window, term), knobs(60, 1))
+    press(admin, address(window, term, "/off"))
     kinds = {room.enter(term.id, window.id, student).kind for student in range(1, 9)}
     assert kinds == {"called"}
     state = room.state(term.id, window.id)
     assert (state.off, state.per_minute, state.at_once) == (True, 60, 1)
     page = admin.get(address(window, term)).text
     assert "Switched off" in page
-    assert 'value="off"' not in page
-    admin.post(address(window, term), data=knobs(60, 1))
-    assert not room.state(term.id, window.id).off
+    assert address(window, term, "/off") not in page
+    press(admin, address(window, term, "/on"))
+    state = room.state(term.id, window.id)
+    assert (state.off, state.per_minute, state.at_once) == (False, 60, 1)
 
 
 def test_it_leaves_an_audit_entry_with_before_and_after(
     admin: FlaskClient, term: Term, window: WindowView, cast: Cast
 ) -> None:
-    admin.post(address(window, term), data=knobs(60, 5))
-    admin.post(address(window, term), data=knobs(deed="off"))
-    with transaction() as session:
-        [_, entry] = session.scalars(select(AuditEntry).order_by(AuditEntry.id))
-        assert (entry.account_id, entry.action) == (cast.max.id, "room.limits")
-        assert entry.subject == f"term:{term.id} window:{window.id}"
-        assert entry.before == {"per_minute": 60, "at_once": 5, "off": False}
-        assert entry.after == {"per_minute": 60, "at_once": 5, "off": True}
+    press(admin, address(window, term), knobs(60, 5))
+    press(admin, address(window, term, "/off"), {"reason": "Nobody comes."})
+    [first, entry] = entries()
+    assert (entry.account_id, entry.action) == (cast.max.id, "room.limits")
+    assert entry.subject == f"term:{term.id} window:{window.id}"
+    assert entry.before == {"per_minute": 60, "at_once": 5, "off": False}
+    assert entry.after == {"per_minute": 60, "at_once": 5, "off": True}
+    assert (first.reason, entry.reason) == (WHY, "Nobody comes.")
+
+
+def test_two_admins_do_not_overwrite_each_other(
+    app: Flask, admin: FlaskClient, term: Term, window: WindowView
+) -> None:
+    page, other = address(window, term), browser_of(app, "max")
+    before = seen(other, page)
+    press(admin, page, knobs(60, 5))
+    answer = other.post(page, data=knobs(6000, 5) | {"seen": before})
+    assert answer.status_code == 409
+    assert "Somebody else has set the limits" in answer.text
+    assert 'value="6000"' in answer.text  # what was filled in is kept
+    assert "of 60 at most" in answer.text
+    state = room.state(term.id, window.id)
+    assert (state.per_minute, state.at_once) == (60, 5)
+    assert len(entries()) == 1
+    again = answer.text.split('name="seen" value="')[1].split('"')[0]
+    other.post(page, data=knobs(6000, 5) | {"seen": again})
+    assert room.state(term.id, window.id).per_minute == 6000
+
+
+def test_a_question_that_was_overtaken_does_nothing(
+    app: Flask, admin: FlaskClient, term: Term, window: WindowView
+) -> None:
+    question, other = address(window, term, "/off"), browser_of(app, "max")
+    before = seen(other, question)
+    press(admin, address(window, term), knobs(60, 5))
+    answer = other.post(question, data={"seen": before, "reason": WHY})
+    assert answer.status_code == 409
+    assert "not as they were when you opened this" in answer.text
+    assert not room.state(term.id, window.id).off
+    assert len(entries()) == 1
+
+
+def test_the_same_pressed_twice_is_done_and_noted_once(
+    admin: FlaskClient, term: Term, window: WindowView
+) -> None:
+    for more, given in (("", knobs(60, 5)), ("/pause", {"reason": WHY}), ("/off", {"reason": WHY})):
+        page = address(window, term, more)
+        form, before = given | {"seen": seen(admin, page)}, len(entries())
+        assert [admin.post(page, data=form).status_code for _ in range(2)] == [303, 303]
+        assert len(entries()) == before + 1
+
+
+@pytest.mark.parametrize("wrong", ["", "60", "60 5 x", None])
+def test_a_form_that_is_none_of_ours_is_a_400(
+    admin: FlaskClient, term: Term, window: WindowView, wrong: str | None
+) -> None:
+    form = {name: each for name, each in (knobs() | {"seen": wrong}).items() if each is not None}
+    for more in ("", "/pause"):
+        assert admin.post(address(window, term, more), data=form).status_code == 400
 
 
 WRONG = {
@@ -144,18 +254,20 @@ def test_what_is_wrong_is_said_by_field_and_changes_nothing(
     assert "to 1,000,000." in answer.text
     after = room.state(term.id, window.id)
     assert (after.per_minute, after.at_once) == (before.per_minute, before.at_once)
-    with transaction() as session:
-        assert session.scalars(select(AuditEntry)).all() == []
+    assert entries() == []
 
 
-def test_a_deed_that_there_is_not_is_refused(
+def test_limits_are_not_set_without_a_reason(
     admin: FlaskClient, term: Term, window: WindowView
 ) -> None:
-    assert admin.post(address(window, term), data=knobs(deed="on")).status_code == 400
+    answer = press(admin, address(window, term), knobs(60, 5) | {"reason": ""})
+    assert answer.status_code == 422
+    assert 'id="reason-error"' in answer.text
+    assert entries() == []
 
 
 def test_a_window_that_there_is_not_has_no_room(admin: FlaskClient, term: Term) -> None:
-    for more in ("", "/figures"):
+    for more in ("", "/figures", "/pause"):
         assert admin.get(f"/admin/terms/{term.id}/windows/9/room{more}").status_code == 404
     assert admin.post(f"/admin/terms/{term.id}/windows/9/room", data=knobs()).status_code == 404
 
@@ -176,6 +288,7 @@ def test_where_rooms_are_off_it_says_so_and_has_no_knobs(
     monkeypatch.setattr(connected(), "settings", replace(connected().settings, room=None))
     page = admin.get(address(window, term)).text
     assert admin.post(address(window, term), data=knobs()).status_code == 400
+    assert admin.get(address(window, term, "/pause")).status_code == 404
     assert "There are no waiting rooms." in page
     assert "Set the limits" not in page
 

@@ -25,7 +25,7 @@ def test_it_says_who_is_asking_by_session(app: Flask, cast: Cast) -> None:
         "name": "Ada",
         "roles": ["student"],
         "student_id": cast.ada.id,
-        "teacher_id": None,
+        "teacher_ids": [],
         "scopes": ["read", "register"],
     }
 

@@ -1,19 +1,20 @@
 """GET /teaching/sections/<id> and its roster."""
 
-from datetime import UTC, datetime
 from html import unescape
 
 import pytest
 from flask import Flask
+from sqlalchemy import delete, insert, update
 
-from portal.catalog.models import Section
+from portal.catalog.board import forget
+from portal.catalog.models import Section, Term, section_teachers
 from portal.db import transaction
-from portal.people.models import Student
-from portal.record.models import Enrollment, WaitlistPlace
-from tests.cast import Cast, a_course, a_section, a_student, a_term
+from portal.people.models import Teacher
+from tests.cast import Cast, a_course, a_section, a_student, a_teacher, a_term
+from tests.web.rosters import enrolled, reached_at, waiting
 from tests.web.visitors import browser_of
 
-SINCE = datetime(2030, 3, 1, 14, 0, 5, tzinfo=UTC)
+PARTS = ["", "/roster", "/roster.csv", "/emails", "/emails?to=all"]
 
 
 @pytest.fixture
@@ -23,18 +24,13 @@ def section(app: Flask, cast: Cast) -> Section:
     return a_section(a_course("CSC-1100"), a_term(), teacher=cast.iris)
 
 
-def enrolled(section: Section, student: Student, seq: int = 1, state: str = "enrolled") -> None:
-    at = {"state": state, "credits": 400, "registration": seq, "since": SINCE, "seq": seq}
-    place = {"term_id": section.term_id, "section_id": section.id, "student_id": student.id}
+def share(section: Section, teacher: Teacher) -> None:
+    """Another teacher beside the first."""
     with transaction() as session:
-        session.add(Enrollment(**place, **at))
-
-
-def waiting(section: Section, student: Student, ticket: int, state: str = "waiting") -> None:
-    at = {"state": state, "credits": 400, "ticket": ticket, "since": SINCE, "seq": ticket}
-    place = {"term_id": section.term_id, "section_id": section.id, "student_id": student.id}
-    with transaction() as session:
-        session.add(WaitlistPlace(**place, **at))
+        taught = {"section_id": section.id, "teacher_id": teacher.id}
+        session.execute(insert(section_teachers).values(taught))
+        session.execute(update(Term).values(catalog_version=Term.catalog_version + 1))
+    forget()
 
 
 def roster(app: Flask, section: Section, username: str = "iris") -> str:
@@ -43,8 +39,10 @@ def roster(app: Flask, section: Section, username: str = "iris") -> str:
 
 def test_it_shows_who_is_in_the_class(app: Flask, section: Section) -> None:
     enrolled(section, eve := a_student("eve", majors=("CSC", "MTH"), year="Senior"))
+    reached_at(eve, "eve@u.example")
     page = roster(app, section)
-    for fact in ("Eve", eve.number, "Senior", "CSC, MTH", ">4<", "Mar 1, 9:00:05 am"):
+    facts = ("Eve", eve.number, "Senior", "CSC, MTH", "eve@u.example", ">4<", "Mar 1, 9:00:05 am")
+    for fact in facts:
         assert fact in page
 
 
@@ -79,14 +77,14 @@ def test_the_roster_alone_comes_without_a_page(app: Flask, section: Section, cas
     assert "<html" not in part
 
 
-@pytest.mark.parametrize("part", ["", "/roster"])
+@pytest.mark.parametrize("part", PARTS)
 def test_a_section_of_someone_else_is_refused(app: Flask, section: Section, part: str) -> None:
     answer = browser_of(app, "otto").get(f"/teaching/sections/{section.id}{part}")
     assert answer.status_code == 403
     assert "not yours to open" in answer.text
 
 
-@pytest.mark.parametrize("part", ["", "/roster"])
+@pytest.mark.parametrize("part", PARTS)
 def test_students_see_no_rosters(app: Flask, section: Section, part: str) -> None:
     answer = browser_of(app, "ada").get(f"/teaching/sections/{section.id}{part}")
     assert answer.status_code == 403
@@ -95,6 +93,37 @@ def test_students_see_no_rosters(app: Flask, section: Section, part: str) -> Non
 def test_an_admin_sees_every_roster(app: Flask, section: Section, cast: Cast) -> None:
     enrolled(section, cast.ada)
     assert "Ada" in roster(app, section, "max")
+
+
+def test_those_who_teach_together_both_see_it(app: Flask, section: Section, cast: Cast) -> None:
+    enrolled(section, cast.ada)
+    share(section, cast.otto)
+    for name in ("iris", "otto"):
+        page = roster(app, section, name)
+        assert "Ada" in page
+        assert "Taught by Iris, Otto" in page
+
+
+def test_an_account_sees_the_classes_of_every_teacher_that_it_is(
+    app: Flask, section: Section, cast: Cast
+) -> None:
+    enrolled(section, cast.ada)
+    with transaction() as session:
+        session.get_one(Teacher, cast.iris.id).account_id = cast.otto.account_id
+    assert "Ada" in roster(app, section, "otto")
+    assert "CSC-1100" in browser_of(app, "otto").get("/teaching").text
+    other = a_section(a_course("CSC-1200"), a_term("Spring 2031"), teacher=a_teacher("eva"))
+    assert browser_of(app, "otto").get(f"/teaching/sections/{other.id}").status_code == 403
+
+
+def test_whoever_teaches_it_no_more_is_refused(app: Flask, section: Section) -> None:
+    client = browser_of(app, "iris")
+    with transaction() as session:
+        session.execute(delete(section_teachers))
+        session.execute(update(Term).values(catalog_version=Term.catalog_version + 1))
+    forget()
+    for part in PARTS:
+        assert client.get(f"/teaching/sections/{section.id}{part}").status_code == 403
 
 
 def test_a_section_that_does_not_exist_is_not_found(app: Flask, section: Section) -> None:

@@ -14,6 +14,7 @@ OPEN_TO_ALL = {
     "/calendar/<secret>.ics",
     "/clock",
     "/health",
+    "/metrics",
     "/language",
     "/live",
     "/login",

@@ -2,17 +2,23 @@
 
 import re
 
-from flask import Flask
+from flask import Flask, session
 from flask.testing import FlaskClient
 
-from tests.cast import PASSWORD
+from portal.people import accounts, sessions
+from portal.people.models import Account
 
 
 def browser_of(app: Flask, username: str) -> FlaskClient:
-    """A browser without JavaScript in which that person has logged in."""
+    """A browser without JavaScript in which that person's session has begun, without the form."""
     client = app.test_client()
-    answer = client.post("/login", data={"username": username, "password": PASSWORD})
-    assert answer.status_code == 302
+    visitor = accounts.read(Account.username == username)
+    assert visitor
+    with app.test_request_context(environ_base=client.environ_base):
+        sessions.begin(visitor)
+        begun = dict(session)
+    with client.session_transaction() as kept:
+        kept.update(begun)
     return client
 
 

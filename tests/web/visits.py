@@ -4,8 +4,10 @@ import re
 from typing import Any
 
 from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
 
 from portal.backend import backend
+from tests.claims import claim
 
 HTMX = {"HX-Request": "true"}
 DIALOG = {**HTMX, "HX-Target": "dialog"}
@@ -31,26 +33,20 @@ def held(term: Any, student: Any) -> list[int]:
 
 def seat(student: Any, section: Any) -> None:
     """A seat for the student, straight at the ledger and whatever the rules say."""
-    ledger = backend().ledger
-    answer = ledger.claim(
-        section.term_id,
-        student=student.id,
-        section=section.id,
-        request=None,
-        credits=round(section.credits_min * 100),
-        limit=9900,
-        windows=[window.id for window in ledger.windows(section.term_id)],
-        wait=False,
-        actor="tests",
-        correlation="",
-    )
-    assert answer.outcome == "enrolled"
+    assert claim(student, section, wait=False).outcome == "enrolled"
 
 
 def press(client: FlaskClient, section: Any, act: str, **fields: Any) -> Any:
     """Open the form that asks, and send it as it stands, but for `fields`."""
     form = client.get(address(section, act))
     return client.post(address(section, act), data={**hidden(form.text), **fields})
+
+
+def send(browser: FlaskClient, place: str, form: Any) -> TestResponse:
+    """Send a form that is looked over first: the page that shows it, or the answer of the deed."""
+    answer = browser.post(place, data=form)
+    looked = answer.status_code == 303 and "?draft=" in answer.location
+    return browser.get(answer.location) if looked else answer
 
 
 def cell(html: str, section: Any) -> str:

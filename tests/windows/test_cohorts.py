@@ -5,7 +5,7 @@ import pytest
 from portal.backend import Backend
 from portal.db import transaction
 from portal.windows import cohorts
-from tests.cast import Cast, a_student
+from tests.cast import Cast, a_student, a_subject
 
 
 @pytest.mark.parametrize(
@@ -14,11 +14,19 @@ from tests.cast import Cast, a_student
         ({}, "Everyone"),
         ({"years": []}, "Everyone"),
         ({"years": ["Junior", "Senior"]}, "Junior, Senior"),
-        ({"years": ["Senior"], "subjects": ["CSC"]}, "Senior; majors and minors in CSC"),
+        (
+            {"years": ["Senior"], "subjects": ["CSC"]},
+            "Senior; majors and minors in Field of CSC (CSC)",
+        ),
+        ({"subjects": ["GONE"]}, "majors and minors in GONE"),
         ({"students": ["1", "2", "3", "4", "5"]}, "students 1, 2, 3 and 2 more"),
+        ({"students": ["1"] * 1234}, "a list of 1,234 students"),
+        ({"years": ["Senior"], "list": {"id": 7, "students": 1}}, "Senior; a list of 1 student"),
     ],
 )
-def test_a_cohort_is_told_in_words(cohort: cohorts.Cohort, words: str) -> None:
+def test_a_cohort_is_told_in_words(cast: Cast, cohort: cohorts.Cohort, words: str) -> None:
+    assert cast
+    a_subject("CSC")
     assert cohorts.describe(cohort) == words
 
 
@@ -39,13 +47,16 @@ def test_it_counts_the_students_who_match(cast: Cast) -> None:
 
 def test_one_can_choose_among_what_students_are(cast: Cast) -> None:
     a_student("eli", majors=("CSC",), year="Senior")
+    for year in ("Sophomore", "Graduate", "Junior", "First year"):
+        a_student(year.split()[0].lower(), year=year)
     with transaction() as session:
         offered = cohorts.choices(session)
-    assert offered == {
-        "years": ["Freshman", "Senior"],
+    assert {kind: list(names) for kind, names in offered.items()} == {
+        "years": ["Freshman", "Sophomore", "Junior", "Senior", "Graduate", "First year"],
         "levels": ["Undergraduate"],
         "subjects": ["CSC"],
     }
+    assert offered["subjects"]["CSC"] == "Field of CSC (CSC)"
     assert cast.ada
 
 

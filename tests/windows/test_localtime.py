@@ -96,3 +96,9 @@ def test_today_needs_no_day() -> None:
 def test_a_moment_is_spoken_in_full(language: str, spoken: str) -> None:
     with speaking(language):
         assert CLOCK.spoken(ms(2026, 11, 23, 14)) == spoken
+
+
+def test_times_below_one_another_all_have_their_seconds() -> None:
+    whole = datetime(2026, 11, 23, 14, tzinfo=UTC)
+    assert CLOCK.short(whole) == "Nov 23, 9:00 am"
+    assert CLOCK.exact(whole) == "Nov 23, 9:00:00 am"

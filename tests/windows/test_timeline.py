@@ -5,8 +5,9 @@ from zoneinfo import ZoneInfo
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portal.admin.timeline import WIDTH, timeline
+from portal.admin.timeline import WIDTH, Bar, timeline
 from portal.seats.answers import WindowView
+from portal.windows.coverage import Lane, Stretch
 
 ZONE = ZoneInfo("America/New_York")
 NOW = 1_795_000_000_000
@@ -33,7 +34,43 @@ def test_everything_lies_within_the_drawing(spans: list[tuple[int, int]]) -> Non
     assert 1 <= len(drawing.ticks) <= 10
 
 
-def test_a_canceled_window_is_drawn_as_such() -> None:
-    drawing = timeline([window(10, 60, "canceled")], NOW, ZONE)
+def test_a_canceled_window_takes_no_room() -> None:
+    canceled = window(10, YEAR, "canceled")
+    assert timeline([canceled], NOW, ZONE) is None
+    drawing = timeline([window(0, 60), canceled], NOW, ZONE)
     assert drawing is not None
-    assert drawing.bars[0].kind == "canceled"
+    [bar] = drawing.bars
+    assert bar.width > WIDTH / 2
+
+
+@given(st.lists(st.tuples(st.integers(-YEAR, YEAR), st.integers(1, YEAR)), min_size=1, max_size=4))
+def test_cohorts_are_drawn_below_the_windows(spans: list[tuple[int, int]]) -> None:
+    windows = [window(*span) for span in spans]
+    cover = [Stretch(each.opens, each.closes, 4, 0) for each in windows]
+    drawing = timeline(windows, NOW, ZONE, [Lane("Undergraduate", "Senior", 4, 0, tuple(cover))])
+    assert drawing is not None
+    [track] = drawing.tracks
+    assert track.y > max(bar.y for bar in drawing.bars)
+    assert track.y < drawing.height
+    assert all(strip.x >= 0 and strip.x + strip.width <= WIDTH + 4 for strip in track.strips)
+
+
+@given(st.integers(-YEAR, YEAR), st.integers(1, YEAR), st.sampled_from(["Senior", "Freshman"]))
+def test_no_name_is_struck_through_by_the_line_of_this_moment(
+    opens: int, minutes: int, year: str
+) -> None:
+    lane = Lane("Undergraduate", year, 4, 0, ())
+    drawing = timeline([window(opens, minutes)], NOW, ZONE, [lane])
+    assert drawing is not None
+    [track], [bar] = drawing.tracks, drawing.bars
+    for named in (track, bar):
+        ends = isinstance(named, Bar) and named.name_ends
+        assert ends or not named.name_x <= drawing.now <= named.name_x + 7 * len(named.name)
+
+
+def test_a_strip_says_how_many_of_the_cohort_are_covered() -> None:
+    counts = ((4, 0), (2, 0), (4, 1))
+    cover = [Stretch(NOW + at, NOW + at + 1, *each) for at, each in enumerate(counts)]
+    drawing = timeline([window(0, 60)], NOW, ZONE, [Lane("", "Senior", 4, 0, tuple(cover))])
+    assert drawing is not None
+    assert [strip.cover for strip in drawing.tracks[0].strips] == ["all", "some", "twice"]

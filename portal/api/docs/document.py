@@ -44,7 +44,7 @@ TAGS: dict[Tag, str] = {
     "catalogue": "What there is to choose from, and when.",
     "waiting room": "Fair admission when many come at once.",
     "you": "Who is asking.",
-    "health": "For load balancers and operators; open to everyone.",
+    "health": "For load balancers, open to everyone; and for operators.",
 }
 
 HEADERS: dict[str, dict[str, Any]] = {

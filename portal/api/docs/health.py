@@ -9,6 +9,7 @@ from portal.api.docs.document import Document
 from portal.api.schemas import Said
 
 STATES = ["healthy", "unhealthy"]
+REPLICAS = "How many replicas follow the ledger; null where nobody can say."
 
 
 class Live(Said):
@@ -18,6 +19,7 @@ class Live(Said):
 class Ready(Said):
     ready = fields.Boolean()
     missing = fields.List(fields.String())
+    replicas = fields.Integer(allow_none=True, metadata={"description": REPLICAS})
 
 
 class Services(Said):
@@ -31,6 +33,7 @@ class Health(Said):
     timestamp = fields.DateTime()
     version = fields.String()
     services = fields.Nested(Services)
+    replicas = fields.Integer(allow_none=True, metadata={"description": REPLICAS})
     dead_letters = fields.Dict(
         fields.String(),
         fields.Integer(),

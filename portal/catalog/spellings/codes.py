@@ -3,6 +3,7 @@
 import re
 
 from portal.catalog.spellings.text import Unreadable, tidy
+from portal.words import _k
 
 LETTERS = r"[^\W\d_](?:[^\W\d_]|&|/|(?<=\w) (?=[^\W\d_]))*"
 JOINED = re.compile(rf"(?P<subject>{LETTERS}?)[\s\-_.*:]*(?P<number>\d[\w.]*)")
@@ -16,10 +17,10 @@ def code_of(text: str) -> str:
     tidied = tidy(text).upper()
     found = PARTED.fullmatch(tidied) or JOINED.fullmatch(tidied)
     if not found or len(found["subject"]) > LONGEST_SUBJECT:
-        raise Unreadable(f"'{tidied}' is no course code.")
+        raise Unreadable(_k("'%(text)s' is no course code."), text=tidied)
     code = f"{found['subject']}-{found['number']}"
     if len(code) > LONGEST:
-        raise Unreadable(f"'{tidied}' is longer than a course code may be.")
+        raise Unreadable(_k("'%(text)s' is longer than a course code may be."), text=tidied)
     return code
 
 

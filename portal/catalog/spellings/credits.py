@@ -4,6 +4,7 @@ import re
 from decimal import Decimal
 
 from portal.catalog.spellings.text import Unreadable, tidy
+from portal.words import _k
 
 UNIT = re.compile(r"\s*(?:credits?|credit hours?|cr|hrs?|hours?|units?)\.?$", re.IGNORECASE)
 BREAKS = re.compile(r"\s*(?:\||-|/|,|\bto\b|\bor\b)\s*", re.IGNORECASE)
@@ -17,8 +18,8 @@ def credits_of(text: str) -> tuple[Decimal, Decimal]:
     tidied = tidy(text)
     parts = BREAKS.split(UNIT.sub("", tidied))
     if not all(AMOUNT.fullmatch(part) for part in parts):
-        raise Unreadable(f"'{tidied}' is no number of credits.")
+        raise Unreadable(_k("'%(text)s' is no number of credits."), text=tidied)
     amounts = sorted(Decimal(part) for part in parts)
     if amounts[-1] > MOST or any(amount % HUNDREDTH for amount in amounts):
-        raise Unreadable(f"'{tidied}' is no number of credits.")
+        raise Unreadable(_k("'%(text)s' is no number of credits."), text=tidied)
     return amounts[0], amounts[-1]

@@ -4,6 +4,7 @@ import re
 from datetime import date
 
 from portal.catalog.spellings.text import Unreadable, says_nothing, tidy
+from portal.words import _k
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 WEEKDAY = re.compile(r"(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*[.,]?\s+", re.IGNORECASE)
@@ -29,7 +30,7 @@ def date_of(text: str) -> date | None:
     for form in FORMS:
         if found := form.fullmatch(bare):
             return made(found.groupdict(), tidied)
-    raise Unreadable(f"'{tidied}' is no date.")
+    raise Unreadable(_k("'%(text)s' is no date."), text=tidied)
 
 
 def made(parts: dict[str, str], tidied: str) -> date:
@@ -39,9 +40,11 @@ def made(parts: dict[str, str], tidied: str) -> date:
         year = int(parts["year"]) + (2000 if len(parts["year"]) == 2 else 0)
         found = date(year, month, int(parts["day"]))
     except ValueError:
-        raise Unreadable(f"'{tidied}' is no date (month first: 12/31/2021).") from None
+        raise Unreadable(
+            _k("'%(text)s' is no date (month first: 12/31/2021)."), text=tidied
+        ) from None
     if not 1900 <= found.year <= 2200:
-        raise Unreadable(f"'{tidied}' is no year of a term.")
+        raise Unreadable(_k("'%(text)s' is no year of a term."), text=tidied)
     return found
 
 

@@ -7,6 +7,7 @@ import re
 from functools import cache, lru_cache
 
 from portal.catalog.spellings.text import Unreadable, says_nothing, tidy
+from portal.words import _k
 
 NAMES = ("MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY")
 LETTERS = "MTWRFSU"
@@ -32,7 +33,7 @@ def days_of(text: str) -> int:
     words = tuple(whole(word) for word in BREAKS.split(CAPITALS.sub(" ", tidied)) if word)
     cost, days = cheapest(words, 0, -1)
     if cost >= HOPELESS or not days:
-        raise Unreadable(f"'{tidied}' names no days.")
+        raise Unreadable(_k("'%(text)s' names no days."), text=tidied)
     return sum(1 << day for day in set(days))
 
 

@@ -3,6 +3,7 @@
 import re
 
 from portal.catalog.spellings.text import Unreadable, says_nothing, tidy
+from portal.words import _k
 
 COUNT = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.0+)?", re.ASCII)
 MOST = 1_000_000
@@ -14,8 +15,8 @@ def count_of(text: str) -> int | None:
     if says_nothing(tidied):
         return None
     if not COUNT.fullmatch(tidied):
-        raise Unreadable(f"'{tidied}' is no whole number.")
+        raise Unreadable(_k("'%(text)s' is no whole number."), text=tidied)
     number = int(tidied.replace(",", "").partition(".")[0])
     if abs(number) > MOST:
-        raise Unreadable(f"'{tidied}' is more than any section could have.")
+        raise Unreadable(_k("'%(text)s' is more than any section could have."), text=tidied)
     return number

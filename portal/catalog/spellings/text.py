@@ -3,12 +3,15 @@
 import re
 import unicodedata
 
+from portal.told import Told
+from portal.words import _k
+
 NOTHING = {"", "-", "--", "N/A", "NA", "NONE", "TBA", "TBD", "TO BE ANNOUNCED", "ARR", "ARRANGED"}
 LONGEST = 60
 DASHES = re.compile(r"[\u2010-\u2015\u2212]")
 
 
-class Unreadable(ValueError):  # noqa: N818  the text is wrong, not the program
+class Unreadable(Told, ValueError):  # noqa: N818  the text is wrong, not the program
     """A field whose text makes no sense; the message is for the import's report."""
 
 
@@ -17,7 +20,7 @@ def tidy(text: str) -> str:
     plain = unicodedata.normalize("NFKC", text)
     tidied = " ".join(DASHES.sub("-", plain).split())
     if len(tidied) > LONGEST:
-        raise Unreadable(f"'{tidied[:LONGEST]}…' is too long.")
+        raise Unreadable(_k("'%(text)s…' is too long."), text=tidied[:LONGEST])
     return tidied
 
 

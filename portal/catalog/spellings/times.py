@@ -4,6 +4,7 @@ import re
 from datetime import time
 
 from portal.catalog.spellings.text import Unreadable, says_nothing, tidy
+from portal.words import _k
 
 CLOCK = re.compile(
     r"(?P<hour>\d{1,2})(?:[:.h](?P<minute>\d{2})(?::\d{2})?)?\s*(?P<half>[ap])?\.?(?:(?<=[ap.])m\.?)?",
@@ -22,11 +23,11 @@ def time_of(text: str) -> time | None:
         return named
     found = BARE.fullmatch(tidied.lower()) or CLOCK.fullmatch(tidied.lower())
     if not found or not (found["minute"] or found["half"]):
-        raise Unreadable(f"'{tidied}' is no time of day.")
+        raise Unreadable(_k("'%(text)s' is no time of day."), text=tidied)
     hour = hour_of(int(found["hour"]), found["half"])
     minute = int(found["minute"] or 0)
     if hour is None or minute > 59:
-        raise Unreadable(f"'{tidied}' is no time of day.")
+        raise Unreadable(_k("'%(text)s' is no time of day."), text=tidied)
     return time(hour, minute)
 
 

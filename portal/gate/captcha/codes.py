@@ -4,6 +4,7 @@ import re
 from secrets import compare_digest, token_hex
 
 from portal.backend import backend
+from portal.gate import traces
 from portal.gate.captcha.refusals import NotProven
 from portal.notices import codes
 from portal.seats.library import reached
@@ -38,6 +39,7 @@ def enter(account: int, typed: str) -> None:
         first = backend().redis.delete(_key(account))
     if not first:  # it was typed twice at the same time
         raise NotProven("no_code")
+    traces.proved(account, "code")
 
 
 def _key(account: int) -> str:

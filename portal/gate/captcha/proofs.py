@@ -12,9 +12,11 @@ from portal.access import visitor
 from portal.backend import backend
 from portal.breakers import Resting
 from portal.config import Settings
+from portal.gate import traces
 from portal.gate.captcha import puzzle, remote
 from portal.gate.captcha.refusals import NotProven
 from portal.gate.captcha.remote import Away, Remote
+from portal.ops import flags
 from portal.seats.library import reached
 
 Answer = TypeVar("Answer")
@@ -28,7 +30,8 @@ log = logging.getLogger(__name__)
 
 def needed() -> bool:
     """Whether anybody is asked for a proof at all."""
-    return bool(current_app.config["GATE"]) and _settings().captcha != "off"
+    gate = bool(current_app.config["GATE"])
+    return gate and _settings().captcha != "off" and flags.on("captcha")
 
 
 def proven() -> bool:
@@ -44,7 +47,7 @@ def challenge(account: int) -> dict[str, Any]:
 
 
 def check(payload: str, account: int) -> None:
-    """Take the solution of a puzzle, of which each counts once.
+    """Take the solution of a puzzle, of which each counts once, and keep how it was proved.
 
     Raises NotProven, or LedgerUnavailable where nobody can say whether it has been used.
     """
@@ -56,6 +59,7 @@ def check(payload: str, account: int) -> None:
         raise NotProven("replayed")
     if not _agreed(solved):
         raise NotProven("bad")
+    traces.proved(account, "remote" if "remote" in puzzle.told(solved) else "work")
 
 
 def prove(payload: str) -> None:
@@ -92,7 +96,7 @@ def _of_server(ask: Callable[[Remote], Answer], *, otherwise: Answer) -> Answer:
 
 def _remote() -> Remote | None:
     address = _settings().captcha
-    return remote.at(address) if "://" in address else None
+    return remote.at(address) if "://" in address and flags.on("captcha_server") else None
 
 
 def _settings() -> Settings:

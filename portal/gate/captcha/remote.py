@@ -34,7 +34,7 @@ class Remote:
 
     def __init__(self, address: str) -> None:
         self.address = urlsplit(address)
-        self.breaker = Breaker(f"The captcha server {self.address.hostname}", (Away,))
+        self.breaker = Breaker(f"The captcha server {self.address.hostname}", (Away,), "captcha")
         self._session = requests.Session()
 
     def challenge(self, account: int) -> Challenge:

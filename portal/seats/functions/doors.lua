@@ -1,8 +1,11 @@
--- The doors: what may be called.
+-- The doors: what may be called, unless the term is fenced (portal/record/fence.py).
+
+local FENCED = "FENCED the seats of the term are being restored"
 
 local function register(name, act, flags)
   local function callback(keys, args)
     local term = Term.begin(name, keys, args)
+    if redis.call("EXISTS", term:key("fence")) == 1 then return redis.error_reply(FENCED) end
     if not flags then turn(term) end
     local reply = act(term)
     reply.at, reply.wake = reply.at or term.at, reply.wake or term.wake
@@ -14,11 +17,14 @@ end
 register("submit", once(lines_of, submit))
 register("drop", once(function(ask) return { ask.section, ask.along } end, drop))
 register("leave", once(function(ask) return ask.section end, leave))
+register("adjust", once(adjusted, adjust))
+register("preview", preview, { "no-writes" })
 register("standing", standing, { "no-writes" })
 register("head", head, { "no-writes" })
 register("promote", promote)
 register("reconsider", reconsider)
 register("put_section", put_section)
+register("empty", empty)
 register("put_window", put_window)
 register("move_window", change_window("before", set_times))
 register("cancel_window", change_window("before", cancel))

@@ -11,69 +11,129 @@ end
 function Term:journal(seq, name, event, unheard)
   event.seq, event.at, event.name, event.version = seq, self.at, name, 1
   event.actor, event.correlation = self.ask.actor or "system", self.ask.correlation or ""
-  event.cause, event.request = self.cause, self.ask.request
+  event.cause, event.request, event.during = self.cause, self.ask.request, self.during
+  with(event, self.context)
   -- The one list of an event that may be empty. Quotes in a text are escaped, so this is no text.
   local json = cjson.encode(event):gsub('"times":{}', '"times":[]', 1)
   redis.call("XADD", self:key("journal"), seq .. "-0", "event", json)
   if not unheard then redis.call("PUBLISH", self:key("live"), json) end
   self:call("record")
+  self:tally(event.act and name .. " " .. event.act or name)
+end
+
+-- How often what happens, by tens of seconds: for whoever watches, and forgotten soon.
+function Term:tally(what)
+  local key = self:key("tally", math.floor(self.at / SLOT))
+  if redis.call("HINCRBY", key, what, 1) == 1 then redis.call("PEXPIRE", key, TALLIED) end
 end
 
 -- A free seat belongs to the list while anyone on it has not been passed over.
-function Term:mark_vacancy(section)
-  if section.status == "OPEN" and section.free and section.active > 0 then
-    redis.call("SADD", self:key("vacant"), section.id)
+function Term:mark_vacancy(id, counts)
+  if vacant(counts) then
+    redis.call("SADD", self:key("vacant"), id)
     self:call("promote")
   else
-    redis.call("SREM", self:key("vacant"), section.id)
+    redis.call("SREM", self:key("vacant"), id)
   end
 end
 
 local function seats_of(counts)
-  local capacity, taken, waiting, waitlist, status, _, passed = unpack(counts)
+  local capacity, taken, waiting, waitlist, status, _, passed, kept, _, shared, used = unpack(counts)
   return {
     capacity = capacity, taken = taken, waiting = waiting,
     waitlist_capacity = waitlist, status = status, passed = passed,
+    kept = (kept or 0) > 0 and kept or nil, pool_capacity = shared, pool_taken = used,
   }
 end
 
--- Count a section anew and journal what happened to it.
+-- The sections of a pool, with their counts, where these have moved along.
+local function moved_along(seq, pool)
+  local moved = {}
+  for _, each in ipairs(pool.sections) do
+    local counts = each.counts
+    if counts[10] ~= pool.capacity or counts[11] ~= pool.taken then
+      counts[6], counts[10], counts[11] = seq, pool.capacity, pool.taken
+      moved[#moved + 1] = each
+    end
+  end
+  return moved
+end
+
+local function counts_of(section, seq)
+  local shared = section.shared or {}
+  return {
+    section.capacity, section.taken, section.waiting, section.waitlist, section.status, seq, section.passed,
+    section.kept, section.unasked, shared.capacity, shared.taken,
+  }
+end
+
+-- Count a section anew, and those that share seats with it, and journal what happened to it.
 function Term:tell(seq, name, section, event)
   self:count(section)
-  section.counts = {
-    section.capacity, section.taken, section.waiting, section.waitlist, section.status, seq, section.passed,
-  }
-  redis.call("HSET", self:key("seats"), section.id, cjson.encode(section.counts))
+  section.counts = counts_of(section, seq)
+  local moved, also = section.shared and moved_along(seq, section.shared) or {}, {}
+  if section.left_pool then extend(moved, moved_along(seq, self:pool(section.left_pool))) end
+  for i, each in ipairs(moved) do also[i] = { section = each.id, seats = seats_of(each.counts) } end
   event.aggregate, event.section = "section:" .. section.id, section.id
-  event.seats = seats_of(section.counts)
+  event.seats, event.also = seats_of(section.counts), #also > 0 and also or nil
+  extend(moved, { section })
+  for _, each in ipairs(moved) do
+    redis.call("HSET", self:key("seats"), each.id, cjson.encode(each.counts))
+  end
   self:journal(seq, name, event)
-  self:mark_vacancy(section)
+  for _, each in ipairs(moved) do self:mark_vacancy(each.id, each.counts) end
+end
+
+-- Count a section of which there is nothing to tell; gives whether a seat waits for someone in line.
+function Term:look_again(section)
+  self:count(section)
+  local counts = counts_of(section, self:counts(section.id)[6])
+  redis.call("HSET", self:key("seats"), section.id, cjson.encode(counts))
+  self:mark_vacancy(section.id, counts)
+  return vacant(counts)
 end
 
 function Term:seat(name, section, student, wish, more)
   local seq, own = self:next_seq(), self:key("student", student)
-  redis.call("HSET", self:key("roster", section.id), student, table.concat({ wish.credits, seq, self.at }, ":"))
+  local reserve = reserve_for(section, wish.reserves)
+  local entry = table.concat({ wish.credits, seq, self.at, reserve }, ":")
+  redis.call("HSET", self:key("roster", section.id), student, entry)
+  self:count_reserved(section.id, reserve, 1)
   redis.call("HSET", own, "e:" .. section.id, wish.credits)
   if wish.corequisites then redis.call("HSET", own, "c:" .. section.id, cjson.encode(wish.corequisites)) end
-  local event =
-    { student = student, credits = wish.credits, registration = seq, corequisites = wish.corequisites }
+  local event = {
+    student = student, credits = wish.credits, registration = seq,
+    corequisites = wish.corequisites, reserve = reserve,
+  }
   self.decided = true
   self:tell(seq, name, section, with(event, more))
   self:reprieve_everywhere(student)
   return seq
 end
 
+-- Have those who were passed over for a seat of the pool asked again, in its other sections.
+function Term:reprieve_pool(pool)
+  for _, each in ipairs(pool and pool.sections or {}) do
+    if each.counts[7] > 0 then self:reprieve(each.id) end
+  end
+end
+
 -- Give a held seat up; everyone on its list is asked again, as it is another seat.
 function Term:release(id, student, more)
   local section, seq, own = self:section(id), self:next_seq(), self:key("student", student)
   local entry = redis.call("HGET", self:key("roster", id), student)
-  local credits, registration = entry:match("(%d+):(%d+)")
-  local event = { student = student, credits = tonumber(credits), registration = tonumber(registration) }
+  local credits, registration, reserve = entry:match("(%d+):(%d+):%d+:?(%d*)")
+  local event = {
+    student = student, credits = tonumber(credits), registration = tonumber(registration),
+    reserve = tonumber(reserve),
+  }
+  self:count_reserved(id, event.reserve, -1)
   redis.call("HDEL", self:key("roster", id), student)
   redis.call("HDEL", own, "e:" .. id, "c:" .. id)
-  redis.call("DEL", self:key("passed", id))
+  redis.call("DEL", self:key("passed", id), self:key("aside", id))
   self.decided = true
   self:tell(seq, "dropped", section, with(event, more))
+  self:reprieve_pool(section.shared)
   self:reprieve_everywhere(student)
   return section, seq, event.registration
 end
@@ -96,6 +156,8 @@ end
 function Term:unqueue(section, student)
   redis.call("ZREM", self:key("queue", section.id), student)
   redis.call("HDEL", self:key("passed", section.id), student)
+  redis.call("HDEL", self:key("passes", section.id), student)
+  redis.call("SREM", self:key("aside", section.id), student)
   redis.call("HDEL", self:key("student", student), "w:" .. section.id)
   self.decided = true
 end
@@ -109,8 +171,8 @@ end
 
 -- A refusal with its receipt: nobody's counts move, so no page is told.
 local function refuse(term, act, id, reasons, more)
-  local json, seq = redis.call("HGET", term:key("seats"), id), term:next_seq()
-  local counts = json and cjson.decode(json) or nil
+  local counts, seq = term:counts(id), term:next_seq()
+  for _, reason in ipairs(reasons) do term:tally("reason " .. reason.code) end
   term:journal(seq, "refused", with({
     aggregate = "section:" .. id, section = id, student = term.ask.student,
     act = act, reasons = reasons, seats = counts and seats_of(counts),

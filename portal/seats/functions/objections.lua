@@ -1,24 +1,34 @@
 -- Why not: what stands between a student and a section.
 
--- Objects unless one of the windows is open, with the most hopeful thing that is true of them.
-function Term:object_window(reasons, windows)
-  local opens, closed
-  local found = #windows > 0 and redis.call("HMGET", self:key("windows"), unpack(windows)) or {}
-  for _, json in ipairs(found) do
+-- The one of these windows that is open, of several the one that opened last; else what bars, with
+-- the most hopeful thing that is true of them.
+local function window_now(term, windows)
+  local current, since, opens, closed
+  local found = #windows > 0 and redis.call("HMGET", term:key("windows"), unpack(windows)) or {}
+  for i, json in ipairs(found) do
     local window = json and cjson.decode(json)
     if window and window.state ~= "canceled" then
-      if self.at < window.opens then
+      if term.at < window.opens then
         opens = math.min(opens or window.opens, window.opens)
-      elseif self.at < window.closes and window.state == "scheduled" then
-        return
+      elseif term.at < window.closes and window.state == "scheduled" then
+        if not current or window.opens > since then current, since = windows[i], window.opens end
       else
         closed = math.max(closed or window.closes, window.closes)
       end
     end
   end
-  if opens then return object(reasons, "window_before", { opens = opens }) end
-  if closed then return object(reasons, "window_ended", { closes = closed }) end
-  object(reasons, "window_unscheduled")
+  local barred = {}
+  if current then return current, barred end
+  if opens then object(barred, "window_before", { opens = opens })
+  elseif closed then object(barred, "window_ended", { closes = closed })
+  else object(barred, "window_unscheduled") end
+  return nil, barred
+end
+
+-- Decide by these windows from here on, looked at once: what happens is journaled with the open one.
+function Term:enter(windows)
+  if self.windows == windows then return end
+  self.windows, self.during, self.barred = windows, window_now(self, windows)
 end
 
 -- What a student's own seats have against another one; `along` are courses had with it.
@@ -42,6 +52,14 @@ function Term:object_selections(reasons, section, mine, terms, along)
   if #missing > 0 then object(reasons, "corequisite", { missing = missing }) end
 end
 
+-- What there is to say of a section that has no seat for one.
+local function full(section)
+  local kept = section.free and math.min(section.kept, section.capacity - section.taken) or 0
+  local facts = { waiting = section.waiting, waitlist_capacity = section.waitlist }
+  if kept > 0 then facts.kept, facts.kept_for = kept, keepers(section) end
+  return facts
+end
+
 local function permitted(reasons, waived)
   if not waived then return reasons end
   local left, passes = {}, {}
@@ -57,7 +75,8 @@ end
 -- caller's own rules.
 function Term:objections(section, mine, terms, along)
   local reasons = {}
-  self:object_window(reasons, terms.windows or {})
+  self:enter(terms.windows or {})
+  extend(reasons, self.barred)
   if not section then
     object(reasons, "section_unknown")
   else

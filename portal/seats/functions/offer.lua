@@ -1,31 +1,6 @@
 -- What the registrar sets: sections and windows.
 
-local function put_section(term)
-  local ask, event = term.ask, {}
-  local key = term:key("section", ask.section)
-  if behind(term) then return { error = "behind" } end
-  if tonumber(redis.call("HGET", key, "version") or -1) >= ask.version then return {} end
-  local facts = { "version", ask.version }
-  for _, field in ipairs(FIELDS) do
-    event[field] = ask[field]
-    extend(facts, { field, field == "times" and cjson.encode(ask.times) or ask[field] })
-  end
-  redis.call("HSET", key, unpack(facts))
-  redis.call("DEL", term:key("passed", ask.section)) -- other terms, so all are asked again
-  event.section_version = ask.version
-  local seq = term:next_seq()
-  term:tell(seq, "section_set", term:section(ask.section), event)
-  return { seq = seq }
-end
-
--- Windows -----------------------------------------------------------------------------------------
-
-local function window_of(term, id)
-  local json = redis.call("HGET", term:key("windows"), id)
-  return json and cjson.decode(json)
-end
-
--- Note when the next window opens or closes, so that whatever comes then finds it turned.
+-- Note when the next window opens or closes or a reserve ends: whatever comes then finds it so.
 local function plan(term)
   local due
   for _, json in pairs(hash(term:key("windows"))) do
@@ -33,7 +8,75 @@ local function plan(term)
     local turns = not window.opened and window.opens or not window.ended and window.closes
     if turns and window.state ~= "canceled" then due = math.min(due or turns, turns) end
   end
+  local reserve = tonumber(redis.call("ZRANGE", term:key("reserves"), 0, 0, "WITHSCORES")[2])
+  if reserve then due = math.min(due or reserve, reserve) end
   if due then redis.call("SET", term:key("next"), due) else redis.call("DEL", term:key("next")) end
+end
+
+-- Close a canceled section's waitlist and give its seats up, so many at most in one step: nobody
+-- can claim there any more. True while something is left.
+local function vacate(term, section)
+  local left, emptying = term.ask.batch, term:key("emptying")
+  local waiting = redis.call("ZRANGE", term:key("queue", section.id), 0, left - 1)
+  for _, student in ipairs(waiting) do
+    term:unqueue(section, student)
+    term:tell(term:next_seq(), "left", section, { student = tonumber(student), canceled = true })
+  end
+  local roster = ids(hash(term:key("roster", section.id)))
+  for i = 1, math.min(left - #waiting, #roster) do term:release(section.id, roster[i], { canceled = true }) end
+  local rest = redis.call("HLEN", term:key("roster", section.id)) + redis.call("ZCARD", term:key("queue", section.id))
+  if rest == 0 then
+    redis.call("SREM", emptying, section.id)
+    return false
+  end
+  redis.call("SADD", emptying, section.id)
+  term:call("promote")
+  return true
+end
+
+local function empty(term)
+  local section = term:section(term.ask.section)
+  if section and section.status == "CANCELED" then return { more = vacate(term, section) } end
+  redis.call("SREM", term:key("emptying"), term.ask.section) -- it was opened again
+  return { more = false }
+end
+
+local function put_section(term)
+  local ask, event = term.ask, {}
+  local key = term:key("section", ask.section)
+  if behind(term) then return { error = "behind" } end
+  local version, status = unpack(redis.call("HMGET", key, "version", "status"))
+  if tonumber(version or -1) >= ask.version then
+    return { more = status == "CANCELED" and vacate(term, term:section(ask.section)) }
+  end
+  local left = term:join_pool(ask.section, ask.pool)
+  local facts = { "version", ask.version, "pool", ask.pool and ask.pool.id or 0 }
+  extend(facts, { "reserves", cjson.encode(ask.reserves) })
+  if term:plan_reserves(ask.section, ask.reserves) then plan(term) end
+  for _, field in ipairs(FIELDS) do
+    event[field] = ask[field]
+    extend(facts, { field, field == "times" and cjson.encode(ask.times) or ask[field] })
+  end
+  redis.call("HSET", key, unpack(facts))
+  -- Other terms, so all are asked again.
+  redis.call("DEL", term:key("passed", ask.section), term:key("aside", ask.section))
+  event.section_version, event.pool = ask.version, ask.pool and ask.pool.id
+  event.pool_version = ask.pool and ask.pool.version
+  event.reserves = #ask.reserves > 0 and ask.reserves or nil
+  local seq = term:next_seq()
+  local section = term:section(ask.section)
+  section.left_pool = left
+  term:tell(seq, "section_set", section, event)
+  term:reprieve_pool(section.shared)
+  if left then term:reprieve_pool(term:pool(left)) end
+  return { seq = seq, more = section.status == "CANCELED" and vacate(term, section) }
+end
+
+-- Windows -----------------------------------------------------------------------------------------
+
+local function window_of(term, id)
+  local json = redis.call("HGET", term:key("windows"), id)
+  return json and cjson.decode(json)
 end
 
 local function set_window(term, id, window, name)
@@ -48,6 +91,10 @@ local function set_window(term, id, window, name)
   return { seq = seq }
 end
 
+local function moved_since(window, was)
+  return was and (window.opens ~= was[1] or window.closes ~= was[2])
+end
+
 -- A change to a window that is "before" or "running"; `change` gives what is wrong, or nothing.
 local function change_window(phase, change)
   return function(term)
@@ -57,6 +104,7 @@ local function change_window(phase, change)
     elseif window.state == "closed" or term.at >= window.closes then wrong = "already_ended"
     elseif phase == "before" and term.at >= window.opens then wrong = "already_open"
     elseif phase == "running" and term.at < window.opens then wrong = "not_open"
+    elseif moved_since(window, term.ask.was) then wrong = "changed"
     else wrong = change(window, term) end
     if wrong then return { error = wrong } end
     return set_window(term, term.ask.window, window, "window_set")
@@ -99,7 +147,21 @@ local function reprieve_all(term)
   for _, id in ipairs(marked) do term:reprieve(tonumber(id)) end
 end
 
--- Turn the windows that have opened or closed since the last decision, before the next is made.
+-- Seats that are kept no longer are anybody's, so all in line are asked again.
+local function open_reserves(term)
+  local due = redis.call("ZRANGEBYSCORE", term:key("reserves"), "-inf", term.at)
+  for i, id in ipairs(due) do due[i] = tonumber(id) end
+  table.sort(due)
+  for _, id in ipairs(due) do
+    local section = term:section(id)
+    redis.call("DEL", term:key("passed", id), term:key("aside", id))
+    term:plan_reserves(id, section.reserves)
+    term:tell(term:next_seq(), "reserve_opened", section, {})
+  end
+  if #due > 0 then plan(term) end
+end
+
+-- Turn what is due since the last decision, before the next is made.
 local function turn(term)
   local due = tonumber(redis.call("GET", term:key("next")))
   if not due or term.at < due then return end
@@ -119,6 +181,7 @@ local function turn(term)
       extend(turned, { { id, "closed" } })
     end
   end
+  open_reserves(term)
 end
 
 local function turned(term) return { turned = term.turned } end

@@ -17,7 +17,8 @@ local function drop(term)
   end
   local mine, drops = term:selections(ask.student), term:key("drops", ask.student)
   local day, resets = today(ask.days, term.at)
-  term:object_window(reasons, ask.windows)
+  term:enter(ask.windows)
+  extend(reasons, term.barred)
   for i, id in ipairs(leaving) do
     if not mine.held[id] then object(reasons, "not_enrolled", i > 1 and { section = id } or nil) end
   end
@@ -65,7 +66,24 @@ end
 
 -- Waitlists ---------------------------------------------------------------------------------------
 
-local function head(term) return { students = term:actives(term.ask.section, term.ask.n) } end
+-- The first who may have a seat; a kept one none of those may have who are set aside.
+local function heads(term, section, n) return term:actives(section.id, n, not unkept(section)) end
+
+local function head(term)
+  local section = term:section(term.ask.section)
+  return { students = section and heads(term, section, term.ask.n) or {} }
+end
+
+-- How many passes count by the term's rule, which names reasons, and whether this one loses the place.
+local function count_pass(term, section, student, reasons)
+  local rule, counts = term.ask.passes, false
+  for _, reason in ipairs(rule and reasons or {}) do
+    counts = counts or not rule.codes or rule.codes[reason.code]
+  end
+  if not counts then return end
+  local passes = redis.call("HINCRBY", term:key("passes", section.id), student, 1)
+  return passes, passes >= rule.most or nil
+end
 
 -- Give a waiter a seat, or note why not; true if it was given. In a swap the old seat goes with it.
 local function consider(term, section, candidate)
@@ -78,14 +96,22 @@ local function consider(term, section, candidate)
   rest.held[section.id] = place.credits
   if instead then term:object_loss(reasons, mine, rest) end
   if #reasons == 0 then
-    term:unqueue(section, student)
+    -- Before the waiter leaves the list: what follows from it counts who is on it.
     if instead then term:release(instead, student, { swap = section.id }) end
+    term:unqueue(section, student)
     term:seat("promoted", section, student, candidate, { instead = instead or nil })
     return true
   end
+  local passes, lost = count_pass(term, section, student, reasons)
   redis.call("HSET", term:key("passed", section.id), student, cjson.encode(reasons))
+  redis.call("SREM", term:key("aside", section.id), student)
   redis.call("SADD", term:key("marked"), section.id)
-  term:tell(term:next_seq(), "passed_over", section, { student = student, reasons = reasons })
+  local event = { student = student, reasons = reasons, passes = passes, lost = lost }
+  term:tell(term:next_seq(), "passed_over", section, event)
+  if lost then
+    term:unqueue(section, student)
+    term:tell(term:next_seq(), "left", section, { student = student, lost = true })
+  end
   return false
 end
 
@@ -93,19 +119,27 @@ local function promote(term)
   local ask, section = term.ask, term:section(term.ask.section)
   -- The seats of a section that is not open are nobody's, so nobody is passed over for one.
   if not section or section.status ~= "OPEN" then return { more = false } end
-  local candidates, promoted, passed = {}, {}, {}
+  local candidates, promoted, passed, aside = {}, {}, {}, {}
   for _, candidate in ipairs(ask.candidates) do candidates[candidate.student] = candidate end
-  for _, student in ipairs(term:actives(section.id, #ask.candidates + 1)) do
-    if not section.free or not candidates[student] then break end
-    local given = consider(term, section, candidates[student])
-    extend(given and promoted or passed, { student })
+  for _, student in ipairs(heads(term, section, #ask.candidates + 1)) do
+    term:count(section) -- of a pool it depends on the other sections too
+    -- Who was set aside before may have no seat but one that is kept for nobody.
+    if unkept(section) or not term:is_aside(section, student) then
+      if not (section.free and candidates[student] and term:comes_first(section, student)) then break end
+      if unkept(section) or reserve_for(section, candidates[student].reserves) then
+        local given = consider(term, section, candidates[student])
+        extend(given and promoted or passed, { student })
+      else
+        term:set_aside(section, student)
+        extend(aside, { student })
+      end
+    end
   end
-  term:mark_vacancy(section)
-  return { promoted = promoted, passed = passed, more = section.free and section.active > 0 }
+  return { promoted = promoted, passed = passed, aside = aside, more = term:look_again(section) }
 end
 
 local function reconsider(term)
-  return { seq = term:reprieve(term.ask.section) }
+  return { seq = term:reprieve(term.ask.section, term.ask.student) }
 end
 
 -- A ledger that knows less than the record has lost something: it must not decide on that ground.

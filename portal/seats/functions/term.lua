@@ -12,14 +12,20 @@
 --   roster:<id>      hash: student -> credits:seq:at      windows   hash: window -> JSON
 --   queue:<id>       zset: students by ticket             vacant    set: a free seat and a waiter
 --   passed:<id>      hash: student -> reasons, JSON       journal   stream: <seq>-0 -> event, JSON
---   marked           set: sections with passed-over       next      when a window turns next
+--   passes:<id>      hash: student -> passes that count   next      when a window turns next
+--   marked           set: sections with passed-over       pools     hash: pool -> capacity:version
+--   pool:<id>        set: its sections
 --   drops:<student>  hash: day -> how many                seq       number of the last event
+--   emptying         set: canceled sections with somebody in them yet
+--   fence            why nothing may be decided
 --   student:<id>     hash: e:<section> -> credits         woken     hash: workers called
 --                          c:<section> -> its corequisites, JSON
 --                          w:<section> -> ticket:credits:at, then :section to be given up for it
 --   request:<student>:<key>  what was answered, for a day
+--   tally:<ten seconds>      hash: what happened -> how often, for a while
 
 local DAY = 24 * 60 * 60 * 1000
+local SLOT, TALLIED = 10000, 20 * 60 * 1000 -- ms
 local FIELDS = { "status", "capacity", "waitlist", "prior", "course", "credits_min", "credits_max", "times" }
 
 local function hash(key)
@@ -107,15 +113,20 @@ function Term:count(section)
   section.waiting = redis.call("ZCARD", self:key("queue", section.id))
   section.passed = redis.call("HLEN", self:key("passed", section.id))
   section.active = section.waiting - section.passed
-  section.free = section.taken < section.capacity
+  self:count_kept(section)
+  section.shared = section.pool > 0 and self:pool(section.pool, section) or nil
+  local shared = section.shared
+  section.free = section.taken < section.capacity and (not shared or shared.taken < shared.capacity)
   return section
 end
 
 function Term:section(id)
-  local values = redis.call("HMGET", self:key("section", id), unpack(FIELDS))
-  if not values[1] then return nil end
-  local section = { id = id }
-  for i, field in ipairs(FIELDS) do section[field] = tonumber(values[i]) or values[i] end
+  local values = redis.call("HMGET", self:key("section", id), "pool", "reserves", unpack(FIELDS))
+  if not values[3] then return nil end
+  local pool, reserves = values[1], values[2]
+  local section = { id = id, pool = tonumber(pool or 0), reserves = {} }
+  if reserves and #reserves > 2 then section.reserves = cjson.decode(reserves) end
+  for i, field in ipairs(FIELDS) do section[field] = tonumber(values[i + 2]) or values[i + 2] end
   section.times = cjson.decode(section.times)
   return self:count(section)
 end
@@ -161,13 +172,14 @@ function Term:position(section, student)
   return redis.call("ZRANK", self:key("queue", section), student) + 1
 end
 
--- The first n waiters who are not passed over.
-function Term:actives(section, n)
+-- The first n waiters who are not passed over; with `unasked` none who are set aside either.
+function Term:actives(section, n, unasked)
   local found, from, page = {}, 0, nil
   repeat
     page = redis.call("ZRANGE", self:key("queue", section), from, from + n - 1)
     for _, student in ipairs(page) do
       local passed = redis.call("HEXISTS", self:key("passed", section), student) == 1
+        or unasked and redis.call("SISMEMBER", self:key("aside", section), student) == 1
       if not passed and #found < n then found[#found + 1] = tonumber(student) end
     end
     from = from + n

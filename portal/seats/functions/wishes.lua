@@ -15,6 +15,7 @@ end
 -- An option's parts, each with its section, what stands in its way, and whether a seat is free.
 local function weigh(term, mine, option, instead)
   local rest, parts, along, gained = without(mine, { [instead or 0] = true }), {}, {}, nil
+  local shared = {} -- seats of each pool that go to other parts
   for i, wish in ipairs(option) do
     parts[i] = { wish = wish, section = term:section(wish.section), reasons = {} }
     if parts[i].section then along[parts[i].section.course] = true end
@@ -33,7 +34,8 @@ local function weigh(term, mine, option, instead)
       object(part.reasons, "already_waiting", { position = term:position(wish.section, term.ask.student) })
     else
       part.reasons = term:objections(section, rest, wish, along)
-      part.seat = section and section.free and section.active == 0
+      part.seat = section and term:claimable(section, wish.reserves, instead, shared[section.pool])
+      if part.seat then shared[section.pool] = (shared[section.pool] or 0) + 1 end
       if section then rest.held[wish.section] = wish.credits end
       gained = gained or part
     end
@@ -63,6 +65,7 @@ local function join(term, section, wish, instead)
   local place = table.concat({ seq, wish.credits, term.at, instead }, ":")
   redis.call("ZADD", term:key("queue", section.id), seq, ask.student)
   redis.call("HSET", term:key("student", ask.student), "w:" .. section.id, place)
+  if section.kept > 0 and not reserve_for(section, wish.reserves) then term:set_aside(section, ask.student) end
   local position = term:position(section.id, ask.student)
   local event =
     { student = ask.student, credits = wish.credits, ticket = seq, position = position, instead = instead }
@@ -115,22 +118,22 @@ local function take(term, parts, line, rank)
   return { outcome = outcome, rank = rank, taken = answers }
 end
 
--- Why an option could not be had, part by part.
-local function turn_down(term, parts, line)
+-- Why an option could not be had, part by part; of one that others come before, with its rank.
+local function turn_down(term, parts, line, rank)
   local culprit, answers = nil, {}
   for _, part in ipairs(parts) do
     local section, reasons = part.section, part.reasons
     if section and not (part.had or part.seat or part.waits) then
-      local list = { waiting = section.waiting, waitlist_capacity = section.waitlist }
       local room = section.waiting < section.waitlist
-      object(reasons, line.wait and not room and "waitlist_full" or "full", list)
+      object(reasons, line.wait and not room and "waitlist_full" or "full", full(section))
     end
     if #reasons > 0 then culprit = culprit or part.wish.section end
     if part.had and #reasons == 0 then object(reasons, "already_enrolled") end
   end
   for i, part in ipairs(parts) do
     if #part.reasons == 0 then object(part.reasons, "together", { section = culprit }) end
-    answers[i] = refuse(term, "claim", part.wish.section, part.reasons, { instead = line.instead })
+    local more = { instead = line.instead, rank = (rank or 1) > 1 and rank or nil }
+    answers[i] = refuse(term, "claim", part.wish.section, part.reasons, more)
     -- Whoever asks again may have cleared the way.
     if part.waits then term:reprieve(part.wish.section, term.ask.student) end
   end
@@ -165,7 +168,7 @@ local function decide(term, line)
   end
   local refused = {}
   for rank, parts in ipairs(weighed) do
-    if rank ~= chosen then refused[#refused + 1] = turn_down(term, parts, line) end
+    if rank ~= chosen then refused[#refused + 1] = turn_down(term, parts, line, rank) end
   end
   local said = chosen and take(term, weighed[chosen], line, chosen) or { outcome = "refused", rank = 0 }
   said.refused = refused
@@ -174,6 +177,7 @@ end
 
 local function submit(term)
   local lines = {}
+  term:enter(term.ask.windows)
   for i, line in ipairs(term.ask.lines) do lines[i] = decide(term, line) end
   return { at = term.at, lines = lines }
 end

@@ -20,6 +20,7 @@ from portal.student import bp, fragments, wish
 from portal.student.amounts import amounts
 from portal.student.asking import card_of, seen
 from portal.student.forms import form, seats_of
+from portal.student.kept import told as told_of
 from portal.student.outcomes import closing
 from portal.student.pages import mine_of
 from portal.student.partners import Group, groups
@@ -123,6 +124,7 @@ def _form(now: Scene, card: Card, template: str, why: str, **facts: Any) -> str:
         amounts=amounts(card),
         limit=amount(now.limit),
         counts=counts(seats_of(card)),
+        kept=told_of(now, card),
         last=last_time(now.term.id).get(card.course_id),
         **facts,
     )

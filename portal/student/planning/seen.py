@@ -13,7 +13,7 @@ from portal.plans.plan import Line, Option, Part, Plan
 from portal.seats.answers import Reason, Seats
 from portal.seats.case import points
 from portal.seats.reasons import Told, told
-from portal.student import fragments
+from portal.student import fragments, kept
 from portal.student.amounts import amounts
 from portal.student.listing import classes, unknown
 from portal.student.scene import Scene
@@ -33,6 +33,7 @@ class SeenPart:
     amounts: list[str]  # credits to choose from
     chosen: str
     counts: Markup
+    kept: list[kept.Kept]
     last: LastTime | None
 
 
@@ -135,5 +136,6 @@ def _part(scene: Scene, part: Part, seats: dict[int, Seats], last: dict[int, Las
         amounts=amounts(card) if card else [],
         chosen="" if part.credits is None else points(part.credits),
         counts=counts(known) if known and seats else Markup(),
+        kept=kept.told(scene, card) if card and seats else [],
         last=last.get(card.course_id) if card else None,
     )

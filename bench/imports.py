@@ -1,0 +1,116 @@
+"""How long a large import takes, and how much memory: `python bench/imports.py [users] [seats]`.
+
+With seats, so many enrollments of these users are in it too, in classes of 100.
+"""
+
+import io
+import json
+import resource
+import sys
+import tempfile
+import time
+import zipfile
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from bench import stage
+from portal import backend
+from portal.config import Settings
+from portal.imports.oneroster.columns import COLUMNS, MORE
+from portal.imports.options import Options
+from portal.imports.report import Report
+from portal.imports.run import import_files
+from portal.record.drain import drain
+
+USERS, SEATS = 200_000, 0
+CLASS = 100  # seats
+
+
+def main() -> None:
+    """Import so many generated students, then the same again, and print what it took."""
+    count, seats = (int(each) for each in (*sys.argv[1:], *(USERS, SEATS)[len(sys.argv) - 1 :]))
+    with ExitStack() as stack:
+        stage.servers(stack)
+        backend.connect(Settings.read())
+        path = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "roster.zip"
+        generate(path, count, seats)
+        size = path.stat().st_size / 2**20
+        print(f"{count:,} students, {seats:,} seats, {size:.1f} MB packed")
+        before = peak()
+        for name, dry in (("dry run", True), ("import", False), ("the same again", False)):
+            began, steps = time.monotonic(), dict[str, float]()
+            done = import_files(
+                path,
+                Options(layout="oneroster"),
+                Report(),
+                lambda step, *_, steps=steps: steps.setdefault(step, time.monotonic()),
+                dry=dry,
+            )
+            ends = time.monotonic()
+            recorded = sum(drain(term, seconds=3600) for term in done.terms)
+            if recorded:
+                print(f"{recorded:,} events recorded in {time.monotonic() - ends:.1f} s")
+            seated = f", of it seats {ends - steps['seating']:.1f} s" if "seating" in steps else ""
+            told = {kind: done.counts.get(kind) for kind in ("student", "enrollment")}
+            print(
+                f"{name}: {ends - began:.1f} s{seated}, peak {peak():.0f} MB ({before:.0f} before)"
+            )
+            print(f"  {told}")
+
+
+def generate(path: Path, count: int, seats: int) -> None:
+    """A zip with so many students, and so many enrollments of them."""
+    files: dict[str, Iterable[str]] = {"users": users(count), "roles": roles(count)}
+    if seats:
+        classes = -(-seats // CLASS)
+        files |= {
+            "orgs": ["cs,,,Computing,department,CS,\n"],
+            "academicSessions": ["t,,,Fall 2030,semester,2030-08-31,2030-12-18,,2031\n"],
+            "courses": (f"c{each},,,,Course {each},CS-{each},,cs,,\n" for each in range(classes)),
+            "classes": (
+                f"{each},,,Course {each},,c{each},,,,,t,,,,{open_()}\n" for each in range(classes)
+            ),
+            "enrollments": enrollments(count, seats),
+        }
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
+        modes = "".join(f"file.{file},bulk\n" for file in files)
+        packed.writestr("manifest.csv", f"propertyName,value\noneroster.version,1.2\n{modes}")
+        for file, lines in files.items():
+            with packed.open(f"{file}.csv", "w") as entry, io.TextIOWrapper(entry) as out:
+                more = [MORE] if file == "classes" else []
+                out.write(",".join([*COLUMNS[file].split(), *more]) + "\n")
+                out.writelines(lines)
+
+
+def open_() -> str:
+    """That a class is open, as its last cell tells it."""
+    told = json.dumps({"status": "OPEN", "capacity": CLASS, "credits": [100, 100]})
+    return '"' + told.replace('"', '""') + '"'
+
+
+def enrollments(count: int, seats: int) -> Iterator[str]:
+    for number in range(seats):
+        yield f"e{number},,,{number // CLASS},,u{number % count},student,,,\n"
+
+
+def users(count: int) -> Iterator[str]:
+    for number in range(count):
+        name = f"Given{number},Family{number}"
+        yield f"u{number},,,true,user{number},,{name},,N{number},u{number}@example.edu{',' * 11}\n"
+
+
+def roles(count: int) -> Iterator[str]:
+    for number in range(count):
+        yield f"r{number},,,u{number},primary,student,,,org,\n"
+
+
+def peak() -> float:
+    """MB that this process has held at most."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,186 @@
+"""`make measure PART=caches`: what a part costs or brings, on against off, by turns in one run.
+
+The part is switched by its flag while the portal runs, as an admin would, and all else stays as it
+is. Told are the median of each with its spread, and their ratio.
+"""
+
+import argparse
+import os
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from itertools import count
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT)]
+
+from rq import Queue  # noqa: E402
+from rq.serializers import JSONSerializer  # noqa: E402
+
+from bench import load, portal_on_trial, stage  # noqa: E402
+from bench.stage import cli, patiently, started, web  # noqa: E402
+from portal import create_app  # noqa: E402
+from portal.backend import backend  # noqa: E402
+from portal.breakers import Breaker, Resting  # noqa: E402
+from portal.children import Child  # noqa: E402
+from portal.config import Settings  # noqa: E402
+from portal.db import transaction  # noqa: E402
+from portal.kept import Kept  # noqa: E402
+from portal.ops import flags  # noqa: E402
+from portal.ops.flags import Switching  # noqa: E402
+from portal.ops.models import Flag  # noqa: E402
+from portal.pools import Pools  # noqa: E402
+from tests import cast  # noqa: E402
+
+PORT, CONNECTIONS, STUDENTS = 8794, 32, 200
+# Of these, one queue alone is scaled, also on a machine that would hardly do so.
+POOLS = "notify=1-4@20 record=1-1@99 promote=1-1@99 maintain=1-1@99 errands=1-1@99"
+HEARD = 2 * flags.EVERY + 0.5  # seconds until all processes have heard of a flag
+JOBS, JOB = 60, 0.2  # a backlog, and the seconds that each job of it takes
+CALLS, SILENCE = 60, 0.05  # to a service outside that is away, and the seconds until that is known
+
+Work = Callable[["Trial"], float]
+
+
+class Trial:
+    """The portal that is measured, in a term of its own."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        os.environ.setdefault("FAIRSEAT_WORKERS", POOLS)
+        self.folder = stage.servers(stack)
+        self.app = create_app(Settings.read())
+        self.admin = cast.an_account("measurer").id
+        for queue in ("record", "promote"):
+            started(stack, Child(queue, cli("worker", queue), self.folder.log(queue)))
+        started(stack, Child("clock", cli("clock"), self.folder.log("clock")))
+        started(stack, web(self.folder, "web", PORT, "wsgi:app"))
+        patiently(lambda: load.run(PORT, [_get("/live", "")] * 50, CONNECTIONS))
+        self.term = stack.enter_context(portal_on_trial.a_rush(STUDENTS))
+
+    def switch(self, part: str, *, on: bool) -> None:
+        """Switch it, and wait until every process has heard."""
+        with transaction() as session:
+            flag = session.get(Flag, part)
+            wanted = Switching(part, on, flag.version if flag else 0, "measured")
+            flags.switch(session, wanted, self.admin)
+        time.sleep(HEARD)
+
+
+def claims(trial: Trial) -> float:
+    """Claims answered a second."""
+    wishes = portal_on_trial.claims(trial.app, trial.term, STUDENTS, 3)
+    return load.run(PORT, wishes, CONNECTIONS).rate
+
+
+def pages(trial: Trial) -> float:
+    """Pages of sections a second."""
+    cookies = portal_on_trial.sessions(trial.app, "bench", STUDENTS)
+    asked = [_get(f"/terms/{trial.term}", each) for each in cookies]
+    return load.run(PORT, asked, CONNECTIONS).rate
+
+
+def failing(part: str) -> Work:
+    """Calls a second that know what they are at, to a service outside that is away."""
+
+    def work(_trial: Trial) -> float:
+        flags.read()
+        breaker = Breaker("Measured", (TimeoutError,), part)
+        return CALLS / _seconds(lambda: [_call(breaker) for _ in range(CALLS)])
+
+    return work
+
+
+def backlog(trial: Trial) -> float:
+    """Jobs a second out of a backlog that no one worker could be done with soon."""
+    queue = Queue("notify", connection=backend().redis, serializer=JSONSerializer)
+    with _supervised(trial) as pools:
+        for _ in range(JOBS):
+            queue.enqueue("time.sleep", JOB, result_ttl=0)
+
+        def until_done() -> None:
+            while queue.count:
+                pools.look_after()
+                time.sleep(0.05)
+
+        return JOBS / _seconds(until_done)
+
+
+PARTS: dict[str, Work] = {
+    "waiting_room": claims,
+    "captcha": claims,
+    "rate_limits": claims,
+    "live_push": claims,
+    "bulkheads": claims,
+    "caches": pages,
+    "autoscaling": backlog,
+    "mail_breaker": failing("mail"),
+    "captcha_breaker": failing("captcha"),
+    "provider_breaker": failing("provider"),
+}
+
+
+def main() -> None:
+    """Measure and print."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("part", choices=PARTS)
+    options.add_argument("--runs", type=int, default=5)
+    asked = options.parse_args()
+    found: dict[bool, list[float]] = {True: [], False: []}
+    with ExitStack() as stack:
+        trial = Trial(stack)
+        work = PARTS[asked.part]
+        work(trial)  # the first is never like the others
+        for number in range(2 * asked.runs):
+            on = number % 2 == 0
+            trial.switch(asked.part, on=on)
+            found[on].append(work(trial))
+            print(f"{asked.part} {'on ' if on else 'off'} {found[on][-1]:8.1f}/s", flush=True)
+    for on, rates in found.items():
+        spread = f"{min(rates):.1f} to {max(rates):.1f}"
+        print(f"{'on ' if on else 'off'} {statistics.median(rates):8.1f}/s ({spread})")
+    ratio = statistics.median(found[True]) / statistics.median(found[False])
+    print(f"on / off: {ratio:.2f}")
+
+
+@contextmanager
+def _supervised(trial: Trial) -> Iterator[Pools]:
+    numbers = count(1)
+
+    def child(name: str, *arguments: str) -> Child:
+        return Child(f"{name}-{next(numbers)}", cli(*arguments), trial.folder.log(name))
+
+    kept = [Kept(child("notify", "worker", "notify"))]
+    kept[0].start()
+    pools = Pools(kept, child, lambda: backend().settings.redis_url)
+    try:
+        yield pools
+    finally:
+        for each in (*pools.leaving, *(one.child for one in kept)):
+            each.stop()
+
+
+def _call(breaker: Breaker) -> None:
+    with suppress(TimeoutError, Resting):
+        breaker.call(_silence)
+
+
+def _silence() -> None:
+    time.sleep(SILENCE)
+    raise TimeoutError
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def _get(address: str, cookies: str) -> bytes:
+    return f"GET {address} HTTP/1.1\r\nHost: 127.0.0.1\r\nCookie: {cookies}\r\n\r\n".encode()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+"""An admin imports through the page, with what is wrong in sight, and a student sees the result."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from e2e.person import Meet, Person
+from portal.catalog.models import Section, Term
+from tests import cast as builders
+from tests.imports.campus import Campus
+from tests.imports.makers import as_zip
+
+
+@pytest.fixture
+def files(term: Term, tmp_path: Path) -> Path:
+    """A section that is new to the term, in a zip; one row of it makes no sense."""
+    campus = Campus(crn="77001")
+    campus.rows["courses.csv"][0]["title"] = "Imported just now"
+    campus.meets(crn="77001").restriction("must_be", "level", "Graduate", crn="99")
+    path = tmp_path / "semester.zip"
+    path.write_bytes(as_zip(campus))
+    assert term
+    return path
+
+
+def send(boss: Person, files: Path, term: Term) -> None:
+    boss.go("/admin/imports")
+    boss.page.get_by_label("Files", exact=True).set_input_files(files)
+    boss.page.get_by_label("Term", exact=True).fill(term.name)
+    boss.page.get_by_role("button", name="Send and preview").click()
+    expect(boss.page.get_by_role("button", name="Apply all of it")).to_be_visible()
+
+
+def test_a_student_sees_a_section_once_it_is_applied(
+    meet: Meet, term: Term, section: Section, files: Path
+) -> None:
+    builders.an_open_window(term)
+    boss, ada = meet("max"), meet("ada").enter(term)
+    expect(ada.row(section)).to_be_visible()
+    send(boss, files, term)
+    found = ada.page.get_by_role("heading", name="Imported just now")
+    ada.page.reload()
+    expect(found).to_have_count(0)
+    boss.page.get_by_role("button", name="Apply all of it").click()
+    expect(boss.page.get_by_text("All of it was applied")).to_be_visible()
+    ada.asks_until(found)
+
+
+def test_rows_that_were_refused_are_told_without_scripts(
+    meet: Meet, term: Term, files: Path
+) -> None:
+    boss = meet("max", java_script_enabled=False)
+    boss.go("/admin/imports")
+    boss.page.get_by_label("Files", exact=True).set_input_files(files)
+    boss.page.get_by_label("Term", exact=True).fill(term.name)
+    boss.page.get_by_role("button", name="Send and preview").click()
+    refused = boss.page.get_by_text("restrictions.csv, line 2")
+    boss.asks_until(refused)
+    expect(boss.page.get_by_text("Add the section to sections.csv").first).to_be_visible()
+    with boss.page.expect_download() as download:
+        boss.page.get_by_role("link", name="Full report (CSV)").click()
+    assert "orphan" in Path(download.value.path()).read_text("utf-8")

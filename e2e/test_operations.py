@@ -1,0 +1,51 @@
+"""An admin watches how the portal runs, and deals with what went wrong."""
+
+from playwright.sync_api import Locator, expect
+from rq import Queue
+from rq.serializers import JSONSerializer
+
+from e2e.person import Meet, Person
+from e2e.portal import Running
+from portal.catalog.models import Section, Term
+from portal.ops import dead
+from tests import cast as builders
+
+
+def figure(admin: Person, term: Term, name: str) -> Locator:
+    """One of a term's numbers."""
+    return admin.page.locator(f'[data-term="{term.id}"] [data-figure={name}]')
+
+
+def test_seats_and_claims_move_while_a_student_picks(
+    meet: Meet, term: Term, section: Section
+) -> None:
+    builders.an_open_window(term)
+    boss, ada = meet("max").listen("/admin/operations"), meet("ada").enter(term)
+    expect(figure(boss, term, "taken")).to_have_text("0")
+    before = boss.page.locator("#ops-now").bounding_box()
+    ada.pick(section)
+    expect(figure(boss, term, "taken")).to_have_text("1")
+    expect(figure(boss, term, "free")).to_have_text("19")
+    expect(boss.page.locator("[data-figure=rate]")).not_to_have_text("0")
+    assert boss.page.locator("#ops-now").bounding_box() == before
+
+
+def test_a_job_that_was_given_up_is_tried_again(meet: Meet, portal: Running, term: Term) -> None:
+    redis = portal.backend.redis
+    queue = Queue("maintain", connection=redis, serializer=JSONSerializer)
+    boss = meet("max").listen("/admin/operations")
+    expect(boss.page.locator("#ops-letters")).to_contain_text("None.")
+    job = queue.enqueue("jobs.maintain.maintain", "no number", job_id=f"{term.id}-poison")
+    row = boss.page.locator("#ops-letters li")
+    expect(row).to_have_count(1)
+    row.get_by_role("link", name="Try again").click()
+    expect(boss.dialog).to_contain_text("Tell the ledger of sections")
+    boss.dialog.get_by_role("button", name="Try it again").click()
+    expect(boss.dialog.locator(".errors")).to_contain_text("Say why")
+    job.args = [term.id]
+    job.save()
+    boss.dialog.get_by_label("Reason").fill("The call is mended.")
+    boss.dialog.get_by_role("button", name="Try it again").click()
+    expect(boss.page.locator("#toasts")).to_contain_text("It will be tried again.")
+    expect(boss.page.locator("#ops-letters")).to_contain_text("None.")
+    assert dead.counts(redis)["maintain"] == 0

@@ -1,0 +1,93 @@
+"""The registrar acts by hand while the student looks on."""
+
+from playwright.sync_api import expect
+
+from e2e.person import Meet, Person
+from e2e.portal import Running
+from portal.catalog.models import Section, Term
+from portal.people import changes
+from portal.people.models import Student
+from tests import cast as builders
+from tests.cast import Cast
+
+WHY = "Agreed with the dean."
+
+
+def open_record(boss: Person, student: Student, term: Term) -> None:
+    """To the student's page, by the search, and there to the term."""
+    boss.go("/admin/students")
+    boss.page.locator("#q").fill(student.number)
+    boss.page.locator("#q").press("Enter")
+    expect(boss.page.locator("main .row-code").first).to_have_text(student.number)
+    boss.go(f"/admin/students/{student.id}?term={term.id}")
+
+
+def test_a_student_is_added_over_capacity_and_sees_it_at_once(
+    meet: Meet, portal: Running, term: Term, last_seat: Section, cast: Cast
+) -> None:
+    builders.an_open_window(term)
+    ada, ben, boss = meet("ada").enter(term), meet("ben").enter(term), meet("max")
+    ada.pick(last_seat)
+    ben.pick(last_seat)
+    ben.has(last_seat, "waiting")
+    watcher = meet("max").listen(f"/admin/terms/{term.id}/sections/{last_seat.id}")
+    over = watcher.seats(last_seat).locator(".seats-over")
+    expect(over).to_have_count(0)
+    open_record(boss, cast.ben, term)
+    boss.page.get_by_role("link", name="Give a seat").click()
+    main = boss.page.locator("main")
+    expect(main).to_contain_text("1 of 1 seats are taken now.")
+    main.locator("#reason").fill(WHY)
+    main.locator("button[type=submit]").click()
+    expect(main.locator(".errors")).to_contain_text("something stands in the way")
+    ben.has(last_seat, "waiting")
+    main.locator('input[name="over"][value="full"]').check()
+    main.locator("button[type=submit]").click()
+    expect(boss.page.locator(".toast")).to_contain_text("has a seat in")
+    ben.has(last_seat, "selected")
+    expect(ben.page.locator("#toasts")).to_contain_text("The registrar has given you a seat")
+    ada.has(last_seat, "selected")
+    expect(over).to_have_text("Over-enrolled by 1")
+    expect(over).to_be_visible()
+    expect(ben.seats(last_seat).locator(".seats-over")).to_be_hidden()
+    expect(watcher.page.locator("#as-is")).to_contain_text("2 of 1 seats taken, 0 waiting.")
+    record = boss.page.locator("#record")
+    expect(record).to_contain_text("Selected")
+    ben.cell(last_seat).locator(".act-drop").click()
+    ben.confirm()
+    expect(record).to_contain_text("Nothing is selected.")
+    expect(over).to_have_count(0)
+    expect(watcher.page.locator("#as-is")).to_contain_text("1 of 1 seats taken, 0 waiting.")
+    portal.audit()
+
+
+def test_a_hold_bars_the_student_until_it_is_lifted(
+    meet: Meet, term: Term, section: Section, cast: Cast
+) -> None:
+    builders.an_open_window(term)
+    ada, boss = meet("ada"), meet("max")
+    ada.go(f"/terms/{term.id}/sections/{section.id}/pick")
+    open_record(boss, cast.ada, term)
+    boss.page.get_by_role("link", name="Set a hold").click()
+    for name, text in (("kind", "Bursar"), ("said", "a bill is unpaid")):
+        boss.dialog.locator(f"#{name}").fill(text)
+    boss.dialog.locator("button[type=submit]").click()
+    expect(boss.page.locator(".toast")).to_contain_text("The hold on")
+    barred, pick = "There is a hold on your record: a bill is unpaid.", ada.page.url
+    told = ada.page.locator("main").get_by_text(barred)
+    _until_known(ada)
+    ada.page.locator("main button[type=submit]").click()
+    expect(told).to_be_visible()
+    boss.page.get_by_role("link", name="Lift a bill is unpaid").click()
+    boss.dialog.locator("#reason").fill("It was paid.")
+    boss.dialog.locator("button[type=submit]").click()
+    expect(boss.page.locator(".toast")).to_contain_text("lifted")
+    _until_known(ada)
+    ada.go(pick)
+    ada.page.locator("main button[type=submit]").click()
+    ada.has(section, "selected")
+
+
+def _until_known(person: Person) -> None:
+    """Wait until every process of the portal looks anew at what is on record."""
+    person.page.wait_for_timeout(changes.FRESH * 1000)

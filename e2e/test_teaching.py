@@ -1,0 +1,114 @@
+"""Iris teaches, Max decides, and the students beside them see what comes of it."""
+
+import pytest
+from playwright.sync_api import expect
+
+from e2e.person import Meet
+from portal.catalog.models import Section, Term
+from portal.db import transaction
+from portal.people.models import Account, Student
+from portal.requests import asking
+from tests import cast as builders
+from tests.cast import Cast
+from tests.claims import claim
+
+PATIENCE = 60.0  # seconds
+
+
+@pytest.fixture(scope="module")
+def vera(cast: Cast) -> Student:
+    """A senior whom one can write to."""
+    assert cast
+    vera = builders.a_student("vera", year="Senior")
+    with transaction() as session:
+        session.get_one(Account, vera.account_id).email = "vera@u.example"
+    return vera
+
+
+def test_a_roster_follows_its_students_and_their_wishes(
+    meet: Meet, term: Term, last_seat: Section, cast: Cast, vera: Student
+) -> None:
+    builders.an_open_window(term)
+    claim(cast.ben, last_seat)
+    claim(vera, last_seat)
+    iris = meet("iris").listen(f"/teaching/sections/{last_seat.id}")
+    roster, line = (iris.page.get_by_role("region", name=name) for name in ("Roster", "Waitlist"))
+    expect(roster).to_contain_text("Ben")
+    expect(line).to_contain_text("1. Vera")
+    expect(line).to_contain_text("vera@u.example")
+
+    student = meet("vera")
+    student.go("/account")
+    student.page.get_by_role("button", name="Ask for privacy").click()
+    expect(student.page.locator("main")).to_contain_text("You have asked for privacy.")
+    expect(line).not_to_contain_text("vera@u.example")
+    expect(line).to_contain_text("Private")
+
+    search = iris.page.get_by_label("Search in the list")
+    search.press_sequentially("ver")
+    expect(line).to_contain_text("1 of 1")
+    expect(roster).to_contain_text("Nobody in this class fits.")
+    ben = meet("ben").enter(term)
+    ben.ask(last_seat)
+    ben.confirm()
+    expect(roster).to_contain_text("Vera")
+    expect(line).to_contain_text("Nobody waits.")
+    expect(search).to_be_focused()
+    expect(search).to_have_value("ver")
+
+
+def test_seats_that_are_asked_for_reach_who_waits(
+    meet: Meet, term: Term, last_seat: Section, cast: Cast
+) -> None:
+    builders.an_open_window(term)
+    claim(cast.ben, last_seat)
+    claim(cast.cleo, last_seat)
+    # An older one stands above it.
+    asking.ask_override(last_seat.id, cast.dan.id, ["restriction"], "x", cast.iris.account_id or 0)
+    cleo, admin, iris = meet("cleo").enter(term), meet("max"), meet("iris")
+    with admin.page.expect_websocket():
+        admin.go("/admin/requests")
+    cleo.has(last_seat, "waiting")
+
+    iris.go(f"/teaching/sections/{last_seat.id}")
+    iris.page.get_by_role("link", name="Ask for more seats").click()
+    iris.page.get_by_label("Seats that the class should have").fill("2")
+    iris.page.get_by_label("Why").fill("One of them has to graduate.")
+    iris.page.get_by_role("button", name="Send the request").click()
+    expect(iris.page.locator(".request-row").first).to_contain_text("Open")
+
+    expect(admin.page.locator("#toasts")).to_contain_text("Iris asks for 2 seats")
+    asked = admin.page.locator(".request-row", has_text="One of them has to graduate.")
+    asked.get_by_role("link", name="Decide").click()
+    expect(admin.page.locator("main")).to_contain_text("1 student who waits gets one.")
+    admin.page.get_by_role("button", name="Approve").click()
+    expect(admin.page.locator("#toasts")).to_contain_text("Approved")
+
+    cleo.has(last_seat, "selected")
+    expect(cleo.page.locator("#toasts")).to_contain_text("You have a seat")
+    expect(iris.page.locator(".request-row").first).to_contain_text("Approved")
+    expect(iris.page.locator("#toasts")).to_contain_text("has 2 seats now")
+
+
+def test_the_audit_trail_is_searched_down_to_what_was_changed(
+    meet: Meet, term: Term, vera: Student
+) -> None:
+    admin = meet("max")
+    admin.go(f"/admin/students/{vera.id}/privacy")
+    reason = f"In writing, {term.name}"
+    admin.page.get_by_label("Reason").fill(reason)
+    admin.page.locator("main button[name=private]").click()
+    expect(admin.page.locator("#toasts")).to_contain_text("It is noted")
+
+    admin.page.get_by_role("link", name="Audit").click()
+    admin.page.get_by_label("Words in reasons").fill(reason.upper())
+    admin.page.get_by_role("button", name="Search").click()
+    row = admin.page.locator(".trail tbody tr")
+    expect(row).to_have_count(1)
+    expect(row).to_contain_text("Vera")
+    row.get_by_role("link", name="Privacy changed").click()
+    main = admin.page.locator("main")
+    expect(main).to_contain_text(reason)
+    expect(main.get_by_role("row", name="Privacy")).to_contain_text("Yes")
+    main.get_by_role("link", name="All that was done to it").click()
+    expect(admin.page.get_by_label("To what")).to_have_value(f"student:{vera.id}")

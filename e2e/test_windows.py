@@ -1,0 +1,89 @@
+"""An admin runs windows while students have their pages open."""
+
+import re
+
+from playwright.sync_api import Locator, expect
+
+from e2e.person import Meet, Person
+from e2e.portal import Running
+from e2e.test_lobby import banner_is
+from portal.catalog.models import Course, Section, Term
+from portal.windows.localtime import Clockface
+from tests import cast as builders
+from tests.cast import Cast
+
+HOUR = 60 * 60_000
+
+
+def panel(admin: Person, term: Term) -> Locator:
+    """The term's part of the page of the windows."""
+    return admin.page.locator(f"section[aria-labelledby=term-{term.id}]")
+
+
+def confirmed(admin: Person, reason: str) -> None:
+    """Give a reason in the dialog, and press its button."""
+    admin.dialog.get_by_label("Reason").fill(reason)
+    admin.dialog.get_by_role("button").and_(admin.page.locator("[type=submit]")).click()
+    expect(admin.dialog).to_be_hidden()
+
+
+def test_a_moved_window_is_followed_by_the_countdown_on_screen(
+    meet: Meet, term: Term, section: Section, portal: Running
+) -> None:
+    window = builders.a_coming_window(term, minutes=30)
+    boss, ada = meet("max"), meet("ada").enter(term)
+    clock = ada.page.locator("#banner .clock")
+    expect(clock).to_contain_text(re.compile(r"^\s*(29|30):"))
+    boss.go("/admin")
+    panel(boss, term).get_by_role("link", name="Move").click()
+    face = Clockface(portal.backend.settings.zone)
+    for label, moment in (("Begins", window.opens), ("Ends", window.closes)):
+        later = face.field(moment // 60_000 * 60_000 + 5 * HOUR)
+        boss.dialog.get_by_label(label, exact=True).fill(later)
+    boss.dialog.get_by_role("button", name="Look it over").click()
+    expect(boss.dialog).to_contain_text("then “Begins in 5 hours”")
+    expect(boss.dialog).to_contain_text("In the waiting room: 1. They keep their places.")
+    confirmed(boss, "The hall is flooded")
+    expect(panel(boss, term).locator(".badge")).to_have_text("Begins in 5 hours")
+    expect(clock).to_contain_text(re.compile(r"5\D+\d\d\D"))
+    assert section.id
+
+
+def test_the_page_follows_how_ready_a_term_is(meet: Meet, term: Term, course: Course) -> None:
+    builders.a_section(course, term)
+    boss = meet("max")
+    boss.go("/admin")
+    window = builders.a_coming_window(term, minutes=10)
+    ready = boss.page.locator(f"#ready-{term.id}")
+    told = re.compile(r"Ready since[\s\S]*1 section\.\s+[12] web process")
+    expect(ready).to_contain_text(told, timeout=60_000)
+    expect(boss.page.locator(f"#window-{window.id}")).to_be_visible()
+    builders.a_section(course, term)
+    expect(ready).to_contain_text("all 2 sections", timeout=60_000)
+
+
+def test_windows_of_two_cohorts_run_at_once_and_end_apart(
+    meet: Meet, term: Term, section: Section, cast: Cast
+) -> None:
+    hers = builders.an_open_window(term, cohort={"students": [cast.ada.number]})
+    his = builders.an_open_window(term, cohort={"students": [cast.ben.number]})
+    boss, ada, ben = meet("max"), meet("ada").enter(term), meet("ben").enter(term)
+    boss.go("/admin")
+    ada.pick(section)
+    standing = boss.page.locator(f"#standing-{hers.id}")
+    expect(standing).to_contain_text(re.compile(r"Seats given\s*1"), timeout=60_000)
+    expect(boss.page.locator(f"#standing-{his.id}")).to_contain_text(re.compile(r"given\s*0"))
+    boss.page.locator(f"#window-{hers.id}").get_by_role("link", name="Close now").click()
+    expect(boss.dialog).to_contain_text("This affects 1 student.")
+    confirmed(boss, "She has all she needs")
+    banner_is(ada, "ended")
+    banner_is(ben, "open")
+    ben.pick(section)
+    ben.has(section, "selected")
+    over = boss.page.locator(f"#over-{term.id}")
+    over.locator("summary").click()
+    over.get_by_role("link", name="Report").click()
+    boss.asks_until(boss.page.get_by_role("heading", name="Refusals by reason"), seconds=60)
+    expect(boss.page.locator(".dials")).to_contain_text(re.compile(r"Seats given\s*1"))
+    boss.page.get_by_role("link", name="How fair it was").click()
+    expect(boss.page.get_by_role("heading", name="By arrival")).to_be_visible()

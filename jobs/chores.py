@@ -1,0 +1,26 @@
+"""What the clock has done every hour."""
+
+from time import monotonic
+
+from redis import Redis
+from rq import Queue
+from rq.serializers import JSONSerializer
+
+from portal.ops.dead import KEPT
+
+HOUR = 60 * 60.0  # seconds
+FORGET = "jobs.errands.forget"
+
+
+class Chores:
+    """Calls a worker to let go of what is old: at the clock's start, then every hour."""
+
+    def __init__(self, redis: Redis) -> None:
+        self.queue = Queue("errands", connection=redis, serializer=JSONSerializer)
+        self.due = 0.0
+
+    def look(self) -> None:
+        """Call it if it is time."""
+        if monotonic() >= self.due:
+            self.queue.enqueue(FORGET, job_id="forget", result_ttl=0, failure_ttl=KEPT)
+            self.due = monotonic() + HOUR

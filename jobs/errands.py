@@ -1,0 +1,41 @@
+"""Jobs of the queue `errands`: what somebody asked for and need not wait for."""
+
+from portal.backend import backend
+from portal.db import transaction
+from portal.exports import making
+from portal.imports import book
+from portal.imports import run as imports
+from portal.notices import pruning
+from portal.record import answered, lags, runs
+from portal.record import reconcile as reconciling
+
+
+def audit(run: int) -> None:
+    """Compare ledger, event log and read models of a term."""
+    runs.run(run)
+
+
+def reconcile(term: int) -> None:
+    """Compare the next part of a term and let go of what is old, as is done every few minutes."""
+    reconciling.go_on(term)
+    forget()
+
+
+def work_import(import_id: int) -> None:
+    """Read or apply what was sent to be imported."""
+    imports.go_on(import_id)
+
+
+def make_export(export_id: int) -> None:
+    """Put everything into a file that somebody asked for."""
+    making.make(export_id)
+
+
+def forget() -> None:
+    """Let go of what was sent, asked for or told long ago."""
+    with transaction() as session:
+        book.expire(session)
+        making.forget(session)
+        answered.forget(session)
+        lags.forget(session)
+        pruning.forget(session, backend().settings.notice_days)

@@ -1,0 +1,54 @@
+"""The heart of a worker: signs of life that don't wait for the end of a long job."""
+
+from contextlib import suppress
+from threading import Event, Thread
+from typing import TYPE_CHECKING
+
+from redis.exceptions import RedisError
+from rq import worker_registration
+
+from portal.ops.job import Executions
+
+if TYPE_CHECKING:
+    from rq.worker import BaseWorker
+
+EVERY = 5.0  # seconds between two beats
+LIFE = 30  # seconds after the last one until its job is another's
+
+
+class Heart:
+    """Beats in a thread of its own, as RQ's own beats only between jobs where it does not fork."""
+
+    def __init__(self, worker: "BaseWorker") -> None:
+        self.worker = worker
+        self.stopped = Event()
+        self.thread = Thread(target=self._beat_on, daemon=True, name="heart")
+
+    def start(self) -> None:
+        """Beat from now on."""
+        self.thread.start()
+
+    def stop(self) -> None:
+        """Beat no more."""
+        self.stopped.set()
+        self.thread.join(EVERY)
+
+    def _beat_on(self) -> None:
+        while not self.stopped.wait(EVERY):
+            with suppress(RedisError, OSError):
+                self._beat()
+
+    def _beat(self) -> None:
+        worker, execution = self.worker, self.worker.execution
+        with worker.connection.pipeline() as pipe:
+            worker.heartbeat(pipeline=pipe)
+            worker_registration.register(worker, pipe)
+            if execution:
+                execution.heartbeat(worker.queues[0].started_job_registry, LIFE, pipe)
+            was_forgotten = pipe.execute()[0]
+            if was_forgotten:
+                pipe.hset(worker.key, mapping=worker.serialize())
+            if execution and worker.execution is not execution:  # ended, and not to come back
+                pipe.delete(execution.key)
+                Executions(execution.job_id, worker.connection).remove(execution, pipe)
+            pipe.execute()

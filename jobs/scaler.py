@@ -1,0 +1,46 @@
+"""What the clock asks for by the queues: more workers, or fewer."""
+
+import logging
+from time import time
+
+from redis import Redis
+
+from portal.ops import crew, flags, scaling
+from portal.ops.scaling import Asked, Pool, Seen
+
+log = logging.getLogger(__name__)
+
+
+class Scaler:
+    """Looks each second; while autoscaling is off every queue has the least."""
+
+    def __init__(self, redis: Redis, pools: dict[str, Pool]) -> None:
+        self.redis = redis
+        self.pools = pools
+
+    def look(self) -> None:
+        """Ask for what is wanted, and say so in the log where that is something else."""
+        before, on = scaling.asked(self.redis), flags.on("autoscaling")
+        busy = {queue.name: queue.busy for queue in crew.queues(self.redis)}
+        wishes: dict[str, Asked] = {}
+        for name, pool in self.pools.items():
+            known = before.get(name, Asked(pool.least))
+            now = scaling.seen(self.redis, name, known, busy[name])
+            count = scaling.wanted(pool, now) if on else pool.least
+            if count != known.workers:
+                wishes[name] = Asked(count, time(), _why(now) if on else "switched off")
+                log.warning(
+                    "Workers of %s: %d, not %d (%s).",
+                    name,
+                    count,
+                    known.workers,
+                    wishes[name].why,
+                )
+            elif name not in before:
+                wishes[name] = known
+        if wishes:
+            scaling.ask(self.redis, wishes)
+
+
+def _why(now: Seen) -> str:
+    return f"{now.waiting} waiting, the first for {now.oldest:.0f} s" if now.waiting else "quiet"

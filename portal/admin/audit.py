@@ -1,0 +1,95 @@
+"""The audit trail: searched, each entry at its own address, and as a file; never changed."""
+
+import json
+from itertools import chain
+
+from flask import Blueprint, abort, render_template, request
+from flask.typing import ResponseReturnValue
+
+from portal.access import requires
+from portal.backend import backend
+from portal.record.receipts import code
+from portal.spreadsheets import download
+from portal.trail import differences, entries, things, words
+from portal.trail.differences import mentioned
+from portal.trail.entries import Entry
+from portal.trail.query import NOBODY, Query
+from portal.windows.localtime import Clockface
+from portal.words import _
+
+bp = Blueprint("audit", __name__)
+
+
+@bp.get("/audit")
+@requires("admin")
+def index() -> ResponseReturnValue:
+    """The newest entries that fit, or those before one."""
+    query, zone = Query.parse(request.args), backend().settings.zone
+    found = entries.page(query, zone, request.args.get("before", type=int))
+    shown = found[: entries.PAGE]
+    names = things.named(key for each in shown for key in (*each.subjects, *mentioned(each)))
+    times = Clockface(zone)
+    options = sorted((words.action(each), each) for each in entries.actions())
+    return render_template(
+        "admin/audit.html",
+        query=query,
+        unread=Query.unread(request.args),
+        lines=[
+            (each, [names[key] for key in each.subjects], differences.short(each, names, times))
+            for each in shown
+        ],
+        more=len(found) > len(shown),
+        actions=options,
+        words=words,
+        nobody=NOBODY,
+    )
+
+
+@bp.get("/audit/<int:entry_id>")
+@requires("admin")
+def show(entry_id: int) -> ResponseReturnValue:
+    """One entry, with what it changed field by field."""
+    entry = entries.one(entry_id) or abort(404)
+    names = things.named([*entry.subjects, *mentioned(entry)])
+    return render_template(
+        "admin/audit_entry.html",
+        entry=entry,
+        things=[names[key] for key in entry.subjects],
+        changes=differences.changes(entry, names, Clockface(backend().settings.zone)),
+        receipt=_receipt(entry),
+        words=words,
+    )
+
+
+@bp.get("/audit.csv")
+@requires("admin")
+def sheet() -> ResponseReturnValue:
+    """All entries that fit, as they are kept."""
+    found = entries.every(Query.parse(request.args), backend().settings.zone)
+    return download("audit.csv", chain([_head()], map(_row, found)))
+
+
+def _head() -> list[str]:
+    return [
+        *(_("Entry"), _("Time"), _("Who"), _("User name"), _("Deed"), _("Object")),
+        *(_("Before"), _("After"), _("Why")),
+    ]
+
+
+def _row(entry: Entry) -> list[str]:
+    return [
+        str(entry.id),
+        entry.at.isoformat(timespec="milliseconds"),
+        entry.who,
+        entry.username,
+        entry.action,
+        entry.subject,
+        *(json.dumps(facts, ensure_ascii=False) for facts in (entry.before, entry.after)),
+        entry.reason,
+    ]
+
+
+def _receipt(entry: Entry) -> str:
+    """The receipt of the ledger's decision that the entry is about, blank where there is none."""
+    seq, term = (entry.after or {}).get("event"), dict(entry.subjects).get("term", "")
+    return code(int(term), seq) if isinstance(seq, int) and term.isdigit() else ""

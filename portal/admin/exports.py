@@ -1,0 +1,90 @@
+"""Files to take away: rosters as tables, and everything as OneRoster files."""
+
+from contextlib import suppress
+
+from flask import Blueprint, Response, abort, render_template, url_for
+from flask.typing import ResponseReturnValue
+from redis.exceptions import RedisError
+
+from portal import bulkheads
+from portal.access import requires, visitor
+from portal.backend import backend
+from portal.catalog.board import board
+from portal.db import transaction
+from portal.exports import making
+from portal.exports.models import Export
+from portal.exports.rosters import rosters
+from portal.layout import go
+from portal.people.models import AuditEntry
+from portal.spreadsheets import download
+
+bp = Blueprint("exports", __name__)
+
+
+@bp.post("/exports")
+@requires("admin")
+def ask() -> ResponseReturnValue:
+    """Have everything put into a file, and on to the page where it will be."""
+    with suppress(RedisError):
+        bulkheads.room_for_errand(backend().redis)
+    with transaction() as session:
+        found = making.ask(session, visitor().id)
+        session.add(_entry("export.make", f"export:{found.id}"))
+    with suppress(RedisError):  # the page says that nothing comes; it can be asked for again
+        making.call(found.id)
+    return go(url_for("admin.exports.show", export_id=found.id))
+
+
+@bp.get("/exports/<int:export_id>")
+@requires("admin")
+def show(export_id: int) -> ResponseReturnValue:
+    """How it stands with a file, to whoever asked for it."""
+    return render_template("admin/export.html", found=_mine(export_id))
+
+
+@bp.get("/exports/<int:export_id>/oneroster.zip")
+@requires("admin")
+def fetch(export_id: int) -> ResponseReturnValue:
+    """The file."""
+    found = _mine(export_id)
+    if found.size is None:
+        abort(404)
+    answer = Response(making.content(export_id), mimetype="application/zip")
+    answer.content_length = found.size
+    answer.headers.set("Content-Disposition", "attachment", filename="oneroster.zip")
+    answer.cache_control.no_store = True  # it is about people
+    return answer
+
+
+@bp.get("/terms/<int:term_id>/rosters.csv")
+@requires("admin")
+def of_term(term_id: int) -> ResponseReturnValue:
+    """Everyone in every section of a term."""
+    term = board(term_id).term
+    with transaction() as session:
+        session.add(_entry("export.rosters", f"term:{term.id}"))
+    return download(f"rosters-{term_id}.csv", rosters(term.id))
+
+
+@bp.get("/terms/<int:term_id>/sections/<int:section_id>/roster.csv")
+@requires("admin")
+def of_section(term_id: int, section_id: int) -> ResponseReturnValue:
+    """Everyone in one section."""
+    card = board(term_id).card(section_id) or abort(404)
+    with transaction() as session:
+        session.add(_entry("export.rosters", f"section:{section_id}"))
+    return download(f"roster-{card.crn}.csv", rosters(term_id, section_id))
+
+
+def _entry(action: str, subject: str) -> AuditEntry:
+    return AuditEntry(account_id=visitor().id, action=action, subject=subject)
+
+
+def _mine(export_id: int) -> Export:
+    with transaction() as session:
+        found = session.get(Export, export_id) if export_id < 2**31 else None
+    if found is None:
+        abort(404)
+    if found.account_id != visitor().id:
+        abort(403)
+    return found

@@ -1,0 +1,120 @@
+"""What an admin should look at first, in words; none where all is well."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from portal.admin.operations.figures import Figures, Jobs
+from portal.admin.operations.fuses import fuses, switches
+from portal.admin.operations.remembered import Remembered
+from portal.admin.operations.words import QUEUES
+from portal.gate.wording import grouped
+from portal.words import _, _n
+
+SLOW = 10  # seconds of lag
+MANY = 1000  # events that are not recorded
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """A sentence, and how bad it is."""
+
+    text: str
+    tone: Literal["few", "stop"] = "stop"
+
+
+def alarms(figures: Figures) -> list[Alarm]:
+    """The worst first."""
+    found = [
+        *_of_stores(figures),
+        *_of_truth(figures),
+        *_of_jobs(figures.jobs),
+        *_of_mails(figures.kept),
+        *_of_record(figures),
+        *_of_parts(figures),
+    ]
+    return sorted(found, key=lambda alarm: alarm.tone != "stop")
+
+
+def _of_stores(figures: Figures) -> Iterator[Alarm]:
+    if not figures.at:
+        yield Alarm(_("Redis does not answer: no seat can be claimed, and little is known here."))
+    if not figures.postgresql:
+        yield Alarm(
+            _("PostgreSQL does not answer: claims go on, and are recorded once it is back.")
+        )
+
+
+def _of_truth(figures: Figures) -> Iterator[Alarm]:
+    for term in figures.fenced or ():
+        yield Alarm(
+            _(
+                "%(term)s: its ledger has lost decisions, so nothing can be claimed until it is"
+                " restored by “%(command)s”.",
+                term=term.name,
+                command="fairseat rebuild ledger",
+            )
+        )
+    unlike = figures.kept.unlike if figures.kept else {}
+    for term in figures.all_terms:
+        if count := unlike.get(term.id):
+            yield Alarm(
+                _n(
+                    "%(term)s: ledger and record differ in %(num)s place; see its audit.",
+                    "%(term)s: ledger and record differ in %(num)s places; see its audit.",
+                    count,
+                    term=term.name,
+                )
+            )
+
+
+def _of_jobs(jobs: Jobs | None) -> Iterator[Alarm]:
+    if jobs is None:
+        return
+    if not jobs.ticking:
+        yield Alarm(_("No clock is running: windows open, but lost calls are not made good for."))
+    for queue in jobs.queues:
+        if not queue.served:
+            yield Alarm(_("No worker listens to the queue “%(queue)s”.", queue=QUEUES[queue.name]))
+    if jobs.letters:
+        count = len(jobs.letters)
+        yield Alarm(
+            _n(
+                "%(count)s job has been given up.",
+                "%(count)s jobs have been given up.",
+                count,
+                count=count,
+            ),
+            "few",
+        )
+
+
+def _of_mails(kept: Remembered | None) -> Iterator[Alarm]:
+    if kept and kept.mails_in_all:
+        count = kept.mails_in_all
+        text = _n("%(num)s mail has been given up.", "%(num)s mails have been given up.", count)
+        yield Alarm(text, "few")
+
+
+def _of_record(figures: Figures) -> Iterator[Alarm]:
+    unrecorded = figures.unrecorded or 0
+    lag = figures.kept and figures.kept.lag
+    if unrecorded > MANY:
+        yield Alarm(_("%(count)s decisions wait to be recorded.", count=grouped(unrecorded)), "few")
+    if lag and lag.p99 > SLOW:
+        yield Alarm(
+            _(
+                "One decision in a hundred is recorded later than %(count)s s.",
+                count=round(lag.p99),
+            ),
+            "few",
+        )
+
+
+def _of_parts(figures: Figures) -> Iterator[Alarm]:
+    for fuse in fuses(figures):
+        if fuse.state == "open":
+            yield Alarm(_("%(name)s: left alone, as it keeps failing.", name=fuse.name), "few")
+    for switch in switches(figures):
+        if switch.in_use and not switch.on:
+            yield Alarm(_("%(name)s: switched off.", name=switch.label), "few")

@@ -1,0 +1,59 @@
+"""What can be done with what was given up, be it a job or a mail: asked about, and done once."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from flask import request
+from flask.typing import ResponseReturnValue
+from flask_babel import LazyString
+
+from portal.admin.operations import asking
+from portal.admin.operations.asking import Question
+from portal.admin.reasons import read_reason
+from portal.admin.times import Reading
+
+
+@dataclass(frozen=True)
+class Fate:
+    """One of two ends, in words; `gone` is for who comes second."""
+
+    title: LazyString
+    meaning: LazyString
+    button: LazyString
+    done: LazyString
+    gone: LazyString
+    danger: bool = False
+
+    def question(
+        self,
+        facts: Sequence[tuple[str, str]],
+        kept: Mapping[str, object] | None = None,
+        trace: str = "",
+    ) -> Question:
+        """Whether what the facts tell of is to have it."""
+        title, meaning, button = map(str, (self.title, self.meaning, self.button))
+        return Question(title, facts, meaning, button, self.danger, kept or {}, trace)
+
+
+def asked(fate: Fate, question: Question | None) -> ResponseReturnValue:
+    """What will be done; None = there is nothing any more."""
+    return asking.ask(question, Reading()) if question else _gone(fate)
+
+
+def settled(
+    fate: Fate, question: Question | None, act: Callable[[str], object]
+) -> ResponseReturnValue:
+    """Do it for a reason; `act` says whether there was anything still."""
+    if question is None:
+        return _gone(fate)
+    reading = Reading()
+    reason = read_reason(reading, request.form)
+    if reading.errors:
+        return asking.ask(question, reading, 422)
+    return asking.done(str(fate.done)) if act(reason) else _gone(fate)
+
+
+def _gone(fate: Fate) -> ResponseReturnValue:
+    reading = Reading()
+    reading.wrong("", str(fate.gone))
+    return asking.ask(Question(str(fate.title), [], "", str(fate.button)), reading, 409)

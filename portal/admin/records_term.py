@@ -1,0 +1,69 @@
+"""What a student has in a term, as the ledger knows it, and which windows are theirs."""
+
+from dataclasses import dataclass
+
+from portal.backend import backend
+from portal.catalog.board import Card, board
+from portal.people.profile import Profile
+from portal.seats import desk
+from portal.seats.answers import Held, Waiting, WindowView
+from portal.seats.case import Case, amount
+from portal.windows import cohorts
+from portal.windows.phases import Phase, phase
+
+
+@dataclass(frozen=True)
+class Line:
+    """A seat or a place in line, with its section where that is still known."""
+
+    place: Held | Waiting
+    card: Card | None
+    name: str
+    credits: str
+    instead: str = ""  # the section that goes once a seat comes
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A window of the student's, how it stands, and for whom it is."""
+
+    window: WindowView
+    phase: Phase
+    whom: str
+
+
+@dataclass(frozen=True)
+class InTerm:
+    """Seats, places in line, credits in sum and at most, drops left today, and windows."""
+
+    held: list[Line]
+    waiting: list[Line]
+    credits: str
+    limit: str
+    drops_left: int
+    windows: list[Turn]
+
+
+def in_term(who: Profile, term: int) -> InTerm:
+    """All of it as it is now."""
+    ledger, offered = backend().ledger, board(term)
+    standing, now = ledger.standing(term, who.student), ledger.now()
+    case = Case(offered, None, backend().settings.zone)
+
+    def line(place: Held | Waiting) -> Line:
+        card, instead = offered.card(place.section), getattr(place, "instead", 0)
+        gone = case.named(instead) if instead else ""
+        return Line(place, card, case.named(place.section), amount(place.credits), gone)
+
+    return InTerm(
+        held=[line(each) for each in standing.enrolled],
+        waiting=[line(each) for each in standing.waiting],
+        credits=amount(sum(each.credits for each in standing.enrolled)),
+        limit=amount(desk.hundredths(desk.limit(who, offered))),
+        drops_left=desk.drops_left(who.student, term, now),
+        windows=[
+            Turn(each, phase([each], now), cohorts.describe(each.cohort))
+            for each in desk.windows_of(who, term)
+            if each.state != "canceled"
+        ],
+    )

@@ -1,0 +1,95 @@
+"""What became of a window once it has ended: its result, as a page and as a table."""
+
+from flask import Blueprint, abort, render_template, request
+from flask.typing import ResponseReturnValue
+
+from portal.access import requires
+from portal.backend import backend
+from portal.catalog.board import board
+from portal.reports import closeout, lists
+from portal.reports.models import WindowReport
+from portal.seats.answers import WindowView
+from portal.seats.labels import label
+from portal.spreadsheets import Row, download
+from portal.windows import schedule
+from portal.windows.phases import phase
+from portal.words import _
+
+bp = Blueprint("reports", __name__, url_prefix="/terms/<int:term_id>/windows/<int:window_id>")
+
+UNDER = 50  # percent of the seats: a section that is less full stands out
+MOST_SHOWN = 100  # rows of a table; the file has them all
+
+
+@bp.get("/report")
+@requires("admin")
+def show(term_id: int, window_id: int) -> ResponseReturnValue:
+    """The result; until it is made, when that will be."""
+    window, made = window_of(term_id, window_id), closeout.report(window_id)
+    if made is None:
+        return none_yet(term_id, window)
+    offered = board(term_id)
+    sections, waiting = lists.sections(offered, made), lists.waiters(offered, made)
+    under = max(0, min(100, request.args.get("under", UNDER, type=int)))
+    return render_template(
+        "admin/report.html",
+        term=offered.term,
+        window=window,
+        made=made,
+        under=under,
+        sections=sections,
+        few=lists.under_filled(sections, under),
+        waiters=waiting,
+        most=MOST_SHOWN,
+        reason=label,
+    )
+
+
+@bp.get("/report.csv")
+@requires("admin")
+def show_csv(term_id: int, window_id: int) -> ResponseReturnValue:
+    """The result as a table: sections, cohorts, refusals, and who still waits."""
+    made, offered = made_of(term_id, window_id), board(term_id)
+    counts = ("code", "crn", "capacity", "taken", "waiting", "given", "refused")
+    tried = ("year", "level", "students", "asked", "seated", "seats", "waiting")
+    placed = ("code", "crn", "number", "name", "position", "why")
+    rows: list[Row] = [
+        (_("Section"), "CRN", *(_("Capacity"), _("Taken"), _("Waiting"), _("Given"), _("Refused"))),
+        *([row[part] for part in counts] for row in lists.sections(offered, made)),
+        (),
+        (
+            _("Year"),
+            _("Level"),
+            _("Students"),
+            _("Asked"),
+            _("With a seat"),
+            _("Seats"),
+            _("Waiting"),
+        ),
+        *([row[part] for part in tried] for row in made.result["cohorts"]),
+        (),
+        (_("Reason"), _("Refusals"), _("Students")),
+        *((label(row["code"]), row["refusals"], row["students"]) for row in made.result["reasons"]),
+        (),
+        (_("Section"), "CRN", _("Student"), _("Name"), _("Place"), _("Passed over")),
+        *([row[part] for part in placed] for row in lists.waiters(offered, made)),
+    ]
+    return download(f"result-{window_id}.csv", rows)
+
+
+def none_yet(term_id: int, window: WindowView) -> str:
+    """The page in place of a report that is not made."""
+    now = phase([window], backend().ledger.now())
+    term = board(term_id).term
+    return render_template("admin/report_none.html", term=term, window=window, phase=now)
+
+
+def window_of(term_id: int, window_id: int) -> WindowView:
+    """The window as the ledger has it; 404 where there is none."""
+    return schedule.find(term_id, window_id) or abort(404)
+
+
+def made_of(term_id: int, window_id: int) -> WindowReport:
+    """The report that a file is made of; 404 where there is none."""
+    window_of(term_id, window_id)
+    return closeout.report(window_id) or abort(404)

@@ -1,0 +1,116 @@
+"""What came of a section: who is in it, who waits, who left, and all that happened."""
+
+from dataclasses import dataclass
+
+from flask import Blueprint, abort, render_template, request
+from flask.typing import ResponseReturnValue
+
+from portal.access import requires
+from portal.backend import backend
+from portal.catalog.board import Card, board
+from portal.db import transaction
+from portal.record import participants as people
+from portal.record.fact import Fact, milliseconds
+from portal.record.receipts import code
+from portal.record.stories import outcome
+from portal.words import _, _l
+
+bp = Blueprint("results", __name__, url_prefix="/terms/<int:term_id>/sections/<int:section_id>")
+
+GROUPS = {
+    "in": _l("In the section"),
+    "waiting": _l("Waiting"),
+    "out": _l("Canceled"),
+    "left": _l("Left the waitlist"),
+}
+SHOWN = (*GROUPS, "history")
+
+
+@dataclass(frozen=True)
+class Happened:
+    """An event of the section: what came of it, for whom, by whom, and why if it was by hand."""
+
+    seq: int
+    at: int  # ms
+    what: str
+    tone: str
+    student: int
+    name: str
+    by: str
+    reason: str
+    code: str
+
+
+@bp.get("/results")
+@requires("admin")
+def show(term_id: int, section_id: int) -> ResponseReturnValue:
+    """A group of its students, or its history, a page at a time."""
+    offered = board(term_id)
+    card = offered.card(section_id) or abort(404)
+    shown = request.args.get("show", "in")
+    if shown not in SHOWN:
+        abort(404)
+    with transaction() as session:
+        counts, prior = people.counts(session, section_id), people.prior(session, section_id)
+        pages = max(1, -(-counts.get(shown, 0) // people.PAGE))
+        page = min(max(1, request.args.get("page", 1, type=int)), pages)
+        found = [] if shown == "history" else people.participants(session, section_id, shown, page)
+    before = request.args.get("before", type=int)
+    happened, more = _history(card, before) if shown == "history" else ([], False)
+    return render_template(
+        "admin/results.html",
+        term=offered.term,
+        card=card,
+        seats=backend().ledger.seats_of(term_id, [section_id]).get(section_id),
+        groups=GROUPS,
+        shown=shown,
+        counts=counts,
+        prior=prior,
+        people=found,
+        leaving=_leaving(card, shown, request.args.get("just", type=int)),
+        first=(page - 1) * people.PAGE + 1,
+        page=page,
+        pages=pages,
+        happened=happened,
+        older=happened[-1].seq if more else 0,
+    )
+
+
+def _leaving(card: Card, shown: str, just: int | None) -> set[int]:
+    """The student with whom something was done just now, if that is not recorded yet."""
+    if just is None or shown not in {"in", "waiting"}:
+        return set()
+    now = backend().ledger.standing(card.term_id, just)
+    here = now.enrolled if shown == "in" else now.waiting
+    return set() if any(each.section == card.id for each in here) else {just}
+
+
+def _history(card: Card, before: int | None) -> tuple[list[Happened], bool]:
+    with transaction() as session:
+        facts, more = people.happened(session, card.term_id, card.id, before)
+        names = people.names(session, facts)
+    return [_happened(card, each, names) for each in facts], more
+
+
+def _happened(card: Card, fact: Fact, names: dict[str, str]) -> Happened:
+    student, actor = fact.payload.get("student", 0), fact.context.get("actor", "")
+    what, tone = outcome(fact)
+    return Happened(
+        seq=fact.seq,
+        at=milliseconds(fact.at),
+        what=_section(fact) if fact.name == "section_set" else what,
+        tone=tone,
+        student=student,
+        name=names.get(f"student:{student}", ""),
+        by="" if fact.name == "section_set" else names.get(actor, ""),
+        reason=fact.context.get("reason", ""),
+        code=code(card.term_id, fact.seq) if student else "",
+    )
+
+
+def _section(fact: Fact) -> str:
+    told = fact.payload
+    facts = {"seats": told["capacity"], "places": told["waitlist"]}
+    if told["status"] == "CANCELED":
+        return _("The section was canceled")
+    return _("Seats: %(seats)s, waitlist: %(places)s", **facts)

@@ -1,0 +1,108 @@
+"""Which change by hand a form or an address asks for, read and checked."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from portal.admin.times import Reading
+from portal.backend import backend
+from portal.catalog.board import Board, Card
+from portal.db import transaction
+from portal.people import profile as people
+from portal.people.profile import Profile
+from portal.people.search import by_number
+from portal.seats import trees
+from portal.seats.by_hand import Adjustment
+from portal.seats.case import Case, name_of
+from portal.student.amounts import amounts
+from portal.words import _
+
+
+@dataclass
+class Asked:
+    """Who, into what and out of what, as far as it is known; what is wrong is in `reading`."""
+
+    offered: Board
+    who: Profile | None = None
+    add: Card | None = None
+    drop: Card | None = None
+    credits: Decimal | None = None
+    reading: Reading = field(default_factory=Reading)
+
+    @property
+    def subject(self) -> Card:
+        """The section that it is about: the new one of a move."""
+        found = self.add or self.drop
+        assert found, "it names no section"  # noqa: S101  a bug
+        return found
+
+    @property
+    def title(self) -> str:
+        """What is to be done."""
+        if self.add and self.drop:
+            return _("Move a student")
+        return _("Take a student out") if self.drop else _("Add a student")
+
+    def case(self, held: Mapping[int, int]) -> Case:
+        """By which the reasons are told; `held` are credits by section."""
+        instead = self.drop.id if self.add and self.drop else 0
+        return Case(self.offered, self.subject, backend().settings.zone, held, instead)
+
+    def adjustment(self, overrides: tuple[str, ...] = ()) -> Adjustment:
+        """What the ledger is asked for."""
+        assert self.who, "it names no student"  # noqa: S101  a bug
+        return Adjustment(
+            self.offered.term.id,
+            self.who.student,
+            add=self.add.id if self.add else None,
+            drop=self.drop.id if self.drop else None,
+            credits=self.credits,
+            overrides=overrides,
+        )
+
+
+def read(fields: Mapping[str, str], offered: Board) -> Asked:
+    """All that the fields name, every error at once."""
+    asked = Asked(offered)
+    given = {name: fields.get(name, "").replace("\0", "").strip() for name in FIELDS}
+    asked.who = _student(given["student"], asked.reading)
+    asked.add = _section(given["add"], "add", asked)
+    asked.drop = _section(given["drop"], "drop", asked)
+    if not given["add"] and not given["drop"]:
+        asked.reading.wrong("add", _("Name the section to add, the one to drop, or both."))
+    if asked.add and asked.add == asked.drop:
+        asked.reading.wrong("add", _("That is the section that the student would leave."))
+    if asked.add and given["credits"] in amounts(asked.add):
+        asked.credits = Decimal(given["credits"])
+    return asked
+
+
+FIELDS = ("student", "add", "drop", "credits")
+
+
+def _student(number: str, reading: Reading) -> Profile | None:
+    with transaction() as session:
+        found = by_number(session, number) if number else None
+    if found is None:
+        said = _("No student has the number %(number)s.", number=number)
+        reading.wrong("student", said if number else _("Give the student’s number."))
+        return None
+    return people.read(found)
+
+
+def section_of(text: str, offered: Board) -> Card | None:
+    """The section of a CRN, or of a course and number as people say it."""
+    wanted = trees.key(text)
+    fits = (
+        card for card in offered.cards if text == card.crn or wanted == trees.key(name_of(card))
+    )
+    return next(fits, None)
+
+
+def _section(text: str, name: str, asked: Asked) -> Card | None:
+    found = section_of(text, asked.offered) if text else None
+    if text and found is None:
+        facts = {"term": asked.offered.term.name, "text": text}
+        said = _("%(term)s has no section with the CRN or the number %(text)s.", **facts)
+        asked.reading.wrong(name, said)
+    return found

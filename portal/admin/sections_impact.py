@@ -1,0 +1,189 @@
+"""Whom a change of a section affects, in sentences, before it is made."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session, aliased
+
+from portal.backend import backend
+from portal.catalog.editing.details import Details
+from portal.catalog.editing.store import Stored
+from portal.record.models import Enrollment
+from portal.seats.clashes import meet
+from portal.windows import cohorts
+from portal.words import _, _n
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from portal.catalog.board import Board
+    from portal.catalog.cards import MeetingView, ReserveView
+    from portal.seats.answers import Seats
+
+HARDER = ("prerequisites", "corequisites", "restrictions")
+
+
+@dataclass(frozen=True)
+class Part:
+    """How many have a part in a section, by the ledger; `prior` came with the import, unnamed."""
+
+    taken: int
+    waiting: int
+    prior: int
+    held: Mapping[int, int] = field(default_factory=dict)  # seats under its reserves, by reserve
+
+    @property
+    def anyone(self) -> bool:
+        """Whether somebody whom we know has a seat or a place."""
+        return self.taken > self.prior or self.waiting > 0
+
+
+def part(stored: Stored, seats: "Seats | None") -> Part:
+    """Who has a part in it now; nobody where the ledger has not heard of it."""
+    if seats is None:
+        return Part(0, 0, stored.prior)
+    held = backend().ledger.reserved(stored.term_id, stored.id) if stored.details.reserves else {}
+    return Part(seats.taken, seats.waiting, stored.prior, held)
+
+
+def impact(
+    session: Session, stored: Stored, wanted: Details, now: Part, offered: "Board"
+) -> list[str]:
+    """What the change will mean, and for how many."""
+    if stored.status == "NEW":
+        return [_("It is a draft, so no student sees any of this.")]
+    said = [*_whom(now), *_seats(stored, wanted, now), *_waitlist(stored, wanted, now)]
+    said += _kept(session, stored, wanted, now)
+    if stored.details.meetings != wanted.meetings and now.taken:
+        said += _times(session, stored, wanted, offered)
+    if any(getattr(stored.details, name) != getattr(wanted, name) for name in HARDER):
+        said.append(
+            _(
+                "Who may take it is asked anew of everyone who picks it or comes up on its"
+                " waitlist from now on; seats that are held stay held."
+            )
+        )
+    if stored.details.credits != wanted.credits and now.taken:
+        said.append(_("Seats that are held keep the credits that they were taken for."))
+    return said
+
+
+def takes(stored: Stored, wanted: Details, now: Part) -> bool:
+    """Whether the change takes something from students, so that it needs a reason."""
+    old = stored.details
+    if stored.status == "NEW":
+        return False
+    less = wanted.capacity < old.capacity or wanted.waitlist < old.waitlist
+    harder = any(
+        getattr(wanted, name) and getattr(wanted, name) != getattr(old, name) for name in HARDER
+    )
+    other = bool(now.taken or now.waiting) and (
+        wanted.meetings != old.meetings or wanted.credits != old.credits
+    )
+    return less or harder or other or wanted.reserves != old.reserves
+
+
+def _whom(now: Part) -> Iterator[str]:
+    if not (now.taken or now.waiting):
+        yield _("Nobody has a seat in it or waits for one.")
+        return
+    seats = _n("%(num)s seat is taken", "%(num)s seats are taken", now.taken)
+    waiting = _n("%(num)s student waits", "%(num)s students wait", now.waiting)
+    yield _("%(seats)s, %(waiting)s.", seats=seats, waiting=waiting)
+
+
+def _seats(stored: Stored, wanted: Details, now: Part) -> Iterator[str]:
+    old, new = stored.details.capacity, wanted.capacity
+    if new < now.taken and new != old:
+        yield _n(
+            "That is %(num)s seat fewer than are taken. Nobody is thrown out; a seat is given"
+            " again only once enough have been given up.",
+            "That is %(num)s seats fewer than are taken. Nobody is thrown out; a seat is given"
+            " again only once enough have been given up.",
+            now.taken - new,
+        )
+    placed = min(now.waiting, new - now.taken)
+    if new > old and placed > 0 and stored.status == "OPEN":
+        yield _n(
+            "The first student in line gets a seat at once, unless a rule stands in the way.",
+            "The first %(num)s students in line get a seat at once, unless a rule stands in"
+            " the way.",
+            placed,
+        )
+
+
+def _kept(session: Session, stored: Stored, wanted: Details, now: Part) -> Iterator[str]:
+    if wanted.reserves == stored.details.reserves:
+        return
+    lasting = [each for each in wanted.reserves if lasts(each)]
+    for each in lasting:
+        number = cohorts.size(session, dict(each.cohort))
+        yield _n(
+            "%(whom)s: that is %(num)s student.",
+            "%(whom)s: those are %(num)s students.",
+            number,
+            whom=cohorts.describe(each.cohort),
+        )
+    free = max(0, wanted.capacity - now.taken)
+    kept = min(free, sum(max(0, each.seats - now.held.get(each.id, 0)) for each in lasting))
+    yield _n(
+        "Of %(num)s free seat, %(kept)s will be kept and %(open)s open to everyone.",
+        "Of %(num)s free seats, %(kept)s will be kept and %(open)s open to everyone.",
+        free,
+        kept=kept,
+        open=free - kept,
+    )
+    yield _("Nobody loses a seat by it. Everyone in line is asked again, in their order.")
+
+
+def lasts(reserve: "ReserveView") -> bool:
+    """Whether it keeps seats still."""
+    return reserve.until is None or reserve.until > datetime.now(UTC)
+
+
+def _waitlist(stored: Stored, wanted: Details, now: Part) -> Iterator[str]:
+    if wanted.waitlist < now.waiting and wanted.waitlist != stored.details.waitlist:
+        yield _("Everyone who waits keeps the place; nobody can join until the line is shorter.")
+
+
+def _times(session: Session, stored: Stored, wanted: Details, offered: "Board") -> Iterator[str]:
+    troubled = set()
+    for student, section in _others(session, stored):
+        card = offered.card(section)
+        if card and _newly(card.meetings, stored.details.meetings, wanted.meetings):
+            troubled.add(student)
+    if troubled:
+        yield _n(
+            "For %(num)s student with a seat the new times clash with another section of theirs."
+            " The seat stays theirs.",
+            "For %(num)s students with a seat the new times clash with another section of"
+            " theirs. The seats stay theirs.",
+            len(troubled),
+        )
+    else:
+        yield _("The new times clash with no other section of those who have a seat.")
+
+
+def _newly(
+    theirs: "Sequence[MeetingView]", old: "Sequence[MeetingView]", new: "Sequence[MeetingView]"
+) -> bool:
+    """Whether these meetings clash with the new ones and did not with the old."""
+    before, after = (
+        any(meet(mine, each) for mine in meetings for each in theirs) for meetings in (old, new)
+    )
+    return after and not before
+
+
+def _others(session: Session, stored: Stored) -> Iterator[tuple[int, int]]:
+    """Each other seat of those who have one here: student and section."""
+    here, there = aliased(Enrollment), aliased(Enrollment)
+    found = (
+        select(there.student_id, there.section_id)
+        .join(here, (here.student_id == there.student_id) & (here.term_id == there.term_id))
+        .where(here.section_id == stored.id, here.state == "enrolled", there.state == "enrolled")
+        .where(there.section_id != stored.id)
+    )
+    yield from session.execute(found)

@@ -1,0 +1,153 @@
+"""Sections that share seats, as a form names them; and what sharing means."""
+
+from collections.abc import Iterator
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+from werkzeug.datastructures import MultiDict
+
+from portal.admin.times import Reading
+from portal.backend import backend
+from portal.catalog.board import Board, Card
+from portal.catalog.editing.pools import Member, Shared
+from portal.catalog.models import Course, Section, Term
+from portal.seats import trees
+from portal.seats.case import name_of
+from portal.words import _, _n
+
+NAME = 80  # characters
+MOST_SEATS = 100_000
+MOST = 20  # sections: what is taken of shared seats is added up from all of them
+
+Form = MultiDict[str, str]
+
+
+def names(offered: Board) -> list[str]:
+    """The sections to choose from."""
+    return [name_of(card) for card in offered.cards if card.status != "CANCELED"]
+
+
+def read(session: Session, reading: Reading, form: Form, offered: Board, now: Shared) -> Shared:
+    """The shared seats that the form describes, what is wrong with it noted."""
+    name = " ".join(form.get("name", "").replace("\0", "").split())
+    if not name or len(name) > NAME:
+        reading.wrong("name", _("Name: give one of at most %(most)s characters.", most=NAME))
+    text = form.get("capacity", "").strip()
+    seats = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else -1
+    if not 0 <= seats <= MOST_SEATS:
+        most = f"{MOST_SEATS:,}"
+        reading.wrong(
+            "capacity", _("Shared seats: give a whole number from 0 to %(most)s.", most=most)
+        )
+    members = _members(session, reading, form, offered, now)
+    if len(members) == 1 and not now.id:
+        reading.wrong("section", _("Name another section: one alone shares its seats with nobody."))
+    return Shared(now.id, now.version, name, seats, members)
+
+
+def impact(now: Shared, wanted: Shared, term_id: int) -> list[str]:
+    """What it will mean, and for how many."""
+    counts = backend().ledger.seats_of(term_id, sorted(wanted.ids))
+    taken = sum(each.taken for each in counts.values())
+    if len(wanted.members) == 1 or not wanted.members:
+        return [_("Each section has its own seats alone. Seats that are held stay held.")]
+    said = [
+        _n(
+            "%(num)s seat is taken in these sections together.",
+            "%(num)s seats are taken in these sections together.",
+            taken,
+        ),
+        _("A seat is given where both the section and the shared seats have one left."),
+    ]
+    if wanted.capacity < taken:
+        said.append(
+            _n(
+                "That is %(num)s seat fewer than are taken. Nobody is thrown out; a seat is given"
+                " again only once enough have been given up.",
+                "That is %(num)s seats fewer than are taken. Nobody is thrown out; a seat is given"
+                " again only once enough have been given up.",
+                taken - wanted.capacity,
+            )
+        )
+    gone = [each.name for each in now.members if each.id not in wanted.ids]
+    if gone:
+        said.append(_("Out of it, with its own seats alone: %(names)s.", names=trees.all_of(gone)))
+    return said
+
+
+def cautions(wanted: Shared, offered: Board) -> list[str]:
+    """What an admin should know; nothing of it forbids anything."""
+    return [said for card in offered.some(sorted(wanted.ids)) for said in _cautions(card, wanted)]
+
+
+def _cautions(card: Card, wanted: Shared) -> Iterator[str]:
+    if len(wanted.members) > 1 and card.status == "NEW":
+        yield _("%(name)s is a draft: it takes part once it is published.", name=name_of(card))
+    if len(wanted.members) > 1 and card.capacity < wanted.capacity:
+        yield _n(
+            "%(name)s has %(num)s seat of its own: no more than that of the shared ones go there.",
+            "%(name)s has %(num)s seats of its own: no more than that of the shared ones go there.",
+            card.capacity,
+            name=name_of(card),
+        )
+
+
+def _members(
+    session: Session, reading: Reading, form: Form, offered: Board, now: Shared
+) -> tuple[Member, ...]:
+    typed = [" ".join(each.replace("\0", "").split()) for each in form.getlist("section")]
+    known = {key: card for card in offered.cards for key in (_key(name_of(card)), _key(card.crn))}
+    found: dict[int, Member] = {}
+    for text in filter(None, typed):
+        card = known.get(_key(text))
+        if card is None:
+            reading.wrong("section", _nowhere(session, text[:60], offered))
+        elif why := _obstacle(card, now):
+            reading.wrong("section", why)
+        else:
+            found[card.id] = Member(card.id, name_of(card))
+    if len(found) > MOST:
+        reading.wrong("section", _("At most %(most)s sections share seats.", most=MOST))
+    return tuple(sorted(found.values(), key=lambda each: (each.name, each.id)))
+
+
+def _obstacle(card: Card, now: Shared) -> str:
+    """Why a section can't come in; blank where nothing is against it, or it is in."""
+    if card.id in now.ids and card.pool == (now.id or None):
+        return ""
+    if card.status == "CANCELED":
+        return _("%(name)s has been canceled.", name=name_of(card))
+    if card.pool:
+        return _(
+            "%(name)s shares its seats with others already. Take it out there first.",
+            name=name_of(card),
+        )
+    return ""
+
+
+def _nowhere(session: Session, text: str, offered: Board) -> str:
+    """That this term has no such section, and which one has."""
+    number = (text.replace("-", " ").split() or [text])[-1]
+    found = (
+        select(Course.code, Section.number, Section.crn, Term.name)
+        .join(Course, Course.id == Section.course_id)
+        .join(Term, Term.id == Section.term_id)
+        .where(Section.term_id != offered.term.id, Section.deleted_at.is_(None))
+        .where((Section.number == number) | (Section.crn == text))
+        .order_by(Term.starts_on.desc())
+    )
+    for code, number, crn, term in session.execute(found):
+        if _key(text) in {_key(f"{code}-{number}"), _key(crn)}:
+            return _(
+                "“%(name)s” is a section of %(term)s, and only sections of one term share seats.",
+                name=text,
+                term=term,
+            )
+    return _(
+        "There is no section “%(name)s” in this term. Give its name as in the list, or its CRN.",
+        name=text,
+    )
+
+
+def _key(name: str) -> str:
+    return " ".join(name.upper().replace("-", " ").split())

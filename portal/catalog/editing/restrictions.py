@@ -1,0 +1,50 @@
+"""Restrictions as people write them, a line each: `must be major: Computer Science`."""
+
+from collections.abc import Iterable
+
+from portal.catalog.editing.errors import Unclear
+from portal.imports.semester.restrictions import KINDS, LONGEST, OTHER_WORDS, RULES, word
+from portal.words import _
+
+Restriction = tuple[str, str, str]  # rule, kind, value
+MOST = 100
+EXAMPLE = "must be level: Graduate"
+
+
+def parse(text: str) -> tuple[Restriction, ...]:
+    """The restrictions of a text, without repeats; raises Unclear, naming the line."""
+    lines = [line.strip() for line in text.splitlines()]
+    if len(lines) > MOST:
+        raise Unclear(_("There are more than %(most)s lines.", most=MOST))
+    found = (_parse(line, number) for number, line in enumerate(lines, 1) if line)
+    return tuple(dict.fromkeys(found))
+
+
+def write(restrictions: Iterable[Restriction]) -> str:
+    """The text that `parse` reads back as these restrictions."""
+    spelled = ((_spaced(rule), _spaced(kind), value) for rule, kind, value in restrictions)
+    return "\n".join(f"{rule} {kind}: {value}" for rule, kind, value in spelled)
+
+
+def _parse(line: str, number: int) -> Restriction:
+    head, _colon, value = (part.strip() for part in line.partition(":"))
+    said = word(head)
+    rule = next((each for each in RULES if said.startswith(f"{each}_")), "")
+    if not rule:
+        raise _unclear(number, _("begin with “must be” or “may not be”, as in “%(example)s”."))
+    named = said.removeprefix(f"{rule}_")
+    kind = OTHER_WORDS.get(named, named)
+    if kind not in KINDS:
+        raise _unclear(number, _("after “must be” or “may not be” comes one of %(kinds)s."))
+    if not value or len(value) > LONGEST:
+        raise _unclear(number, _("after the colon comes one value, as in “%(example)s”."))
+    return rule, kind, value
+
+
+def _unclear(number: int, advice: str) -> Unclear:
+    facts = {"example": EXAMPLE, "kinds": ", ".join(sorted(_spaced(each) for each in KINDS))}
+    return Unclear(_("Line %(number)s: %(advice)s", number=number, advice=advice % facts))
+
+
+def _spaced(name: str) -> str:
+    return name.replace("_", " ")

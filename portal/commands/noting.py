@@ -1,0 +1,14 @@
+"""Notes in the audit trail what is done at the command line, where nobody has an account."""
+
+from typing import Any
+
+from portal.db import transaction
+from portal.people.models import AuditEntry
+
+REASON = "command line"
+
+
+def note(action: str, subject: str, after: dict[str, Any] | None = None) -> None:
+    """Add an entry."""
+    with transaction() as session:
+        session.add(AuditEntry(action=action, subject=subject, after=after, reason=REASON))

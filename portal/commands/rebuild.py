@@ -1,0 +1,139 @@
+"""`fairseat rebuild`: the read models, or the ledger, made anew from the event log."""
+
+import click
+
+from portal.commands.noting import note
+from portal.commands.progress import bars
+from portal.record import restore
+from portal.record.differences import Difference
+from portal.record.rebuild import LogDamaged, rebuild
+from portal.record.restore import Plan
+from portal.record.terms import named
+from portal.surroundings import connected
+
+SIDES = "ledger", "read_model", "log"
+SHOWN = 20  # differences that are printed
+KEPT = 1000  # forgotten decisions that the audit trail tells of
+DAMAGED = (
+    "The event log of {} is damaged, and nothing else tells what happened: {}. Bring these events"
+    " back from a backup of PostgreSQL first. Nothing was changed."
+)
+
+FORGOTTEN = (
+    "It has made {} decisions that were never recorded and don't follow from those that were. They"
+    " will be forgotten, so whoever was told of them must be told otherwise:"
+)
+UNRECORDED = (
+    "The ledger of {} knows of decisions that could not be recorded, and must not lose them: {}."
+    " Nothing was changed."
+)
+STILL = (
+    "{}: the ledger differs from the event log still, so nothing can be claimed yet. Call it again,"
+    " or look with `fairseat audit`."
+)
+
+
+@click.group("rebuild")
+def command() -> None:
+    """Make the read models, or the ledger, anew from the event log."""
+
+
+@command.command("record")
+@click.option("--term", "name", default="", help="Only the term of that name.")
+def record(name: str) -> None:
+    """Have rosters, places, counts and windows in PostgreSQL tell what the event log tells.
+
+    All of a term or nothing of it; pages and claims go on meanwhile.
+    """
+    with connected():
+        for number, term in chosen(name):
+            try:
+                with bars() as tell:
+                    rebuilt = rebuild(number, tell)
+            except LogDamaged as damaged:
+                raise click.ClickException(DAMAGED.format(term, damaged)) from damaged
+            say(rebuilt.differences)
+            found = len(rebuilt.differences)
+            note("record.rebuilt", f"term:{number}", {"events": rebuilt.events, "changed": found})
+            click.echo(f"{term}: {rebuilt.events} events replayed, {found} rows were different.")
+
+
+@command.command("ledger")
+@click.option("--term", "name", default="", help="Only the term of that name.")
+@click.option("--yes", is_flag=True, help="Do it; else it is only said what would be done.")
+def ledger(name: str, *, yes: bool) -> None:
+    """Have the ledger hold what follows from the event log, where it has lost something.
+
+    Nothing can be claimed in the term meanwhile; afterwards an audit says whether all is well, and
+    only then is the term opened again.
+    """
+    with connected():
+        for number, term in chosen(name):
+            try:
+                with bars() as tell:
+                    planned = restore.plan(number, tell)
+                say_plan(term, planned)
+                if yes:
+                    restore_term(number, term, planned)
+            except LogDamaged as damaged:
+                raise click.ClickException(DAMAGED.format(term, damaged)) from damaged
+            except restore.Unrecorded as why:
+                raise click.ClickException(UNRECORDED.format(term, why)) from why
+            except restore.Busy as busy:
+                raise click.ClickException(f"{term} is being restored by somebody else.") from busy
+    if not yes:
+        click.echo("This was a dry run: nothing was changed. With --yes it is done.")
+
+
+def say_plan(term: str, planned: Plan) -> None:
+    """Print what will be there, and what will be forgotten."""
+    click.echo(f"{term}: as of event {planned.seq} the ledger is to hold:")
+    for what, count in planned.holds.items():
+        click.echo(f"  {count:>9,}  {what}")
+    if planned.lost:
+        click.echo(FORGOTTEN.format(len(planned.lost)))
+        for fact in planned.lost[:SHOWN]:
+            whom = fact.payload.get("student", "-")
+            click.echo(f"  event {fact.seq}: {fact.name}, {fact.aggregate}, student {whom}")
+
+
+def restore_term(number: int, term: str, planned: Plan) -> None:
+    """Do what was planned, note it in the trail, and say what came of it."""
+    with bars() as tell:
+        restored = restore.restore(number, tell)
+    lost = [[fact.seq, fact.name, fact.payload] for fact in restored.lost[:KEPT]]
+    told = {"event": planned.seq, "holds": planned.holds, "forgotten": lost}
+    note("ledger.rebuilt", f"term:{number}", told)
+    say(restored.report["differences"])
+    if not restored.report["clean"]:
+        raise click.ClickException(STILL.format(term))
+    click.echo(f"{term}: the ledger agrees with the event log, and seats can be claimed again.")
+
+
+def chosen(name: str) -> list[tuple[int, str]]:
+    """The terms that were named, as a command says what is wrong with a name."""
+    try:
+        return named(name)
+    except LookupError as error:
+        raise click.BadParameter(str(error.args[0]), param_hint="--term") from error
+
+
+def say(differences: list[Difference]) -> None:
+    """Print the first differences, a line each."""
+    for each in differences[:SHOWN]:
+        click.echo(f"  {each['where']}, {each['what']}: {'; '.join(_told(each))}".rstrip(": "))
+    if len(differences) > SHOWN:
+        click.echo(f"  … and {len(differences) - SHOWN} more")
+
+
+def _told(difference: Difference) -> list[str]:
+    """What each side tells; of two rows only that in which they differ."""
+    sides = {who: difference[who] for who in SIDES if who in difference}
+    rows = list(sides.values())
+    if rows and all(isinstance(row, dict) for row in rows):
+        alike = {name for name in rows[0] if all(row.get(name) == rows[0][name] for row in rows)}
+        sides = {
+            who: {name: value for name, value in row.items() if name not in alike}
+            for who, row in sides.items()
+        }
+    return [f"{who.replace('_', ' ')} {told}" for who, told in sides.items()]

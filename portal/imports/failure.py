@@ -1,0 +1,11 @@
+"""Why nothing came of an import, or not all of it."""
+
+from portal.told import Told
+
+
+class ImportFailed(Told):
+    """Nothing was imported; the message names file, line and column where there are any."""
+
+
+class SeatsLeft(Told):
+    """All of an import was applied but seats of students, which an admin must see to."""

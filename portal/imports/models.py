@@ -1,0 +1,121 @@
+"""Imports under way: who began them, what was sent, what it says, and what it would change."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    DateTime,
+    ForeignKey,
+    Identity,
+    Index,
+    Integer,
+    LargeBinary,
+    String,
+    Text,
+    func,
+)
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Mapped, mapped_column
+
+from portal.db import Base
+
+Moment = DateTime(timezone=True)
+BUSY = ("waiting", "reading", "approved", "applying", "seating")
+
+
+class Import(Base):
+    """One import.
+
+    `state`: waiting, reading, ready (to be looked at), approved, applying, seating (all is done but
+    for seats that are left); done, failed, discarded.
+    """
+
+    __tablename__ = "imports"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    # Null = begun at the command line.
+    account_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"))
+    name: Mapped[str] = mapped_column(String(200))
+    sha256: Mapped[str] = mapped_column(String(64))
+    options: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    state: Mapped[str] = mapped_column(String(12))
+    # True in a state of BUSY, else null: two at once would compare with what the other changes.
+    busy: Mapped[bool | None] = mapped_column(Boolean, unique=True)
+    error: Mapped[str] = mapped_column(Text, default="")
+    # By kind of record: how many are added, restored, changed, removed and unchanged.
+    counts: Mapped[dict[str, dict[str, int]]] = mapped_column(JSONB, default=dict)
+    notes: Mapped[dict[str, int]] = mapped_column(JSONB, default=dict)  # by kind: how many
+    digest: Mapped[str] = mapped_column(String(32), default="")  # of all changes
+    made_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
+    moved_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
+    expires_at: Mapped[datetime] = mapped_column(Moment)
+
+
+class ImportPart(Base):
+    """A piece of a file that was sent."""
+
+    __tablename__ = "import_parts"
+
+    import_id: Mapped[int] = mapped_column(ForeignKey("imports.id"), primary_key=True)
+    name: Mapped[str] = mapped_column(String(200), primary_key=True)
+    position: Mapped[int] = mapped_column(Integer, primary_key=True)
+    content: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+class ImportRow(Base):
+    """What the files say of one record: its key and those of its fields that they know."""
+
+    __tablename__ = "import_rows"
+    __table_args__ = (Index("ix_import_rows_key", "import_id", "kind", "key"),)
+
+    id: Mapped[int] = mapped_column(BigInteger, Identity(), primary_key=True)
+    import_id: Mapped[int] = mapped_column(ForeignKey("imports.id"))
+    kind: Mapped[str] = mapped_column(String(12))
+    key: Mapped[str] = mapped_column(Text)
+    fields: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    removes: Mapped[bool] = mapped_column(Boolean)
+    file: Mapped[str] = mapped_column(Text)
+    line: Mapped[int] = mapped_column(Integer)  # 0 = it follows from other rows
+
+
+class ImportChange(Base):
+    """What an import would change: `change` is added, restored, changed or removed."""
+
+    __tablename__ = "import_changes"
+
+    import_id: Mapped[int] = mapped_column(ForeignKey("imports.id"), primary_key=True)
+    kind: Mapped[str] = mapped_column(String(12), primary_key=True)
+    key: Mapped[str] = mapped_column(Text, primary_key=True)
+    change: Mapped[str] = mapped_column(String(8))
+    before: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    after: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+
+
+class ImportNote(Base):
+    """A line of an import's report: see report.Note."""
+
+    __tablename__ = "import_notes"
+
+    import_id: Mapped[int] = mapped_column(ForeignKey("imports.id"), primary_key=True)
+    position: Mapped[int] = mapped_column(Integer, primary_key=True)
+    kind: Mapped[str] = mapped_column(String(24))
+    file: Mapped[str] = mapped_column(Text)
+    line: Mapped[int] = mapped_column(Integer)
+    key: Mapped[str] = mapped_column(Text)
+    column: Mapped[str] = mapped_column(Text)
+    value: Mapped[str] = mapped_column(Text)
+    detail: Mapped[str] = mapped_column(Text)
+
+
+class SourcedId(Base):
+    """What a source of OneRoster files calls a record of ours, which `key` names."""
+
+    __tablename__ = "sourced_ids"
+    __table_args__ = (Index("ix_sourced_ids_key", "kind", "key"),)
+
+    kind: Mapped[str] = mapped_column(String(12), primary_key=True)
+    sourced_id: Mapped[str] = mapped_column(Text, primary_key=True)
+    key: Mapped[str] = mapped_column(Text)
+    modified: Mapped[str | None] = mapped_column(Text)  # as the source writes it

@@ -1,0 +1,175 @@
+"""An import from one end to the other: for a job in two steps, for a command in one go."""
+
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from secrets import token_hex
+
+from rq import Queue, Retry
+from rq.serializers import JSONSerializer
+from rq.timeouts import BaseTimeoutException
+
+from portal.backend import backend
+from portal.db import transaction
+from portal.imports import apply, book, mishap, news, uploads, work
+from portal.imports.compare import Counts
+from portal.imports.failure import ImportFailed, SeatsLeft
+from portal.imports.models import Import
+from portal.imports.options import Options
+from portal.imports.progress import Teller
+from portal.imports.report import Report
+from portal.imports.reporting import notes_of
+from portal.imports.seating.deed import LATE, seat
+from portal.imports.semester.records import name_of
+from portal.imports.sources import Source, source_of
+from portal.imports.tables import Progress
+from portal.ops.correlation import cause
+from portal.ops.dead import KEPT
+from portal.ops.job import AGAIN
+from portal.seats.errors import LedgerUnavailable
+from portal.windows.warmup import warm_up
+from portal.words import _k
+
+QUEUE, JOB = "errands", "jobs.errands.work_import"
+LONGEST = 60 * 60  # seconds that a job may take
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What an import changed, or would change."""
+
+    id: int
+    counts: Counts
+    terms: list[int]
+    news: int | None  # sections that the ledger has been told of; None = it was away
+    listeners: int  # students who are told that their sections change
+
+
+def call(import_id: int) -> None:
+    """Call a worker to an import, to read it or to apply it, unless one is called already."""
+    queue = Queue(QUEUE, connection=backend().redis, serializer=JSONSerializer)
+    name = f"import-{import_id}-"
+    if any(job.startswith(name) for job in queue.job_ids):
+        return
+    queue.enqueue(
+        JOB,
+        import_id,
+        job_id=f"{name}{token_hex(8)}",
+        job_timeout=LONGEST,
+        result_ttl=0,
+        failure_ttl=KEPT,
+        meta=cause(),
+        retry=Retry(max=1, interval=AGAIN),
+    )
+
+
+def resume() -> None:
+    """Call a worker to what another has left, who was killed or lost PostgreSQL or the ledger."""
+    with transaction() as session:
+        book.give_up_commands(session)
+        import_id = book.left(session)
+    # Whoever has been called needs a moment to begin.
+    once = f"import:{import_id}:called"
+    if import_id is not None and backend().redis.set(once, 1, nx=True, ex=book.SETTLED):
+        call(import_id)
+
+
+def go_on(import_id: int) -> None:
+    """Do what the import waits for, if it does, and nobody else is at it."""
+    with transaction() as session:
+        state = session.get_one(Import, import_id).state
+    with suppress(book.Busy, book.Gone):
+        try:
+            if state in {"waiting", "reading"}:
+                with uploads.unpacked(import_id) as source:
+                    work.read(import_id, source, Report(), Teller(import_id))
+            elif state in {"approved", "applying"}:
+                tell_ledger(work.carry_out(import_id, Teller(import_id)))
+        except ImportFailed as failure:
+            work.fail(import_id, failure)
+        except (*mishap.PASSING, book.Busy, book.Gone):
+            raise
+        except Exception as error:  # noqa: BLE001  whatever it is, all would wait for it
+            work.fail(import_id, mishap.failure_of(error))
+        give_seats(import_id, Teller(import_id))
+
+
+def import_files(
+    path: Path, options: Options, report: Report, progress: Progress, *, dry: bool = False
+) -> Imported:
+    """Import the files at `path`, or only say what that would change; raises ImportFailed, Busy."""
+    source = source_of(path)
+    if options.layout == "semester":
+        name_of(options)
+    sent = book.Sent(None, path.name, uploads.digest_of(path), options)
+    _finish_another(progress)
+    with transaction() as session:
+        import_id = book.begin(session, sent)
+    try:
+        return _import(import_id, source, report, progress, dry=dry)
+    except BaseException as error:  # even an interrupt must not leave others waiting for it
+        why = ImportFailed(_k("It was broken off: %(error)s."), error=type(error).__name__)
+        work.fail(import_id, why)
+        raise
+
+
+def _import(
+    import_id: int, source: Source, report: Report, progress: Progress, *, dry: bool
+) -> Imported:
+    counts = work.read(import_id, source, report, progress)
+    with transaction() as session:
+        listeners = news.listeners(session, import_id, counts)
+        book.move(session, import_id, "discarded" if dry else "approved", of=("ready",))
+        if dry:
+            book.clear(session, import_id, (*book.SENT, *book.FOUND))
+    if dry:
+        return Imported(import_id, counts, [], None, listeners)
+    terms = work.carry_out(import_id, progress)
+    done = Imported(import_id, counts, terms, tell_ledger(terms), listeners)
+    give_seats(import_id, progress)
+    with transaction() as session:
+        for note in notes_of(session, import_id, LATE):
+            report.add(note)
+    return done
+
+
+def _finish_another(progress: Progress) -> None:
+    """Do what is left of an import that was interrupted when only seats were left.
+
+    One that was stopped by something unexpected waits for an admin.
+    """
+    with transaction() as session:
+        found = book.busy(session)
+    if found and found.state == "seating" and not found.error:
+        give_seats(found.id, progress)
+
+
+def give_seats(import_id: int, progress: Progress) -> None:
+    """Have the ledger give and take the seats of an import of which all else is done.
+
+    Raises LedgerUnavailable: then they are left for whoever goes on. SeatsLeft says what nobody
+    foresaw: then they are left until an admin has them tried again, or ends it.
+    """
+    try:
+        with work.alone() as session:
+            if session.get_one(Import, import_id).state == "seating":
+                for term in apply.terms(session, import_id):
+                    warm_up(term)
+                seat(import_id, progress)
+    except (*mishap.PASSING, BaseTimeoutException, book.Busy):
+        raise
+    except Exception as error:
+        why = mishap.failure_of(error)
+        work.stop(import_id, why)
+        raise SeatsLeft(why.text, **why.facts) from error
+
+
+def tell_ledger(terms: list[int]) -> int | None:
+    """Let the ledger know what is new, and give how many sections were.
+
+    None while it is away: then the clock tells it later.
+    """
+    try:
+        return sum(warm_up(term) for term in terms)
+    except LedgerUnavailable:
+        return None

@@ -1,0 +1,84 @@
+"""Who is to be put into which section, and who to be taken out."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import text
+from sqlalchemy.orm import Session
+
+from portal.imports.compare import shown
+from portal.imports.report import Note
+from portal.seats.by_hand import FIRM, SHUT
+from portal.seats.labels import LABELS
+
+BATCH = 2000
+ROWS = "SELECT * FROM import_rows AS rows WHERE import_id = :id AND kind = 'enrollment'"
+CHANGED = f"""
+    {ROWS} AND EXISTS (
+        SELECT FROM import_changes AS changes WHERE changes.import_id = :id
+        AND changes.kind = 'enrollment' AND changes.key = rows.key
+    )
+"""
+# So few that what they name is looked up one by one.
+FEW = f"{ROWS} AND removes = :removes AND id > :after ORDER BY id LIMIT :most"
+NAMED = """
+    SELECT rows.id, rows.removes, rows.file, rows.line, rows.key, terms.id AS term,
+        sections.id AS section, students.id AS student, (rows.fields ->> 'credits')::int AS credits
+    FROM ({rows}) AS rows
+    LEFT JOIN terms ON terms.name = split_part(rows.key, E'\\t', 1)
+    LEFT JOIN sections ON term_id = terms.id AND crn = split_part(rows.key, E'\\t', 2)
+    LEFT JOIN students ON students.number = split_part(rows.key, E'\\t', 3)
+    ORDER BY {order}
+"""
+BY_STUDENT = text(NAMED.format(rows=CHANGED, order="terms.id, students.id, rows.id"))
+BY_TURN = text(NAMED.format(rows=CHANGED, order="NOT rows.removes, rows.id"))
+NEXT = text(NAMED.format(rows=FEW, order="rows.id"))
+
+# An import is no act of a student's: it needs no window, and what is taken away is so already.
+# Corequisites are looked at in advance, once for all that a student is to have.
+NO_MATTER = frozenset({*SHUT, "section_confirmed", "drop_limit", "needed_by", "corequisite"})
+PAST = frozenset(LABELS) - FIRM
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A row about a student's seat; an id is None where there is no such thing."""
+
+    id: int
+    removes: bool
+    file: str
+    line: int
+    key: str
+    term: int | None
+    section: int | None
+    student: int | None
+    credits: int | None  # hundredths; None = the least of the section
+
+    def note(self, kind: str, codes: list[str]) -> Note:
+        """A line of the report about it; the reasons are told by their codes."""
+        return Note(kind, self.file, self.line, shown(self.key), "", "", " ".join(codes))
+
+
+def by_student(session: Session, import_id: int) -> Iterator[Move]:
+    """All that change something, each student's of a term together."""
+    return _run(session, BY_STUDENT, import_id)
+
+
+def by_turn(session: Session, import_id: int) -> Iterator[Move]:
+    """All that change something in the order in which they are done: removals come first."""
+    return _run(session, BY_TURN, import_id)
+
+
+def following(
+    session: Session, import_id: int, after: int, most: int, *, removes: bool
+) -> list[Move]:
+    """The next that are left to be done, removals or others."""
+    asked = {"id": import_id, "removes": removes, "after": after, "most": most}
+    return [Move(*row) for row in session.execute(NEXT, asked)]
+
+
+def _run(session: Session, query: Any, import_id: int) -> Iterator[Move]:
+    streamed = {"yield_per": BATCH}
+    for row in session.execute(query, {"id": import_id}, execution_options=streamed):
+        yield Move(*row)

@@ -1,0 +1,35 @@
+"""The class that a page is about: one's own, or anyone's for an admin."""
+
+from dataclasses import dataclass
+
+from flask import abort
+
+from portal.access import visitor
+from portal.catalog.board import Card, TermView, board
+from portal.catalog.terms import live_terms
+from portal.seats.case import name_of
+
+
+@dataclass(frozen=True)
+class Class:
+    """A section and the term that it is of."""
+
+    term: TermView
+    card: Card
+
+    @property
+    def name(self) -> str:
+        """As people say it, such as CSC 1100-01."""
+        return name_of(self.card)
+
+
+def own(section_id: int) -> Class:
+    """The section, if the visitor teaches it or is an admin; 404 where there is none, else 403."""
+    offers = [board(term.id) for term in live_terms()]
+    found = [Class(each.term, card) for each in offers if (card := each.card(section_id))]
+    if not found:
+        abort(404)
+    teaches = not visitor().teacher_ids.isdisjoint(found[0].card.teacher_ids)
+    if not (teaches or "admin" in visitor().roles):
+        abort(403)
+    return found[0]

@@ -1,0 +1,1 @@
+"""Metrics for Prometheus: what each process counts, and how the whole portal stands."""

@@ -1,0 +1,121 @@
+"""What PostgreSQL knows: how far it is behind, mails, audits; and who else has the ledger."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from prometheus_client.core import GaugeMetricFamily, Metric
+from redis.exceptions import ResponseError
+from rq import Queue
+from rq.job import Job
+from rq.serializers import JSONSerializer
+from sqlalchemy import func, select
+from sqlalchemy.dialects.postgresql import distinct_on
+from sqlalchemy.orm import Session
+
+from portal.backend import backend
+from portal.catalog.models import Term
+from portal.db import transaction
+from portal.notices import outbox
+from portal.notices.models import Outgoing
+from portal.ops.models import AuditRun
+from portal.record.journal import last_seq
+from portal.record.models import Checkpoint
+
+IN_SYNC = 10  # seconds since a replica was heard of
+
+
+def remembered(terms: Sequence[Term], *, ledger: bool) -> Iterator[Metric]:
+    """What PostgreSQL knows; how far it is behind only where the ledger answers too."""
+    with transaction() as session:
+        age = func.extract("epoch", func.now() - Checkpoint.moved_at)
+        checkpoints = {
+            term: (seq, float(seconds))
+            for term, seq, seconds in session.execute(
+                select(Checkpoint.term_id, Checkpoint.seq, age)
+            )
+        }
+        due = session.scalar(select(func.count()).select_from(Outgoing).where(*outbox.DUE)) or 0
+        first = outbox.first_due(session)
+        dead = outbox.number_dead(session)
+        audits = _audits(session)
+    yield from audits
+    waited = (datetime.now(UTC) - first).total_seconds() if first else 0.0
+    yield GaugeMetricFamily("fairseat_mails_due", "Mails that are to be sent", value=due)
+    yield GaugeMetricFamily("fairseat_mails_oldest_seconds", "Since when", value=max(0.0, waited))
+    yield GaugeMetricFamily("fairseat_mails_dead", "Mails that were given up", value=dead)
+    if ledger:
+        yield from _behind(terms, checkpoints)
+
+
+def _audits(session: Session) -> Iterable[Metric]:
+    """Of the last audit of each term that came to an end, whoever asked for it."""
+    found = GaugeMetricFamily(
+        "fairseat_audit_differences", "Found by the last audit that ended", labels=["term"]
+    )
+    age = GaugeMetricFamily("fairseat_audit_age_seconds", "Time since it ended", labels=["term"])
+    seconds = func.extract("epoch", func.now() - AuditRun.ended_at)
+    last = (
+        select(AuditRun.term_id, AuditRun.found, seconds)
+        .where(AuditRun.ended_at.is_not(None), AuditRun.error == "")
+        .ext(distinct_on(AuditRun.term_id))
+        .order_by(AuditRun.term_id, AuditRun.id.desc())
+    )
+    for term, differences, ago in session.execute(last):
+        found.add_metric([str(term)], differences)
+        age.add_metric([str(term)], float(ago))
+    return found, age
+
+
+def _behind(terms: Sequence[Term], checkpoints: dict[int, tuple[int, float]]) -> Iterable[Metric]:
+    unrecorded = GaugeMetricFamily(
+        "fairseat_unrecorded_events", "Events that PostgreSQL does not have yet", labels=["term"]
+    )
+    age = GaugeMetricFamily(
+        "fairseat_checkpoint_age_seconds",
+        "Time since the recorder got on, while there is something to record",
+        labels=["term"],
+    )
+    for term in terms:
+        seq, seconds = checkpoints.get(term.id, (0, 0.0))
+        missing = max(0, last_seq(backend().redis, term.id) - seq)
+        unrecorded.add_metric([str(term.id)], missing)
+        age.add_metric([str(term.id)], seconds if missing else 0.0)
+    return unrecorded, age
+
+
+def replicas() -> Iterable[Metric]:
+    """How many replicas keep up with the ledger, and how many have to."""
+    said: Any = backend().redis.info("replication")
+    copies = [
+        each for name, each in said.items() if name.startswith("slave") and type(each) is dict
+    ]
+    well = [each for each in copies if each["state"] == "online" and each["lag"] <= IN_SYNC]
+    wanted = backend().settings.replicas or _demanded()
+    return (
+        GaugeMetricFamily("fairseat_replicas_in_sync", "Replicas that keep up", value=len(well)),
+        GaugeMetricFamily("fairseat_replicas_wanted", "Replicas that have to", value=wanted),
+    )
+
+
+def _demanded() -> int:
+    """Without how many the ledger itself takes nothing; 0 where it does not say."""
+    try:
+        found: Any = backend().redis.config_get("min-replicas-to-write")
+    except ResponseError:  # of a service that lets nobody look
+        return 0
+    return int(found.get("min-replicas-to-write", 0))
+
+
+def oldest_jobs(queues: Sequence[str]) -> dict[str, float]:
+    """For how long (seconds) the next job of each queue has waited; 0 where there is none."""
+    redis = backend().redis
+    with redis.pipeline(transaction=False) as pipe:
+        for name in queues:
+            pipe.lindex(Queue(name, connection=redis).key, 0)
+        heads = dict(zip(queues, pipe.execute(), strict=True))
+    ids = [head.decode() for head in heads.values() if head]
+    jobs = Job.fetch_many(ids, connection=redis, serializer=JSONSerializer)
+    now = datetime.now(UTC)
+    since = {job.origin: job.enqueued_at or now for job in jobs if job}
+    return {name: max(0.0, (now - since.get(name, now)).total_seconds()) for name in queues}

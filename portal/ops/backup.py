@@ -1,0 +1,163 @@
+"""A copy of PostgreSQL in a folder, and back: from its event log the ledger can be made anew."""
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from hashlib import file_digest
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import psycopg2
+from psycopg2.extensions import make_dsn, parse_dsn
+
+from portal.embedded.postgres import binary
+from portal.ops import schema
+
+FORMAT = 1
+DUMP, TOLD = "postgresql.dump", "backup.json"
+ASIDE = "fairseat_before"  # the schema that what was there waits in until the other is there
+EVENTS = (
+    "SELECT t.name, coalesce(c.seq, 0) FROM terms t LEFT JOIN checkpoints c ON c.term_id = t.id"
+)
+
+
+class BackupError(RuntimeError):
+    """It can't be made or brought back; the message says why, and that nothing was changed."""
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What is in a backup."""
+
+    format: int
+    version: str  # of the portal
+    revision: str  # of its tables
+    made_at: str
+    events: dict[str, int]  # the last one of each term
+    size: int  # bytes
+    sha256: str
+
+
+def make(url: str, folder: Path) -> Manifest:
+    """Copy the database at `url` as it is at one moment; the folder is there whole or not at all.
+
+    Pages and claims go on meanwhile. Raises BackupError.
+    """
+    if folder.exists() and any(folder.iterdir()):
+        raise BackupError(f"{folder} is not empty: name a new folder.")
+    draft = folder.with_name(f"{folder.name}.part")
+    shutil.rmtree(draft, ignore_errors=True)
+    draft.mkdir(mode=0o700, parents=True)
+    dump = draft / DUMP
+    with _snapshot(url) as (snapshot, revision, events):
+        at_once = ("--format=custom", f"--snapshot={snapshot}", f"--file={dump}")
+        _run("pg_dump", url, "--no-owner", "--no-privileges", *at_once)
+    made_at = datetime.now(UTC).isoformat(timespec="seconds")
+    size, digest = dump.stat().st_size, _digest(dump)
+    manifest = Manifest(FORMAT, version("fairseat"), revision, made_at, events, size, digest)
+    (draft / TOLD).write_text(json.dumps(asdict(manifest), indent=2))
+    check(draft)
+    draft.replace(folder)
+    return manifest
+
+
+def check(folder: Path) -> Manifest:
+    """What is in the backup; raises BackupError unless it is whole and this portal can read it."""
+    try:
+        manifest = Manifest(**json.loads((folder / TOLD).read_text()))
+        digest = _digest(folder / DUMP)
+    except (OSError, ValueError, TypeError) as error:
+        raise BackupError(f"{folder} holds no backup: {error}.") from error
+    if manifest.format != FORMAT or not schema.knows(manifest.revision):
+        raise BackupError(f"The backup is of Fairseat {manifest.version}, newer than this one.")
+    if digest != manifest.sha256:
+        raise BackupError(f"{folder / DUMP} is not as it was made: its checksum differs.")
+    return manifest
+
+
+def load(url: str, folder: Path) -> None:
+    """Put a checked backup in the place of all that the database at `url` holds, or of nothing."""
+    with closing(_connected(url)) as connection, connection.cursor() as cursor:
+        connection.autocommit = True
+        _put_back(cursor)  # whoever was killed in the midst of this
+        cursor.execute(f"ALTER SCHEMA public RENAME TO {ASIDE}")
+        cursor.execute("CREATE SCHEMA public")
+        try:
+            whole = ("--single-transaction", "--no-owner", "--no-privileges")
+            _run("pg_restore", url, *whole, str(folder / DUMP))
+        except BaseException:
+            _put_back(cursor)
+            raise
+        cursor.execute(f"DROP SCHEMA {ASIDE} CASCADE")
+
+
+def used(url: str) -> bool:
+    """Whether the database holds accounts or events."""
+    with closing(_connected(url)) as connection, connection.cursor() as cursor:
+        cursor.execute("SELECT to_regclass('public.accounts'), to_regclass('public.events')")
+        if None in (cursor.fetchone() or ()):
+            return False
+        cursor.execute("SELECT EXISTS (TABLE accounts) OR EXISTS (TABLE events)")
+        return bool((cursor.fetchone() or [False])[0])
+
+
+def busy(url: str) -> int:
+    """How many connections the portal's processes have to the database."""
+    with closing(_connected(url)) as connection, connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND application_name = 'fairseat'"
+        )
+        return int((cursor.fetchone() or [0])[0])
+
+
+@contextmanager
+def _snapshot(url: str) -> Iterator[tuple[str, str, dict[str, int]]]:
+    """A block in which one view of the database can be copied: its name, tables and events."""
+    with closing(_connected(url)) as connection, connection.cursor() as cursor:
+        connection.set_session("REPEATABLE READ", readonly=True)
+        cursor.execute("SELECT pg_export_snapshot(), (SELECT version_num FROM alembic_version)")
+        snapshot, revision = cursor.fetchone() or ("", "")
+        cursor.execute(EVENTS)
+        yield snapshot, revision, dict(cursor.fetchall())
+
+
+def _put_back(cursor: Any) -> None:
+    cursor.execute("SELECT to_regnamespace(%s)", (ASIDE,))
+    if (cursor.fetchone() or [None])[0]:
+        cursor.execute("DROP SCHEMA IF EXISTS public CASCADE")
+        cursor.execute(f"ALTER SCHEMA {ASIDE} RENAME TO public")
+
+
+def _run(program: str, url: str, *arguments: str) -> None:
+    """Run a program of PostgreSQL; who lists processes sees no password."""
+    given = parse_dsn(_plain(url))
+    secret = {"PGPASSWORD": given.pop("password")} if "password" in given else {}
+    done = subprocess.run(  # noqa: S603  our own command
+        [binary(program), f"--dbname={make_dsn(**given)}", *arguments],
+        check=False,
+        capture_output=True,
+        text=True,
+        env={**os.environ, **secret},
+    )
+    if done.returncode:
+        raise BackupError(f"{program} failed, and nothing was changed: {done.stderr.strip()}")
+
+
+def _connected(url: str) -> Any:
+    return psycopg2.connect(_plain(url), connect_timeout=5, application_name="fairseat backup")
+
+
+def _plain(url: str) -> str:
+    return url.replace("postgresql+psycopg2://", "postgresql://", 1)
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as content:
+        return file_digest(content, "sha256").hexdigest()

@@ -1,0 +1,107 @@
+"""Feature flags: parts that can be switched off while the portal runs, in all of its processes.
+
+PostgreSQL keeps what was switched. Every process reads it once a second in a thread of its own, so
+asking is a look at a set: it costs no query and waits for nobody. While PostgreSQL is away
+what was read last holds; who has not read yet has every part on.
+"""
+
+import logging
+from contextlib import suppress
+from dataclasses import dataclass
+from threading import Lock, Thread
+from time import sleep
+
+from sqlalchemy import select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
+from sqlalchemy.sql import func
+
+from portal.db import transaction
+from portal.ops.models import Flag
+
+NAMES = (
+    "waiting_room",
+    "captcha",
+    "captcha_server",
+    "captcha_breaker",
+    "rate_limits",
+    "live_push",
+    "mail",
+    "mail_breaker",
+    "provider_breaker",
+    "autoscaling",
+    "bulkheads",
+    "caches",
+)
+EVERY = 1.0  # seconds between two readings
+
+log = logging.getLogger(__name__)
+
+_off: frozenset[str] = frozenset()
+_begun = False
+_lock = Lock()
+
+
+@dataclass(frozen=True)
+class Switching:
+    """That a part of a version that was looked at is to be on or off, and why."""
+
+    name: str
+    on: bool
+    version: int
+    reason: str
+
+
+class Switched(Exception):  # noqa: N818  a state of the world, not a mistake
+    """Somebody else has switched it since it was looked at."""
+
+
+def on(name: str) -> bool:
+    """Whether a part of NAMES is switched on."""
+    if not _begun:
+        begin()
+    return name not in _off
+
+
+def known_off(name: str) -> bool:
+    """Whether this process has read that a part is off; for whoever may not wait for a reading."""
+    return name in _off
+
+
+def begin() -> None:
+    """Read them, and go on doing so; in the process that asks, so not before its fork."""
+    global _begun  # noqa: PLW0603  one for the process
+    with _lock:
+        if _begun:
+            return
+        read()
+        Thread(target=_read_forever, daemon=True, name="flags").start()
+        _begun = True
+
+
+def read() -> None:
+    """Take up what has been switched; what is known stays while PostgreSQL is away."""
+    global _off  # noqa: PLW0603
+    with suppress(SQLAlchemyError), transaction() as session:
+        _off = frozenset(session.scalars(select(Flag.name).where(Flag.is_on.is_(False))))
+
+
+def switch(session: Session, wanted: Switching, by: int) -> None:
+    """Switch a part with the transaction; raises Switched unless it has the version looked at."""
+    name = wanted.name
+    session.execute(insert(Flag).values(name=name, version=0).on_conflict_do_nothing())
+    flag = session.get_one(Flag, name, with_for_update=True)
+    if flag.version != wanted.version:
+        raise Switched(name)
+    flag.is_on, flag.reason, flag.account_id = wanted.on, wanted.reason, by
+    flag.version, flag.changed_at = flag.version + 1, func.now()
+
+
+def _read_forever() -> None:
+    while True:
+        sleep(EVERY)
+        try:
+            read()
+        except Exception:  # the next reading may go well, and nobody else would try again
+            log.exception("could not read the flags")

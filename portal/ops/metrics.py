@@ -1,0 +1,55 @@
+"""What this process counts of itself; /metrics adds up what all processes of the node count.
+
+Where PROMETHEUS_MULTIPROC_DIR names a folder, each process counts in files of its own there.
+"""
+
+import os
+from bisect import bisect_left
+from collections import Counter as Count
+from collections.abc import Iterable
+
+from prometheus_client import Counter, Gauge, Histogram, start_http_server
+
+SOON = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
+LATER = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 300.0)
+
+PROCESSES = Gauge(
+    "fairseat_processes", "Processes that live, by kind", ["kind"], multiprocess_mode="livesum"
+)
+REQUESTS = Counter("fairseat_requests", "Requests answered", ["route", "method", "status"])
+REQUEST_TIME = Histogram(
+    "fairseat_request_seconds", "Time to answer a request", ["route", "method"], buckets=SOON
+)
+DECISIONS = Counter("fairseat_decisions", "What students were told", ["act", "outcome"])
+REFUSALS = Counter("fairseat_refusals", "Reasons of refusals", ["reason"])
+DECISION_TIME = Histogram(
+    "fairseat_decision_seconds", "Time until the ledger has decided", ["act"], buckets=SOON
+)
+SOCKETS = Gauge("fairseat_sockets", "Pages with an open socket", multiprocess_mode="livesum")
+FRAMES = Counter("fairseat_frames", "Frames sent to pages")
+JOBS = Counter("fairseat_jobs", "Jobs done or failed", ["queue", "outcome"])
+JOB_TIME = Histogram("fairseat_job_seconds", "Time that a job takes", ["queue"], buckets=LATER)
+EVENT_LAG = Histogram(
+    "fairseat_event_lag_seconds", "Time from a decision until it is recorded", buckets=LATER
+)
+MAILS = Counter("fairseat_mails", "Mails sent, put off or given up", ["outcome"])
+
+
+def begin(kind: str) -> None:
+    """Count this process among those that live.
+
+    One that shares no folder with a web server has a door of its own at FAIRSEAT_METRICS_PORT.
+    """
+    PROCESSES.labels(kind).set(1)
+    port = os.environ.get("FAIRSEAT_METRICS_PORT")
+    if port and kind != "web":
+        start_http_server(int(port))
+
+
+def recorded(lags: Iterable[float]) -> None:
+    """Note how late (seconds) each event was recorded; by the thousand, so all at once."""
+    lags = list(lags)
+    # What `observe` does for one event; there is no public way to do it for many.
+    for place, number in Count(bisect_left(LATER, lag) for lag in lags).items():
+        EVENT_LAG._buckets[place].inc(number)  # noqa: SLF001
+    EVENT_LAG._sum.inc(sum(lags))  # noqa: SLF001

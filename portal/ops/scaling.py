@@ -1,0 +1,118 @@
+"""How many workers each queue should have: decided by the clock, read by every supervisor."""
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from time import time
+from typing import Any
+
+from redis import Redis
+from rq import Queue
+from rq.job import Job
+from rq.serializers import JSONSerializer
+
+from portal.config import SettingsError
+
+KEY = "fairseat:pools"
+LATE = 5.0  # seconds: a job that waits for so long finds all workers at work
+UP_REST = 5.0  # seconds from a change until there may be more
+DOWN_REST = 60.0  # seconds from a change until there may be fewer
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The bounds of a queue's workers, and the jobs waiting at which there is to be one more."""
+
+    least: int
+    most: int
+    up_at: int
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A queue: its workers as last asked for, how many of them work, and what waits for them."""
+
+    workers: int
+    busy: int
+    waiting: int
+    oldest: float  # seconds for which the first has waited
+    rested: float  # seconds since the last change
+
+
+@dataclass(frozen=True)
+class Asked:
+    """That a queue should have so many workers on each machine, since when (s) and why."""
+
+    workers: int
+    at: float = 0.0
+    why: str = ""
+
+
+PART = re.compile(r"(\w+)=(\d+)-(\d+)@(\d+)")
+POOLS = {
+    "record": Pool(2, 10, 50),
+    "promote": Pool(3, 15, 30),
+    "notify": Pool(2, 8, 100),
+    "maintain": Pool(1, 2, 50),
+    "errands": Pool(2, 4, 10),
+}
+LARGE = 8  # cores: a smaller machine has fewer workers
+SMALL = {"promote": 1, "notify": 1}  # workers of a small one, at least
+
+
+def pools(text: str = "", cores: int = os.cpu_count() or 1) -> dict[str, Pool]:
+    """The bounds, as in `record=2-10@50 promote=3-15@30`, by default what suits the machine.
+
+    Raises SettingsError.
+    """
+    found = {name: _fitted(name, cores) for name in POOLS}
+    for part in text.replace(",", " ").split():
+        match = PART.fullmatch(part)
+        if not match or match[1] not in POOLS or not 0 < int(match[2]) <= int(match[3]):
+            raise SettingsError(f"FAIRSEAT_WORKERS: write {part} like record=2-10@50.")
+        found[match[1]] = Pool(int(match[2]), int(match[3]), max(1, int(match[4])))
+    return found
+
+
+def wanted(pool: Pool, seen: Seen) -> int:
+    """How many workers there should be: one more or fewer than now at a time, within the bounds."""
+    now = min(pool.most, max(pool.least, seen.workers))
+    pressed = seen.waiting >= pool.up_at or seen.oldest > LATE
+    if pressed and seen.rested >= UP_REST:
+        return min(pool.most, now + 1)
+    quiet = not seen.waiting and seen.busy < now
+    if quiet and seen.rested >= DOWN_REST:
+        return max(pool.least, now - 1)
+    return now
+
+
+def asked(redis: Redis) -> dict[str, Asked]:
+    """What was last asked for, by queue; nothing where no clock has ticked yet."""
+    found: Any = redis.hgetall(KEY)
+    return {name.decode(): Asked(**json.loads(text)) for name, text in found.items()}
+
+
+def ask(redis: Redis, wishes: Mapping[str, Asked]) -> None:
+    """Ask all supervisors for so many."""
+    redis.hset(KEY, mapping={name: json.dumps(vars(each)) for name, each in wishes.items()})
+
+
+def seen(redis: Redis, queue: str, before: Asked, busy: int) -> Seen:
+    """How a queue stands."""
+    jobs = Queue(queue, connection=redis, serializer=JSONSerializer)
+    first = jobs.get_job_ids(0, 1)
+    job = Job.fetch_many(first, connection=redis, serializer=JSONSerializer)[0] if first else None
+    since = job and job.enqueued_at
+    oldest = (datetime.now(UTC) - since).total_seconds() if since else 0.0
+    return Seen(before.workers, busy, len(jobs), oldest, time() - before.at)
+
+
+def _fitted(name: str, cores: int) -> Pool:
+    pool = POOLS[name]
+    if cores >= LARGE:
+        return pool
+    least = SMALL.get(name, pool.least)
+    return replace(pool, least=least, most=min(pool.most, least + cores // 2))

@@ -1,0 +1,108 @@
+"""Traces by OpenTelemetry: imported where they are wanted, and nowhere else; see traces.py."""
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+from flask import Flask
+from opentelemetry import propagate, trace
+from opentelemetry.context import Context
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.instrumentation.flask import FlaskInstrumentor
+from opentelemetry.instrumentation.redis import RedisInstrumentor
+from opentelemetry.instrumentation.sqlalchemy import SQLAlchemyInstrumentor
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import Span, SpanProcessor, TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.sdk.trace.sampling import (
+    Decision,
+    ParentBased,
+    Sampler,
+    SamplingResult,
+    TraceIdRatioBased,
+)
+from opentelemetry.trace import Link, SpanKind, TraceState
+from opentelemetry.util.types import Attributes
+from sqlalchemy import Engine
+
+from portal.ops.correlation import correlation
+
+# Addresses that have a secret in them, and those that only machines ask for.
+UNSEEN = "/calendar/,/login/oidc,/static/,/metrics,/live$,/ready,/health,/clock"
+
+_tracer = trace.get_tracer("fairseat")
+
+
+class Correlated(SpanProcessor):
+    """Names in each span the code of what it follows from."""
+
+    def on_start(self, span: Span, parent_context: Context | None = None) -> None:  # noqa: ARG002
+        """Note it."""
+        span.set_attribute("correlation", correlation())
+
+
+class Rooted(Sampler):
+    """Takes a share of what begins with a request or a job; not the questions of idle workers."""
+
+    def __init__(self, share: float) -> None:
+        self.share = TraceIdRatioBased(share)
+
+    def should_sample(  # noqa: PLR0913, PLR0917  OpenTelemetry's signature
+        self,
+        parent_context: Context | None,
+        trace_id: int,
+        name: str,
+        kind: SpanKind | None = None,
+        attributes: Attributes = None,
+        links: Sequence[Link] | None = None,
+        trace_state: TraceState | None = None,
+    ) -> SamplingResult:
+        """Whether a span without a parent is worth its place."""
+        if kind is SpanKind.CLIENT:
+            return SamplingResult(Decision.DROP)
+        return self.share.should_sample(
+            parent_context, trace_id, name, kind, attributes, links, trace_state
+        )
+
+    def get_description(self) -> str:
+        """Its name."""
+        return f"Rooted({self.share.get_description()})"
+
+
+def begin(process: str) -> None:
+    """Send spans by the settings of OTEL_EXPORTER_OTLP_*; OTEL_TRACES_SAMPLER_ARG is the share."""
+    share = float(os.environ.get("OTEL_TRACES_SAMPLER_ARG") or 1)
+    service = {"service.name": os.environ.get("OTEL_SERVICE_NAME") or "fairseat"}
+    provider = TracerProvider(
+        sampler=ParentBased(Rooted(share)),
+        resource=Resource.create(service | {"service.instance.id": f"{process}-{os.getpid()}"}),
+    )
+    provider.add_span_processor(Correlated())
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    trace.set_tracer_provider(provider)
+    RedisInstrumentor().instrument()
+
+
+def start(app: Flask) -> None:
+    """A span for each request, from before all else that looks at it."""
+    FlaskInstrumentor.instrument_app(app, excluded_urls=UNSEEN)  # type: ignore[no-untyped-call]
+
+
+def watch(engine: Engine) -> None:
+    """A span for each statement, without its parameters; the version we use works as well."""
+    SQLAlchemyInstrumentor().instrument(engine=engine, skip_dep_check=True)
+
+
+def span(name: str, carried: Mapping[str, str] | None) -> AbstractContextManager[Any]:
+    """A block that is a span."""
+    parent = propagate.extract(carried) if carried else None
+    kind = SpanKind.CONSUMER if carried is not None else SpanKind.INTERNAL
+    return _tracer.start_as_current_span(name, context=parent, kind=kind)
+
+
+def carried() -> dict[str, str]:
+    """The current span, for a job to carry."""
+    found: dict[str, str] = {}
+    propagate.inject(found)
+    return found

@@ -1,0 +1,127 @@
+"""Which account teaches as which teachers of the catalogue; one may have several of them."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, Select, func, or_, select
+from sqlalchemy.orm import Session
+
+from portal.catalog.models import Department, Section, section_teachers
+from portal.db import transaction
+from portal.live.tell import ended
+from portal.people.models import Account, AuditEntry, Teacher
+
+PAGE = 50
+WORDS = 6  # more of them find nobody else
+SUGGESTED = 5
+
+
+class Meanwhile(Exception):  # noqa: N818  a fact, not a mistake
+    """Somebody else has linked or unlinked the teacher since the page was shown."""
+
+
+@dataclass(frozen=True)
+class Teaches:
+    """A teacher, of how many sections, and the account that teaches so, if any does."""
+
+    id: int
+    name: str
+    email: str
+    department: str
+    sections: int
+    account: int | None
+    username: str | None
+    account_name: str | None
+
+
+def teachers(
+    session: Session, text: str, page: int, *, without: bool
+) -> tuple[list[Teaches], bool]:
+    """Those whom every word fits, by name, and whether there are more; `without` an account."""
+    found = _teachers().where(*map(_fits, text.split()[:WORDS]))
+    if without:
+        found = found.where(Teacher.account_id.is_(None))
+    found = found.order_by(Teacher.name, Department.code, Teacher.id)
+    rows = session.execute(found.offset((page - 1) * PAGE).limit(PAGE + 1))
+    lines = [Teaches(*row) for row in rows]
+    return lines[:PAGE], len(lines) > PAGE
+
+
+def teacher(session: Session, teacher_id: int) -> Teaches | None:
+    """The teacher of that id."""
+    row = session.execute(_teachers().where(Teacher.id == teacher_id)).one_or_none()
+    return Teaches(*row) if row else None
+
+
+def others(session: Session, account: int) -> list[Teaches]:
+    """All teachers whom that account teaches as."""
+    found = _teachers().where(Teacher.account_id == account).order_by(Teacher.id)
+    return [Teaches(*row) for row in session.execute(found)]
+
+
+def suggested(session: Session, line: Teaches) -> list[Account]:
+    """Accounts of the same name or address."""
+    same = [func.lower(Account.name) == line.name.lower()]
+    if line.email:
+        same.append(func.lower(Account.email) == line.email.lower())
+    found = select(Account).where(or_(*same), Account.deleted_at.is_(None))
+    return list(session.scalars(found.order_by(Account.username).limit(SUGGESTED)))
+
+
+def account_of(session: Session, username: str) -> Account | None:
+    """The account of that user name."""
+    known = Account.username == username, Account.deleted_at.is_(None)
+    return session.scalar(select(Account).where(*known))
+
+
+def link(teacher_id: int, account: int, *, by: int, why: str) -> None:
+    """Have the account teach as that teacher; raises Meanwhile where another does."""
+    _move(teacher_id, None, account, by, why)
+
+
+def unlink(teacher_id: int, account: int, *, by: int, why: str) -> None:
+    """Have the account do so no more, also on its open pages; raises Meanwhile."""
+    _move(teacher_id, account, None, by, why)
+    ended(account)
+
+
+def _move(teacher_id: int, before: int | None, after: int | None, by: int, why: str) -> None:
+    with transaction() as session:
+        known = Teacher.id == teacher_id, Teacher.deleted_at.is_(None)
+        found = session.scalar(select(Teacher).where(*known).with_for_update())
+        if found is None or found.account_id != before:
+            raise Meanwhile
+        found.account_id = after
+        session.add(
+            AuditEntry(
+                account_id=by,
+                action="teacher.link" if after else "teacher.unlink",
+                subject=f"teacher:{teacher_id} account:{after or before}",
+                before={"account": before},
+                after={"account": after},
+                reason=why,
+            )
+        )
+
+
+def _teachers() -> Select[int, str, str, str, int, int | None, str | None, str | None]:
+    taught = (
+        select(func.count())
+        .select_from(section_teachers)
+        .join(Section, Section.id == section_teachers.c.section_id)
+        .where(section_teachers.c.teacher_id == Teacher.id, Section.deleted_at.is_(None))
+        .correlate(Teacher)
+        .scalar_subquery()
+    )
+    department = func.coalesce(Department.name, "")
+    account = Teacher.account_id, Account.username, Account.name
+    return (
+        select(Teacher.id, Teacher.name, Teacher.email, department, taught, *account)
+        .outerjoin(Department, Department.id == Teacher.department_id)
+        .outerjoin(Account, Account.id == Teacher.account_id)
+        .where(Teacher.deleted_at.is_(None))
+    )
+
+
+def _fits(word: str) -> ColumnElement[bool]:
+    columns = (Teacher.name, Department.name, Department.code, Account.username)
+    return or_(*(column.icontains(word, autoescape=True) for column in columns))

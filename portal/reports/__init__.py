@@ -1,0 +1,1 @@
+"""What became of a window: as it runs, at its end, and how fair it was."""

@@ -1,0 +1,59 @@
+"""Closing a window out: once, when all that was decided in it is recorded."""
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from portal.db import transaction
+from portal.people.models import AuditEntry
+from portal.reports import fairness
+from portal.reports.due import ended
+from portal.reports.gather import gather
+from portal.reports.models import WindowReport
+from portal.reports.result import result
+from portal.windows.models import Window
+
+
+def close_out(term: int) -> int:
+    """Make the reports of the windows of a term that have ended; gives their number."""
+    with transaction() as session:
+        waiting = session.execute(ended(term)).all()
+    return sum(_close_out(window, closing) for window, closing in waiting)
+
+
+def report(window: int) -> WindowReport | None:
+    """The report of a window, None where it has not been made."""
+    with transaction() as session:
+        return session.get(WindowReport, window)
+
+
+def _close_out(number: int, closing: int) -> bool:
+    """Make one, with a note in the audit trail; whether it was not there already."""
+    with transaction() as session:
+        # Whoever comes second waits here, and then finds it made.
+        window = session.get_one(Window, number, with_for_update=True)
+        if session.scalar(select(WindowReport.window_id).where(WindowReport.window_id == number)):
+            return False
+        _make(session, window, closing)
+    return True
+
+
+def _make(session: Session, window: Window, closing: int) -> None:
+    found = gather(session, window, closing)
+    made = result(found)
+    session.add(
+        WindowReport(
+            window_id=window.id,
+            term_id=window.term_id,
+            seq=closing,
+            students=len(found.members),
+            result=made,
+            fairness=fairness.fairness(found, fairness.look(found)),
+        )
+    )
+    session.add(
+        AuditEntry(
+            action="window.closed",
+            subject=f"term:{window.term_id} window:{window.id}",
+            after={"seq": closing, **made["students"], **made["counts"]},
+        )
+    )

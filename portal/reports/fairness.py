@@ -1,0 +1,105 @@
+"""How fair a window was: what became of students by cohort, by arrival, and by what the gate asked.
+
+Of each group: how many asked, got what they had asked for first, and got any seat; how long that
+took, and why they were refused.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+from portal.gate import traces
+from portal.reports.attempts import Attempts
+from portal.reports.gather import Gathered
+
+Fairness = dict[str, Any]
+Groups = dict[int, Iterable[str]]  # by student, the groups that they are in
+
+NONE = Attempts()
+MINUTE = 60_000
+LATE = ((1, "late:1"), (5, "late:5"), (15, "late:15"), (60, "late:60"))  # minutes after opening
+TENTHS = 10
+
+
+@dataclass(frozen=True)
+class Traces:
+    """What the gate knows: the order of the early, when the late came, proofs and limits."""
+
+    early: list[int]
+    late: dict[int, int]
+    ways: dict[int, str]
+    limited: set[int]
+
+
+def look(found: Gathered) -> Traces:
+    """What the gate knows of a window's students."""
+    early, late = traces.arrivals(found.term, found.window)
+    return Traces(early, late, traces.ways(), traces.met_limits(found.opened))
+
+
+def fairness(found: Gathered, known: Traces) -> Fairness:
+    """The report, as it is kept: a table for each way to divide the students."""
+    members = found.members
+    kinds: dict[str, Groups] = {
+        "year": {student: (each.year,) for student, each in members.items()},
+        "level": {student: (each.level,) for student, each in members.items()},
+        "major": {student: each.majors or ("",) for student, each in members.items()},
+        "arrival": _arrivals(found, known),
+        "screen": {s: (known.ways.get(each.account, "none"),) for s, each in members.items()},
+        "limits": {
+            student: ("limited" if each.account in known.limited else "free",)
+            for student, each in members.items()
+        },
+    }
+    tables = {kind: _table(found, groups) for kind, groups in kinds.items()}
+    return {"all": _row("", found.attempts, list(members)), "tables": tables}
+
+
+def _arrivals(found: Gathered, known: Traces) -> Groups:
+    """The tenth of the early line, the minutes after the opening, or none: who did not come."""
+    groups: Groups = dict.fromkeys(found.members, ("away",))
+    tenth = max(1, len(known.early)) / TENTHS
+    for place, student in enumerate(known.early):
+        groups[student] = (f"early:{int(place / tenth) + 1:02}",)
+    for student, at in known.late.items():
+        minutes = (at - found.opened) / MINUTE
+        groups[student] = (next((name for most, name in LATE if minutes < most), "late:more"),)
+    return {student: group for student, group in groups.items() if student in found.members}
+
+
+def _table(found: Gathered, groups: Groups) -> list[dict[str, Any]]:
+    students: dict[str, list[int]] = defaultdict(list)
+    for student, names in groups.items():
+        for name in names:
+            students[name].append(student)
+    return [_row(name, found.attempts, students[name]) for name in sorted(students)]
+
+
+def _row(name: str, attempts: dict[int, Attempts], students: list[int]) -> dict[str, Any]:
+    tried = [attempts.get(student, NONE) for student in students]
+    asked = [each for each in tried if each.first]
+    waits = sorted(each.wait for each in asked if each.wait is not None)
+    reasons: Counter[str] = Counter()
+    for each in tried:
+        reasons.update(each.refusals.keys())
+    return {
+        "name": name,
+        "students": len(students),
+        "asked": len(asked),
+        "got": len(waits),
+        "seated": _count(tried, lambda each: bool(each.seats)),
+        "half": _share(waits, 0.5),
+        "most": _share(waits, 0.9),
+        "reasons": dict(reasons.most_common()),
+    }
+
+
+def _count(tried: Iterable[Attempts], is_so: Callable[[Attempts], bool]) -> int:
+    return sum(1 for each in tried if is_so(each))
+
+
+def _share(waits: list[int], share: float) -> int | None:
+    """The wait (ms) that so many of those who got it did not exceed."""
+    return waits[ceil(len(waits) * share) - 1] if waits else None

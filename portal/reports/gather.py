@@ -1,0 +1,93 @@
+"""A window as it was: its students, what they did, and how the term stood as it closed."""
+
+from collections import Counter, defaultdict
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+
+from sqlalchemy import ColumnElement, select
+from sqlalchemy.orm import Session
+
+from portal.catalog.models import Subject
+from portal.people.models import Student, StudentSubject
+from portal.record.fact import Fact, milliseconds
+from portal.record.fold import logged
+from portal.record.project import State, apply
+from portal.reports.attempts import Attempts
+from portal.windows.cohorts import inside
+from portal.windows.models import Window
+
+
+@dataclass(frozen=True)
+class Member:
+    """A student of the window's cohort, or one who was when the window was open."""
+
+    account: int
+    level: str
+    year: str
+    majors: tuple[str, ...]
+
+
+@dataclass
+class Gathered:
+    """All that reports are made of; `state` is that of the term at the closing."""
+
+    window: int
+    term: int
+    opened: int  # ms
+    closed: int
+    members: dict[int, Member]
+    state: State = field(default_factory=State)
+    attempts: dict[int, Attempts] = field(default_factory=lambda: defaultdict(Attempts))
+    counts: Counter[str] = field(default_factory=Counter)
+    given: Counter[int] = field(default_factory=Counter)  # seats in the window, by section
+    refused: Counter[int] = field(default_factory=Counter)
+
+    def hear(self, fact: Fact) -> None:
+        """Take in an event of a student's that was decided in the window, or took a seat of it."""
+        student, section = fact.payload.get("student", 0), fact.payload.get("section", 0)
+        if fact.context.get("during") != self.window:
+            if fact.name == "dropped" and student in self.attempts:
+                self.attempts[student].seats.discard(section)
+            return
+        self.attempts[student].hear(fact)
+        self.counts[fact.name] += 1
+        if fact.name in {"enrolled", "promoted"}:
+            self.given[section] += 1
+        if fact.name == "refused":
+            self.refused[section] += 1
+
+
+def gather(session: Session, window: Window, closing: int) -> Gathered:
+    """Read the term's log up to the event by which the window closed."""
+    found = Gathered(
+        window.id, window.term_id, milliseconds(window.opens_at), milliseconds(window.closes_at), {}
+    )
+    for fact in logged(session, window.term_id, 0, closing):
+        apply(found.state, fact)
+        found.hear(fact)
+    found.members.update(members(session, window, found.attempts.keys()))
+    return found
+
+
+def members(session: Session, window: Window, others: AbstractSet[int]) -> dict[int, Member]:
+    """The students of the window's cohort as they are now, and those others."""
+    found = _people(session, Student.deleted_at.is_(None) & inside(window.cohort))
+    return found | _people(session, Student.id.in_(others - found.keys()))
+
+
+def _people(session: Session, which: ColumnElement[bool]) -> dict[int, Member]:
+    majors: dict[int, list[str]] = defaultdict(list)
+    of_student = (
+        select(StudentSubject.student_id, Subject.code)
+        .join(Subject, Subject.id == StudentSubject.subject_id)
+        .join(Student, Student.id == StudentSubject.student_id)
+        .where(StudentSubject.kind == "major", which)
+        .order_by(Subject.code)
+    )
+    for student, code in session.execute(of_student):
+        majors[student].append(code)
+    query = select(Student.id, Student.account_id, Student.level, Student.year).where(which)
+    return {
+        student: Member(account, level, year, tuple(majors[student]))
+        for student, account, level, year in session.execute(query)
+    }

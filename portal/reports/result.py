@@ -1,0 +1,107 @@
+"""The result of a window as it closed: seats, cohorts, refusals, and who still waits."""
+
+from collections import Counter, defaultdict
+from typing import Any
+
+from portal.people.years import place
+from portal.reports.attempts import Attempts
+from portal.reports.gather import Gathered
+
+Result = dict[str, Any]
+NONE = Attempts()
+RUNNING = ("OPEN", "CONFIRMED")
+
+
+def result(found: Gathered) -> Result:
+    """The report, as it is kept."""
+    return {
+        "students": _students(found),
+        "counts": dict(found.counts),
+        "sections": _sections(found),
+        "cohorts": _cohorts(found),
+        "reasons": _reasons(found),
+        "waiters": _waiters(found),
+    }
+
+
+def _students(found: Gathered) -> dict[str, int]:
+    tried = found.attempts.values()
+    return {
+        "all": len(found.members),
+        "asked": sum(1 for each in tried if each.asks),
+        "seated": sum(1 for each in tried if each.seats),
+    }
+
+
+def _sections(found: Gathered) -> list[dict[str, int]]:
+    """Sections that run, with their counts at the closing and what moved in the window."""
+    return [
+        {
+            "section": section,
+            "capacity": row["capacity"],
+            "taken": row["prior"] + row["enrolled"],
+            "waiting": row["waiting"],
+            "given": found.given[section],
+            "refused": found.refused[section],
+        }
+        for section, row in sorted(found.state.seats.items())
+        if row["status"] in RUNNING
+    ]
+
+
+def _cohorts(found: Gathered) -> list[dict[str, Any]]:
+    waits = Counter(student for _, student in _places(found))
+    rows: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for student, member in found.members.items():
+        tried = found.attempts.get(student, NONE)
+        counted = {
+            "students": 1,
+            "asked": int(bool(tried.asks)),
+            "seated": int(bool(tried.seats)),
+            "seats": len(tried.seats),
+            "waiting": int(waits[student] > 0),
+        }
+        rows[member.level, member.year].update(counted)
+    return [
+        {"level": level, "year": year, **rows[level, year]}
+        for level, year in sorted(rows, key=lambda each: (place(each[1]), each[0]))
+    ]
+
+
+def _reasons(found: Gathered) -> list[dict[str, Any]]:
+    refusals: Counter[str] = Counter()
+    students: Counter[str] = Counter()
+    for tried in found.attempts.values():
+        refusals.update(tried.refusals)
+        students.update(tried.refusals.keys())
+    return [
+        {"code": code, "refusals": count, "students": students[code]}
+        for code, count in refusals.most_common()
+    ]
+
+
+def _waiters(found: Gathered) -> list[dict[str, Any]]:
+    """Students of the cohort who wait as it closes, in the order of each list."""
+    lists: dict[int, list[int]] = defaultdict(list)
+    tickets = {key: row["ticket"] for key, row in found.state.places.items() if _waits(row)}
+    for section, student in sorted(tickets, key=tickets.__getitem__):
+        lists[section].append(student)
+    return [
+        {
+            "section": section,
+            "student": student,
+            "position": position,
+            "reasons": [why["code"] for why in found.state.places[section, student]["reasons"]],
+        }
+        for section in sorted(lists)
+        for position, student in enumerate(lists[section], 1)
+        if student in found.members
+    ]
+
+
+def _places(found: Gathered) -> list[tuple[int, int]]:
+    return [key for key, row in found.state.places.items() if _waits(row)]
+
+
+def _waits(row: dict[str, Any]) -> bool:
+    return row["state"] in {"waiting", "passed"}

@@ -1,0 +1,62 @@
+"""What a window has brought so far, counted from the event log: only what is new is read."""
+
+from contextlib import suppress
+from typing import NamedTuple
+
+from sqlalchemy import Select, func, select
+
+from portal.cache import AWAY, Cache
+from portal.db import transaction
+from portal.record.models import Event
+from portal.seats.answers import WindowView
+
+FRESH_SECONDS = 3.0
+COUNTED = {
+    "seats": ("enrolled", "promoted"),
+    "waits": ("waitlisted",),
+    "drops": ("dropped",),
+    "refused": ("refused",),
+}
+
+
+class Tally(NamedTuple):
+    """Seats given, places in line, seats given up and refusals, as of event `seq`."""
+
+    seq: int = 0
+    seats: int = 0
+    waits: int = 0
+    drops: int = 0
+    refused: int = 0
+
+
+def tally(term: int, window: WindowView) -> Tally:
+    """So far, a few seconds old; what was last known while PostgreSQL is away."""
+    key = (term, window.id)
+    with suppress(*AWAY):
+        return _tallies.get(key)
+    return _tallies.peek(key) or Tally()
+
+
+def read(key: tuple[int, int]) -> Tally:
+    """The tally as it is now: the one known, and what has happened since."""
+    term, window = key
+    before = _tallies.peek(key) or Tally()
+    during = Event.context["during"].as_integer() == window
+    counts = [
+        func.count().filter(during, Event.name.in_(names)).label(kind)
+        for kind, names in COUNTED.items()
+    ]
+    with transaction() as session:
+        after = before.seq or session.scalar(_opened(window)) or 0
+        news = select(func.max(Event.seq), *counts)
+        last, *more = session.execute(news.where(Event.term_id == term, Event.seq > after)).one()
+    return Tally(last or after, *(one + new for one, new in zip(before[1:], more, strict=True)))
+
+
+def _opened(window: int) -> Select[int]:
+    """The event by which it opened."""
+    of_window = Event.aggregate == f"window:{window}"
+    return select(Event.seq).where(of_window, Event.name == "window_opened")
+
+
+_tallies = Cache(read, FRESH_SECONDS)

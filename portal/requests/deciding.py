@@ -1,0 +1,98 @@
+"""Approving a request, which then acts, and declining it: once, whoever else presses."""
+
+from typing import Any
+
+from sqlalchemy import func, select, update
+from sqlalchemy.orm import Session
+
+from portal.catalog.models import Section, Term
+from portal.db import transaction
+from portal.people import overrides
+from portal.people.models import AuditEntry
+from portal.record.reconsider import reconsider
+from portal.requests.asking import Deed, facts, note
+from portal.requests.errors import RequestRefused
+from portal.requests.models import Request
+from portal.requests.stale import obstacle
+from portal.requests.telling import tell_author
+from portal.windows.offer import offer
+
+
+def approve(request_id: int, by: int, why: str) -> bool:
+    """Do what is asked for; raises RequestRefused where that makes no sense any more.
+
+    False where the ledger could not be told of new seats: it will be once it is back.
+    """
+    with transaction() as session:
+        request = _open(session, request_id)
+        section = _locked(session, request.section_id)
+        if refused := obstacle(session, request):
+            raise RequestRefused(refused)
+        before = facts(request)
+        _act(session, request, section, by)
+        _decide(session, request, "approved", by, why)
+        note(session, request, Deed("approve", by, why), before)
+    if request.kind == "seats":
+        return offer(section.term_id, section.id)
+    reconsider(request.student_id or 0)
+    return True
+
+
+def decline(request_id: int, by: int, why: str) -> None:
+    """Say no, and why; raises RequestRefused where it is decided already."""
+    with transaction() as session:
+        request = _open(session, request_id)
+        before = facts(request)
+        _decide(session, request, "declined", by, why)
+        note(session, request, Deed("decline", by, why), before)
+
+
+def _open(session: Session, request_id: int) -> Request:
+    """The request, ours alone until the transaction ends."""
+    request = session.get_one(Request, request_id, with_for_update=True)
+    if request.state != "open":
+        raise RequestRefused("decided")
+    return request
+
+
+def _locked(session: Session, section_id: int) -> Section:
+    """The section as it is now; the term before it, in the order of whoever changes both."""
+    term_of = select(Section.term_id).where(Section.id == section_id).scalar_subquery()
+    session.execute(select(Term.id).where(Term.id == term_of).with_for_update())
+    found = select(Section).where(Section.id == section_id).with_for_update()
+    return session.scalars(found.execution_options(populate_existing=True)).one()
+
+
+def _act(session: Session, request: Request, section: Section, by: int) -> None:
+    if request.kind == "seats":
+        _enlarge(session, request, section, by)
+    else:
+        wanted = overrides.Permit(
+            request.student_id or 0, section.id, request.waives, request.reason
+        )
+        overrides.permit(session, wanted, by)
+
+
+def _enlarge(session: Session, request: Request, section: Section, by: int) -> None:
+    """Give the section the seats in the catalogue, by which the ledger is told afterwards."""
+    before: dict[str, Any] = {"capacity": section.capacity}
+    section.capacity = request.wanted or section.capacity
+    section.version += 1
+    bump = {"catalog_version": Term.catalog_version + 1}
+    session.execute(update(Term).where(Term.id == section.term_id).values(bump))
+    session.add(
+        AuditEntry(
+            account_id=by,
+            action="section.capacity",
+            subject=f"term:{section.term_id} section:{section.id}",
+            before=before,
+            after={"capacity": section.capacity, "request": request.id},
+            reason=request.reason,
+        )
+    )
+
+
+def _decide(session: Session, request: Request, state: str, by: int, why: str) -> None:
+    request.state, request.decided_by, request.note = state, by, why
+    request.decided_at = session.scalar(func.now())
+    tell_author(session, request)

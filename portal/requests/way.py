@@ -1,0 +1,51 @@
+"""What stands between a student and a section as things are, beside what a request names."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from portal.backend import backend
+from portal.catalog.board import Card, board
+from portal.people import profile
+from portal.requests.models import Request
+from portal.seats import desk, foresight
+from portal.seats.case import Case
+from portal.seats.reasons import Told, told
+from portal.seats.wishes import hundredths
+
+UNDER = {"corequisite_not_offered": "corequisite"}  # by code, the rule that it comes of
+
+
+@dataclass(frozen=True)
+class Way:
+    """What the student would read now: of what the request puts aside, and of what stays."""
+
+    asked: list[Told]
+    other: list[Told]
+
+
+def way(request: Request) -> Way | None:
+    """What stands in the way of an override's student; None where that can't be known."""
+    offered = board(request.section.term_id)
+    card = offered.card(request.section_id)
+    if card is None or request.student_id is None:
+        return None
+    who = profile.read(request.student_id)
+    standing = backend().ledger.standing(offered.term.id, who.student)
+    held = {each.section: each.credits for each in standing.enrolled}
+    case = Case(offered, card, backend().settings.zone, held)
+    limit = hundredths(desk.limit(who, offered))
+    found = told(foresight.foreseen(who, card, offered, standing, limit), case)
+    asked = [each for each in found if UNDER.get(each.code, each.code) in request.waives]
+    return Way(asked, [each for each in found if each not in asked])
+
+
+def without(card: Card) -> Iterator[str]:
+    """Codes of the rules that the section does not have, whoever asks."""
+    has = {
+        "prerequisite": card.prerequisites,
+        "corequisite": card.corequisites,
+        "restriction": card.restrictions,
+        "not_for_you": not card.public,
+        "time_conflict": card.meetings,
+    }
+    return (code for code, rule in has.items() if not rule)

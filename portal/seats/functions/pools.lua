@@ -1,0 +1,92 @@
+-- Pools: sections that share seats, such as a class that is listed under several courses.
+
+-- A section's counts as they were told last.
+function Term:counts(id)
+  local json = redis.call("HGET", self:key("seats"), id)
+  return json and cjson.decode(json) or nil
+end
+
+-- A pool with its sections as they were told last, but `section` as it is now.
+function Term:pool(id, section)
+  local capacity = redis.call("HGET", self:key("pools"), id)
+  if not capacity then return { capacity = 0, taken = 0, sections = {} } end
+  local pool = { capacity = tonumber(capacity:match("%d+")), taken = 0, sections = {} }
+  local members = redis.call("SMEMBERS", self:key("pool", id))
+  for i, member in ipairs(members) do members[i] = tonumber(member) end
+  table.sort(members)
+  for _, member in ipairs(members) do
+    if section and member == section.id then
+      pool.taken = pool.taken + section.taken
+    else
+      local counts = self:counts(member)
+      pool.taken = pool.taken + counts[2]
+      extend(pool.sections, { { id = member, counts = counts } })
+    end
+  end
+  return pool
+end
+
+-- Whether someone in line could have a seat of a section that was told, its pool apart, once so many
+-- have been given up there.
+local function wanted(counts, left)
+  local capacity, taken, waiting, _, status, _, passed, kept, unasked = unpack(counts)
+  local open = taken - left + (kept or 0) < capacity
+  return status == "OPEN" and (open and waiting > passed or (unasked or 0) > 0)
+end
+
+-- Whether a section that was told has a free seat and someone in line who may have it.
+local function vacant(counts)
+  local shared, used = counts[10], counts[11]
+  return wanted(counts, 0) and (not shared or used < shared)
+end
+
+-- Whether one who waits nowhere could have a seat, once the one in section `gone` is given up and
+-- `more` of the pool have gone to the same student, who belongs to these reserves.
+function Term:claimable(section, reserves, gone, more)
+  if section.taken >= section.capacity then return false end
+  if reserve_for(section, reserves) then
+    if section.unasked > 0 then return false end
+  elseif section.active > 0 or not unkept(section) then
+    return false
+  end
+  if not section.shared then return true end
+  local taken = section.shared.taken + (more or 0)
+  for _, each in ipairs(section.shared.sections) do
+    local counts, left = each.counts, each.id == gone and 1 or 0
+    taken = taken - left
+    -- Who waits in any of the lists comes before whoever comes anew.
+    if wanted(counts, left) then return false end
+  end
+  return taken < section.shared.capacity
+end
+
+-- Whether nobody has waited longer than this waiter for the seat, in any list of the pool.
+function Term:comes_first(section, student)
+  if not section.shared then return true end
+  local ticket = tonumber(redis.call("ZSCORE", self:key("queue", section.id), student))
+  for _, each in ipairs(section.shared.sections) do
+    local capacity, taken, kept = each.counts[1], each.counts[2], each.counts[8] or 0
+    local head = vacant(each.counts) and self:actives(each.id, 1, taken + kept >= capacity)[1]
+    if head and tonumber(redis.call("ZSCORE", self:key("queue", each.id), head)) < ticket then return false end
+  end
+  return true
+end
+
+-- Have a section in this pool and in no other; gives the one that it has left. A pool's capacity
+-- is that of its newest version, whichever of its sections tells of it.
+function Term:join_pool(section, pool)
+  local before = tonumber(redis.call("HGET", self:key("section", section), "pool") or 0)
+  local left = before > 0 and before ~= (pool and pool.id or 0) and before or nil
+  if left then
+    redis.call("SREM", self:key("pool", left), section)
+    if redis.call("EXISTS", self:key("pool", left)) == 0 then redis.call("HDEL", self:key("pools"), left) end
+  end
+  if pool then
+    local known = redis.call("HGET", self:key("pools"), pool.id)
+    if not known or tonumber(known:match(":(%d+)")) < pool.version then
+      redis.call("HSET", self:key("pools"), pool.id, pool.capacity .. ":" .. pool.version)
+    end
+    redis.call("SADD", self:key("pool", pool.id), section)
+  end
+  return left
+end

@@ -1,0 +1,63 @@
+-- Reserves: seats of a section that are kept for a cohort, perhaps until some moment. A seat that is
+-- given under a reserve counts for it until it is given up. Who belongs to it, the caller tells.
+
+-- How many seats each reserve of a section keeps now, in their order, and all of them.
+function Term:count_kept(section)
+  section.keeps, section.kept, section.unasked = {}, 0, 0
+  if #section.reserves == 0 then return end
+  local held = hash(self:key("reserved", section.id))
+  for i, reserve in ipairs(section.reserves) do
+    local open = reserve["until"] > 0 and reserve["until"] <= self.at
+    local seats = open and 0 or math.max(0, reserve.seats - tonumber(held[tostring(reserve.id)] or 0))
+    section.keeps[i] = { id = reserve.id, seats = seats }
+    section.kept = section.kept + seats
+  end
+  -- Those in line who have not been asked yet whether a kept seat is for them.
+  if section.kept > 0 and section.taken < section.capacity then
+    section.unasked = section.active - redis.call("SCARD", self:key("aside", section.id))
+  end
+end
+
+-- The reserve under which a student of these has a seat: the first that keeps one.
+local function reserve_for(section, reserves)
+  for _, each in ipairs(section.keeps) do
+    for _, id in ipairs(reserves or {}) do
+      if id == each.id and each.seats > 0 then return id end
+    end
+  end
+end
+
+-- The reserves that keep seats just now.
+local function keepers(section)
+  local found = {}
+  for _, each in ipairs(section.keeps) do
+    if each.seats > 0 then found[#found + 1] = each.id end
+  end
+  return found
+end
+
+-- Whether a seat is there that is kept for nobody; the pool apart.
+local function unkept(section) return section.taken + section.kept < section.capacity end
+
+-- A waiter for whom the kept seats are not is asked again once another seat comes free.
+function Term:set_aside(section, student) redis.call("SADD", self:key("aside", section.id), student) end
+
+function Term:is_aside(section, student)
+  return redis.call("SISMEMBER", self:key("aside", section.id), student) == 1
+end
+
+function Term:count_reserved(section, reserve, by)
+  if not reserve then return end
+  local key = self:key("reserved", section)
+  if redis.call("HINCRBY", key, reserve, by) == 0 then redis.call("HDEL", key, reserve) end
+end
+
+-- Note when a section's next reserve falls open; gives whether that has changed.
+function Term:plan_reserves(section, reserves)
+  local due
+  for _, reserve in ipairs(reserves) do
+    if reserve["until"] > self.at then due = math.min(due or reserve["until"], reserve["until"]) end
+  end
+  if due then return redis.call("ZADD", self:key("reserves"), "CH", due, section) == 1 end
+  return redis.call("ZREM", self:key("reserves"), section) == 1
+end

@@ -1,0 +1,128 @@
+"""What a deed has changed, field by field, in words."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from portal.requests.words import RULES
+from portal.trail import words
+from portal.trail.entries import Entry
+from portal.trail.things import Key, Thing
+from portal.windows import cohorts
+from portal.windows.localtime import Clockface
+from portal.words import _
+
+NONE = "–"
+MOMENTS = ("opens", "closes")  # in ms
+DATES = ("until", "revoked")  # as text
+CODES = ("waives", "overrides")
+STATES = ("state", "status")
+# Of use to programs alone: the receipt tells of the event.
+TECHNICAL = frozenset({"event", "seq", "version"})
+SHOWN = 2  # differences in a line of the list
+LONGEST = 40  # signs of a value there
+# Fields that name a thing by its id.
+THINGS = {
+    "account": "account",
+    "instead": "section",
+    "request": "request",
+    "section": "section",
+    "student": "student",
+}
+
+
+@dataclass(frozen=True)
+class Change:
+    """A field before and after; `moved` where they differ."""
+
+    label: str
+    before: str
+    after: str
+    moved: bool
+
+    @property
+    def brief(self) -> str:
+        """Such as `Seats: 1 → 4`; the field alone where its values are too long for a line."""
+        if max(len(self.before), len(self.after)) > LONGEST:
+            return self.label
+        return f"{self.label}: {self.before} → {self.after}"
+
+
+def changes(entry: Entry, names: dict[Key, Thing], times: Clockface) -> list[Change]:
+    """Every field that the entry has kept and that says something, in its order."""
+    before, after = entry.before or {}, entry.after or {}
+    found = [
+        Change(
+            words.field(name),
+            _told(name, before.get(name), names, times),
+            _told(name, after.get(name), names, times),
+            before.get(name) != after.get(name),
+        )
+        for name in dict.fromkeys([*after, *before])
+        if name not in TECHNICAL
+    ]
+    return [each for each in found if {each.before, each.after} != {NONE}]
+
+
+def short(entry: Entry, names: dict[Key, Thing], times: Clockface) -> str:
+    """What it changed of that which was there before and is there still; most of it is counted."""
+    moved = [each for each in changes(entry, names, times) if each.moved]
+    told = [each.brief for each in moved if NONE not in {each.before, each.after}]
+    if len(told) > SHOWN:
+        told[SHOWN:] = [_("%(count)s more", count=len(told) - SHOWN)]
+    return ", ".join(told)
+
+
+def mentioned(entry: Entry) -> Iterator[Key]:
+    """The things that its fields name."""
+    for facts in (entry.before or {}, entry.after or {}):
+        for name, kind in THINGS.items():
+            if _is_id(facts.get(name)):
+                yield kind, str(facts[name])
+
+
+def _told(name: str, value: Any, names: dict[Key, Thing], times: Clockface) -> str:  # noqa: PLR0911  one for each kind
+    if value is None or value in ("", [], {}):
+        return _("Everyone") if name == "cohort" and value == {} else NONE
+    if isinstance(value, bool):
+        return _("Yes") if value else _("No")
+    if name in THINGS and _is_id(value):
+        thing = names.get((THINGS[name], str(value)))
+        return thing.name if thing else str(value)
+    if name in MOMENTS and _is_id(value):
+        return times.full(value)
+    if name in DATES and isinstance(value, str):
+        return _date(value, times)
+    if name == "cohort" and isinstance(value, dict):
+        return cohorts.describe(value)
+    if name in STATES and isinstance(value, str):
+        return words.value(value)
+    if isinstance(value, list):
+        known = RULES if name in CODES else {}
+        return "\n".join(
+            _plain(known.get(each, each) if _hashable(each) else each) for each in value
+        )
+    return _plain(value)
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, dict | list):
+        return json.dumps(value, ensure_ascii=False, sort_keys=True)
+    return str(value)
+
+
+def _date(text: str, times: Clockface) -> str:
+    try:
+        return times.full(round(datetime.fromisoformat(text).timestamp() * 1000))
+    except ValueError:
+        return text
+
+
+def _is_id(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _hashable(value: Any) -> bool:
+    return isinstance(value, str)

@@ -1,0 +1,135 @@
+"""Deeds, things and fields of the audit trail in words; what is new is told by its code."""
+
+from portal.people.deeds import DEEDS
+from portal.words import _l
+
+THINGS = {
+    "account": _l("Account"),
+    "course": _l("Course"),
+    "flag": _l("Part of the portal"),
+    "export": _l("Export"),
+    "hold": _l("Hold"),
+    "import": _l("Import"),
+    "job": _l("Job"),
+    "mail": _l("Mail"),
+    "override": _l("Override"),
+    "request": _l("Request"),
+    "run": _l("Audit"),
+    "section": _l("Section"),
+    "student": _l("Student"),
+    "teacher": _l("Teacher"),
+    "term": _l("Term"),
+    "token": _l("Access token"),
+    "window": _l("Window"),
+}
+FIELDS = {
+    "account": _l("Account"),
+    "admin": _l("Registrar’s office"),
+    "all": _l("Students"),
+    "asked": _l("Students who tried"),
+    "at_once": _l("Inside at once"),
+    "campus": _l("Campus"),
+    "capacity": _l("Seats"),
+    "closes": _l("Ends"),
+    "cohort": _l("For"),
+    "corequisites": _l("Corequisites"),
+    "counts": _l("Changes"),
+    "course": _l("Course"),
+    "credit_limit": _l("Credit limit"),
+    "credits": _l("Credits"),
+    "cross_lists": _l("Also offered as"),
+    "deleted": _l("Deleted"),
+    "dropped": _l("Seats given up"),
+    "drops_per_day": _l("Seats given up a day"),
+    "ends_at": _l("Ends"),
+    "enrolled": _l("Seats given"),
+    "error": _l("What went wrong"),
+    "event": _l("Event"),
+    "file": _l("File"),
+    "fingerprint": _l("Fingerprint"),
+    "grade": _l("Grade"),
+    "kind": _l("Kind"),
+    "left": _l("Places given up"),
+    "lifted_at": _l("Lifted"),
+    "mails": _l("Mails"),
+    "meetings": _l("Meetings"),
+    "method": _l("Method"),
+    "name": _l("Name"),
+    "note": _l("Note"),
+    "number": _l("Number"),
+    "off": _l("Switched off"),
+    "office": _l("Office"),
+    "on": _l("On"),
+    "opens": _l("Begins"),
+    "options": _l("Settings"),
+    "overrides": _l("Put aside"),
+    "pass_codes": _l("Reasons for which a place is lost"),
+    "pass_limit": _l("Passes"),
+    "per_minute": _l("New ones per minute"),
+    "prerequisites": _l("Prerequisites"),
+    "private": _l("Privacy"),
+    "promoted": _l("Seats given from waitlists"),
+    "queue": _l("Queue"),
+    "reason": _l("Reason"),
+    "refused": _l("Refusals"),
+    "request": _l("Request"),
+    "reserves": _l("Kept seats"),
+    "restrictions": _l("Restrictions"),
+    "revoked": _l("Revoked"),
+    "scopes": _l("Scopes"),
+    "seated": _l("Students with a seat"),
+    "section": _l("Section"),
+    "sections": _l("Sections"),
+    "seq": _l("Event"),
+    "sha256": _l("Fingerprint of the file"),
+    "starts_at": _l("Begins"),
+    "shares": _l("Shares seats"),
+    "state": _l("State"),
+    "status": _l("Status"),
+    "student": _l("Student"),
+    "teachers": _l("Teachers"),
+    "term": _l("Term"),
+    "term_name": _l("Term"),
+    "title": _l("Title"),
+    "until": _l("Valid until"),
+    "username": _l("User name"),
+    "version": _l("Version"),
+    "waitlist": _l("Places on the waitlist"),
+    "waitlisted": _l("Places taken in line"),
+    "waives": _l("Rules"),
+    "wanted": _l("Seats asked for"),
+}
+
+VALUES = {
+    "CANCELED": _l("Canceled"),
+    "CONFIRMED": _l("Confirmed"),
+    "NEW": _l("New"),
+    "OPEN": _l("Open"),
+    "approved": _l("Approved"),
+    "canceled": _l("Canceled"),
+    "closed": _l("Closed"),
+    "declined": _l("Declined"),
+    "open": _l("Open"),
+    "scheduled": _l("Scheduled"),
+    "withdrawn": _l("Withdrawn"),
+}
+
+
+def action(code: str) -> str:
+    """What was done."""
+    return str(DEEDS.get(code) or code.replace(".", ": ").replace("_", " "))
+
+
+def thing(kind: str) -> str:
+    """What kind of thing it was done to."""
+    return str(THINGS.get(kind) or kind.replace("_", " ").capitalize())
+
+
+def value(text: str) -> str:
+    """A state as it is kept."""
+    return str(VALUES.get(text, text))
+
+
+def field(name: str) -> str:
+    """What the field of a difference is called."""
+    return str(FIELDS.get(name) or name.replace("_", " ").capitalize())

@@ -1,0 +1,122 @@
+"""A term made ready for its openings: the ledger told of every section, the web processes warm.
+
+Whoever asks, and however many at once, it is done once for each catalogue and each opening.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from redis.lock import Lock
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from portal.backend import backend
+from portal.catalog.models import Term
+from portal.db import transaction
+from portal.people.models import Student
+from portal.record.fact import milliseconds
+from portal.seats.library import prefix, reached
+from portal.windows import warmth
+from portal.windows.models import Window
+from portal.windows.warmup import warm_up
+
+LEAD = timedelta(minutes=15)  # before an opening
+LOCK_SECONDS = 50.0
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a term is to be ready for: its catalogue, and its next opening (ms) or 0."""
+
+    version: int = 0
+    opening: int = 0
+
+    def met_by(self, done: "Wish") -> bool:
+        """Whether what was done is all of it; an opening that is past asks for nothing."""
+        return self.version == done.version and self.opening in {0, done.opening}
+
+
+@dataclass(frozen=True)
+class Readiness:
+    """How far it has come; `begun`, `told` and `wanted` (of web processes) in ms, 0 = not yet."""
+
+    wish: Wish
+    sections: int
+    done: int
+    begun: int
+    told: int
+    wanted: int = 0
+
+
+def make_ready(term: int) -> bool:
+    """Make a term ready unless it is; whether anything had to be done.
+
+    Raises LedgerBehind where the ledger has lost what was recorded.
+    """
+    redis = backend().redis
+    with reached(), Lock(redis, f"{_key(term)}:lock", timeout=LOCK_SECONDS, blocking_timeout=40):
+        wish, now = wanted(term), backend().ledger.now()
+        found = readiness(term)
+        if found and found.told and wish.met_by(found.wish) and _whole(term, found):
+            return False
+        _note(term, begun=now, told=0, sections=0, done=0, **vars(wish))
+        warm_up(term, lambda done, of: _note(term, done=done, sections=of))
+        now = backend().ledger.now()
+        _note(term, told=now)
+        if wish.opening:  # a rush that is on must not be slowed by reading everything
+            warmth.want(now)
+            _note(term, wanted=now)
+    return True
+
+
+def readiness(term: int) -> Readiness | None:
+    """How ready a term is; None where nothing has been begun."""
+    with reached():
+        found: Any = backend().redis.hgetall(_key(term))
+    if not found:
+        return None
+    kept = {name.decode(): int(value) for name, value in found.items()}
+    wish = Wish(kept.pop("version"), kept.pop("opening"))
+    return Readiness(wish, **kept)
+
+
+def wanted(term: int) -> Wish:
+    """What the term is to be ready for now."""
+    with transaction() as session:
+        version = session.scalar(select(Term.catalog_version).where(Term.id == term))
+        opens = session.scalar(select(opening()).where(Term.id == term))
+    return Wish(version or 0, milliseconds(opens) if opens else 0)
+
+
+def opening() -> Any:
+    """The next opening of a term within the lead, as a part of a query of terms."""
+    return (
+        select(func.min(Window.opens_at))
+        .where(Window.term_id == Term.id, Window.state == "scheduled")
+        .where(Window.opens_at > func.now(), Window.opens_at <= func.now() + LEAD)
+        .correlate(Term)
+        .scalar_subquery()
+    )
+
+
+def students(session: Session) -> int:
+    """How many profiles there are to be read."""
+    live = select(func.count()).select_from(Student).where(Student.deleted_at.is_(None))
+    return session.scalar(live) or 0
+
+
+def _whole(term: int, found: Readiness) -> bool:
+    """Whether the ledger has the sections still that it was told of."""
+    return len(backend().ledger.seats(term)) >= found.sections
+
+
+def _note(term: int, **facts: int) -> None:
+    with reached(), backend().redis.pipeline(transaction=True) as pipe:
+        for name, value in facts.items():
+            pipe.hset(_key(term), name, value)
+        pipe.execute()
+
+
+def _key(term: int) -> str:
+    return f"{prefix(term)}:warmup"

@@ -1,0 +1,88 @@
+"""The rules of a term that its registrar sets: credits, drops a day, places on waitlists."""
+
+from dataclasses import asdict, dataclass
+from decimal import Decimal
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from portal.catalog.models import Term
+from portal.db import transaction
+from portal.people.models import AuditEntry
+from portal.record.models import Enrollment, WaitlistPlace
+
+# Why a waiter may be passed over, as far as a rule may count it.
+COUNTED = (
+    *("hold", "time_conflict", "same_course", "credit_limit", "prerequisite", "restriction"),
+    *("corequisite", "window_ended", "window_unscheduled"),
+)
+
+
+class RulesChanged(Exception):  # noqa: N818  a state of the world, not a mistake
+    """Somebody has changed the rules since they were looked at."""
+
+
+@dataclass(frozen=True)
+class TermRules:
+    """`pass_limit` None: a place is never lost; `pass_codes` of reasons that count, none = any."""
+
+    credit_limit: Decimal
+    drops_per_day: int
+    pass_limit: int | None = None
+    pass_codes: tuple[str, ...] = ()
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """As the audit trail keeps them."""
+        return {**asdict(self), "credit_limit": str(self.credit_limit)}
+
+
+@dataclass(frozen=True)
+class Reach:
+    """Whom rules concern: who holds more credits than they allow, and how many places wait."""
+
+    beyond: int
+    places: int
+
+
+def rules(term: Term) -> TermRules:
+    """The rules of the term."""
+    codes = tuple(term.pass_codes)
+    return TermRules(term.credit_limit, term.drops_per_day, term.pass_limit, codes)
+
+
+def change(term_id: int, seen: TermRules, wanted: TermRules, by: int, reason: str) -> None:
+    """Set the rules; raises RulesChanged where they are others by now than were `seen`."""
+    with transaction() as session:
+        term = session.get_one(Term, term_id, with_for_update=True)
+        if rules(term) != seen:
+            raise RulesChanged
+        term.credit_limit, term.drops_per_day = wanted.credit_limit, wanted.drops_per_day
+        term.pass_limit, term.pass_codes = wanted.pass_limit, list(wanted.pass_codes)
+        term.catalog_version += 1
+        session.add(
+            AuditEntry(
+                account_id=by,
+                action="term.rules",
+                subject=f"term:{term_id}",
+                before=seen.facts,
+                after=wanted.facts,
+                reason=reason,
+            )
+        )
+
+
+def reach(session: Session, term: int, wanted: TermRules) -> Reach:
+    """Whom the rules would concern as things stand."""
+    held = (
+        select(Enrollment.student_id)
+        .where(Enrollment.term_id == term, Enrollment.state == "enrolled")
+        .group_by(Enrollment.student_id)
+        .having(func.sum(Enrollment.credits) > int(wanted.credit_limit * 100))
+    )
+    waiting = (WaitlistPlace.term_id == term) & WaitlistPlace.state.in_(("waiting", "passed"))
+    return Reach(
+        session.scalar(select(func.count()).select_from(held.subquery())) or 0,
+        session.scalar(select(func.count()).select_from(WaitlistPlace).where(waiting)) or 0,
+    )

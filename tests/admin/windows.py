@@ -1,0 +1,45 @@
+"""Windows as an admin's forms name them, and what students do in them straight at the ledger."""
+
+from portal.backend import backend
+from portal.catalog.models import Section, Term
+from portal.people.models import Student
+from portal.record.drain import drain
+from portal.reports.closeout import close_out
+from portal.seats.answers import Answer, WindowView
+from portal.windows.localtime import Clockface
+
+HOUR = 60 * 60_000
+WHY = {"reason": "The registrar asked for it"}
+
+
+def address(window: WindowView, term: Term, action: str) -> str:
+    """Where a window is changed or looked at."""
+    return f"/admin/terms/{term.id}/windows/{window.id}/{action}"
+
+
+def field(ms: int) -> str:
+    """A moment as a form sends it."""
+    return Clockface(backend().settings.zone).field(ms // 1000 * 1000)
+
+
+def drops(student: Student, section: Section, window: WindowView) -> Answer:
+    """A student gives a seat up."""
+    return backend().ledger.drop(
+        section.term_id,
+        student=student.id,
+        section=section.id,
+        request=None,
+        windows=[window.id],
+        days=[(0, "today")],
+        drop_limit=9,
+        actor="tests",
+        correlation="tests",
+    )
+
+
+def closes(term: Term, window: WindowView) -> None:
+    """The window closes now, and is closed out."""
+    backend().ledger.close_window(term.id, window.id, "tests")
+    backend().ledger.turn(term.id)
+    drain(term.id)
+    close_out(term.id)

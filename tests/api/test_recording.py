@@ -1,0 +1,85 @@
+"""GET /api/v1/metrics/lag and /projections/health: for operators and their monitors."""
+
+import pytest
+from sqlalchemy import text
+
+from portal.backend import Backend
+from portal.db import transaction
+from portal.record import fence, lags, reconcile
+from portal.record.drain import drain
+from portal.record.journal import JournalGap
+from tests.api.callers import Caller
+from tests.record.rush import Rush, a_rush, claims, everyone_everywhere
+
+
+@pytest.fixture
+def rush(admin: Caller) -> Rush:  # noqa: ARG001
+    rush = a_rush(sections=2, students=4)
+    claims(rush, everyone_everywhere(rush))
+    drain(rush.term)
+    return rush
+
+
+def test_it_tells_how_late_events_were_recorded(admin: Caller, rush: Rush) -> None:  # noqa: ARG001
+    spans = admin.get("/metrics/lag").json["data"]["spans"]
+    assert [each["span"] for each in spans] == ["5m", "1h", "24h", "30d"]
+    for each in spans:
+        assert (each["events"], each["failures"]) == (12, 0)
+        assert 0 <= each["p50"] <= each["p95"] <= each["p99"] <= each["slowest"]
+
+
+def test_batches_add_up_and_failures_are_counted(admin: Caller, backend: Backend) -> None:
+    rush = a_rush(sections=1, students=2)
+    drain(rush.term)
+    claims(rush, everyone_everywhere(rush))
+    drain(rush.term)
+    backend.redis.set(f"{{t:{rush.term}}}:seq", 1)
+    with pytest.raises(JournalGap):
+        drain(rush.term)
+    last = admin.get("/metrics/lag").json["data"]["spans"][-1]
+    assert (last["events"], last["failures"]) == (5, 1)
+
+
+@pytest.mark.parametrize(
+    ("buckets", "part", "bound"),
+    [([10, 0, 0], 0.5, 5), ([50, 45, 5], 0.95, 10), ([50, 45, 5], 0.99, 13), ([1], 0.99, 5)],
+)
+def test_a_percentile_is_the_bound_of_its_bucket(
+    buckets: list[int], part: float, bound: int
+) -> None:
+    assert lags.percentile(buckets, part, slowest=13) == bound
+
+
+def test_where_nothing_was_recorded_there_is_no_lag(admin: Caller) -> None:
+    span = admin.get("/metrics/lag").json["data"]["spans"][0]
+    assert (span["events"], span["p99"], span["slowest"]) == (0, None, None)
+
+
+def test_a_month_is_kept(admin: Caller, rush: Rush) -> None:  # noqa: ARG001
+    with transaction() as session:
+        session.execute(text("UPDATE lags SET minute = minute - interval '31 days'"))
+        lags.forget(session)
+        assert session.scalar(text("SELECT count(*) FROM lags")) == 0
+
+
+def test_a_record_that_keeps_up_is_well(admin: Caller, rush: Rush) -> None:
+    reconcile.go_on(rush.term)
+    (term,) = admin.get("/projections/health").json["data"]["projections"]
+    assert (term["semester_id"], term["status"], term["differences"]) == (rush.term, "well", 0)
+    assert term["decided"] == term["recorded"] == 12
+    assert term["compared_at"]
+
+
+def test_the_worst_is_told_first(admin: Caller, backend: Backend, rush: Rush) -> None:
+    def status() -> str:
+        (term,) = admin.get("/projections/health").json["data"]["projections"]
+        return str(term["status"])
+
+    backend.ledger.reconsider(rush.term, rush.sections[0])
+    claims(rush, everyone_everywhere(rush))
+    assert status() == "behind"
+    backend.redis.hset(f"{{t:{rush.term}}}:section:{rush.sections[0]}", "capacity", 77)
+    reconcile.go_on(rush.term)
+    assert status() == "differs"
+    fence.put_up(rush.term, "a test")
+    assert status() == "fenced"

@@ -1,0 +1,118 @@
+"""A ledger with replicas and sentinels whose servers a test kills, freezes and brings back."""
+
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from redis import RedisError
+
+from portal import stores
+from portal.children import Child
+from portal.embedded import sentinels
+from portal.sentinel import parsed, pool
+
+PATIENCE = 90.0  # seconds, for machines that are busy with other things
+
+
+def until(holds: Callable[[], bool], why: str = "it does not come true") -> None:
+    """Wait for something to hold."""
+    deadline = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < deadline, why
+        time.sleep(0.05)
+
+
+class Stage:
+    """Six processes, numbered from 1."""
+
+    def __init__(self, folder: Path) -> None:
+        lock = (folder / "lock").open("w")
+        self.lock = lock
+        self.at = sentinels.topology(folder / "ledger", "secret")
+        self.url = self.at.url
+        self.servers = [self._server(number) for number in (1, 2, 3)]
+        self.sentinels = [
+            sentinels.sentinel(self.at, n, folder / f"sentinel-{n}.log", lock=lock.fileno())
+            for n in (1, 2, 3)
+        ]
+        for child in (*self.servers, *self.sentinels):
+            child.start()
+        until(lambda: sentinels.in_sync(self.url, 2), "the replicas don't follow")
+
+    def _server(self, number: int) -> Child:
+        log = self.lock.name.replace("lock", f"valkey-{number}.log")
+        return sentinels.server(self.at, number, Path(log), durable=False, lock=self.lock.fileno())
+
+    def primary(self) -> int:
+        """The number of the server that the sentinels say is the primary, once they name one."""
+        until(lambda: self._named() is not None, "there is no primary")
+        return self._named() or self.primary()
+
+    def _named(self) -> int | None:
+        try:
+            _, port = pool(parsed(self.url)).get_master_address()
+        except RedisError:
+            return None
+        return self.at.servers.index(port) + 1
+
+    def promoted(self, instead_of: int) -> bool:
+        """Whether the sentinels name another primary by now."""
+        return self._named() not in {instead_of, None}
+
+    def replicas(self) -> list[int]:
+        """The numbers of the others."""
+        return sorted({1, 2, 3} - {self.primary()})
+
+    def send(self, how: signal.Signals, *numbers: int) -> None:
+        """A signal for servers, which they have taken once it is done."""
+        for number in numbers:
+            process = self.servers[number - 1].process
+            assert process
+            process.send_signal(how)
+            if how == signal.SIGKILL:
+                process.wait()
+        if how == signal.SIGSTOP:
+            until(lambda: not any(self.answers(number) for number in numbers))
+
+    def answers(self, number: int) -> bool:
+        """Whether a server does."""
+        with stores.commands(self.at.server_url(number), timeout=0.2, size=1) as redis:
+            try:
+                return bool(redis.ping())
+            except RedisError:
+                return False
+
+    def role(self, number: int) -> str:
+        """What a server takes itself for: `master` or `slave`, or nothing where it is silent."""
+        with stores.commands(self.at.server_url(number), size=1) as redis:
+            try:
+                return str(redis.info("replication")["role"])
+            except RedisError:
+                return ""
+
+    def heal(self) -> None:
+        """Have all servers back, each in its part; sooner than the sentinels would see to it."""
+        for number, child in enumerate(self.servers, 1):
+            if child.alive:
+                self.send(signal.SIGCONT, number)
+            else:
+                child.start()
+        until(self._whole, "the servers don't come back")
+
+    def _whole(self) -> bool:
+        try:
+            primary = self.primary()
+            for number in {1, 2, 3} - {primary}:
+                if self.role(number) == "master":
+                    with stores.commands(self.at.server_url(number), size=1) as redis:
+                        redis.replicaof(sentinels.HOST, self.at.servers[primary - 1])
+        except RedisError:
+            return False
+        return sentinels.in_sync(self.url, 2)
+
+    def end(self) -> None:
+        """Kill them all."""
+        for child in (*self.sentinels, *self.servers):
+            child.kill()
+        self.lock.close()

@@ -1,0 +1,107 @@
+"""The primary dies or freezes: everyone follows the next one, and nothing that was told is lost."""
+
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select
+
+from portal import stores
+from portal.backend import Backend, backend
+from portal.children import Child
+from portal.db import transaction
+from portal.live.subscription import CHANNELS, Subscription
+from portal.record.models import Event
+from portal.record.wake import wake
+from portal.seats.errors import LedgerUnavailable
+from portal.seats.ledger import Ledger
+from tests.cluster.stage import Stage, until
+from tests.cluster.told import claiming
+from tests.record.rush import Rush, a_rush, claim
+
+HOWS = [signal.SIGKILL, signal.SIGSTOP]
+
+
+@pytest.fixture
+def rush(clustered: Backend) -> Rush:  # noqa: ARG001
+    return a_rush(sections=20, students=100, capacity=100)
+
+
+@pytest.fixture
+def recorder(clustered: Backend, tmp_path: Path) -> Iterator[Child]:
+    """A worker as in production."""
+    env = {"REDIS_URL": clustered.settings.redis_url}
+    command = [sys.executable, "-m", "portal.cli", "worker", "record"]
+    child = Child("record", command, tmp_path / "record.log", env)
+    child.start()
+    yield child
+    child.stop(5)
+
+
+@pytest.fixture
+def heard(clustered: Backend) -> Iterator[list[Any]]:
+    """What the live pages of a process hear."""
+    heard: list[Any] = []
+    kinds = {channel.rpartition(":")[2] for channel in CHANNELS}
+    hear = {kind: lambda _, note: heard.append(note) for kind in kinds}
+    redis = stores.subscriber(clustered.settings.redis_url)
+    subscription = Subscription(redis, begun=lambda: None, hear=hear)
+    thread = Thread(target=subscription.run)
+    thread.start()
+    yield heard
+    subscription.ended = True
+    thread.join()
+    redis.close()
+
+
+def recorded(rush: Rush) -> int:
+    with transaction() as session:
+        found = select(func.count()).select_from(Event).where(Event.term_id == rush.term)
+        return session.scalar(found) or 0
+
+
+@pytest.mark.parametrize("how", HOWS)
+def test_all_clients_follow_and_nothing_that_was_told_is_lost(
+    how: signal.Signals, stage: Stage, rush: Rush, recorder: Child, heard: Any
+) -> None:
+    old = stage.primary()
+    with claiming(rush) as told:
+        wake(rush.term, ["record"])
+        until(lambda: bool(told.seats and heard and recorded(rush)), recorder.last_words())
+        stage.send(how, old)
+        until(lambda: stage.promoted(instead_of=old), "nobody is promoted")
+        seats, promoted = len(told.seats), time.monotonic()
+        until(lambda: len(told.seats) > seats and told.last > promoted, "nobody can claim")
+        heard.clear()
+        until(lambda: bool(heard), "live pages hear nothing")
+        known = recorded(rush)
+        wake(rush.term, ["record"])
+        until(lambda: recorded(rush) > known, f"nothing is recorded: {recorder.last_words()}")
+    assert has_functions(stage)
+    assert not told.lost()
+    if how == signal.SIGSTOP:
+        alone_it_promises_nothing(stage, old, rush)
+    else:
+        stage.servers[old - 1].start()
+        until(lambda: stage.role(old) == "slave", "it does not come back")
+        assert not told.lost()
+
+
+def has_functions(stage: Stage) -> bool:
+    """Whether the server that was promoted has them; every process loads those that are missing."""
+    with stores.commands(stage.at.server_url(stage.primary()), size=1) as redis:
+        return bool(redis.function_list(library="fairseat"))
+
+
+def alone_it_promises_nothing(stage: Stage, old: int, rush: Rush) -> None:
+    """One that does not know yet that it was replaced, with a web node that knows no better."""
+    stage.send(signal.SIGCONT, old)
+    redis = stores.commands(stage.at.server_url(old), size=1)
+    with redis, pytest.raises(LedgerUnavailable):
+        claim(rush, 999, rush.sections[0], "alone", ledger=Ledger(redis, 1))
+    assert not backend().ledger.standing(rush.term, 999).enrolled

@@ -1,0 +1,114 @@
+"""The files of docker/, as their own tools and the portal's code see them."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from portal.config import ROOT
+
+DOCKER = ROOT / "docker"
+BIN = Path(sys.executable).parent
+COMPOSE = ("compose.yml", "compose.cluster.yml")
+
+
+@pytest.fixture(params=COMPOSE)
+def compose(request: pytest.FixtureRequest) -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load((DOCKER / request.param).read_text())
+    return found
+
+
+def run(*command: str) -> None:
+    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_dockerfile_has_nothing_that_hadolint_minds() -> None:
+    run(f"{BIN}/hadolint", "docker/Dockerfile")
+
+
+@pytest.mark.parametrize("name", COMPOSE)
+def test_compose_files_are_as_their_schema_says(name: str) -> None:
+    run(f"{BIN}/check-jsonschema", "--builtin-schema", "vendor.compose-spec", f"docker/{name}")
+
+
+def test_whatever_the_image_copies_is_there_and_let_in() -> None:
+    let_in = re.findall(r"^!(\S+)$", (ROOT / ".dockerignore").read_text(), re.MULTILINE)
+    copied = re.findall(r"^COPY (?!--from)(.+) \S+$", _dockerfile(), re.MULTILINE)
+    wanted = {name for line in copied for name in line.split()} - {"."}
+    assert wanted <= set(let_in)
+    assert [name for name in let_in if not (ROOT / name).exists()] == []
+
+
+def test_the_image_stops_by_a_signal_that_arrives_and_is_not_root() -> None:
+    text = _dockerfile()
+    assert re.search(r"^STOPSIGNAL SIGTERM$", text, re.MULTILINE)
+    assert re.search(r'^CMD \["gunicorn"', text, re.MULTILINE)
+    assert re.search(r"^USER [1-9]\d*:[1-9]\d*$", text, re.MULTILINE)
+    assert "HEALTHCHECK" in text
+    assert "--require-hashes" in text
+
+
+def test_every_service_comes_back_is_checked_and_is_not_root(compose: dict[str, Any]) -> None:
+    for name, service in compose["services"].items():
+        assert service["restart"], name
+        assert not str(service["user"]).startswith(("0", "root")), name
+        # The image's own is that of the web.
+        assert "healthcheck" in service or name.startswith("web"), name
+
+
+def test_only_nginx_is_reached_from_outside(compose: dict[str, Any]) -> None:
+    open_to_all = {name for name, service in compose["services"].items() if "ports" in service}
+    assert open_to_all == {"nginx"}
+
+
+def test_no_secret_has_a_default(compose: dict[str, Any]) -> None:
+    secret = r"(?:PASSWORD|SECRET_KEY)"
+    used = re.findall(rf"\$\{{\w*{secret}\w*([^}}]*)\}}", yaml.dump(compose, width=10_000))
+    assert used
+    assert all(given.startswith(":?") for given in used)
+
+
+def test_what_is_mounted_is_there(compose: dict[str, Any]) -> None:
+    volumes = compose["volumes"]
+    for name, service in compose["services"].items():
+        for mounted in service.get("volumes", ()):
+            source = mounted.split(":")[0]
+            if source.startswith("."):
+                assert (DOCKER / source).exists(), name
+            elif not source.startswith("$"):
+                assert source in volumes, name
+
+
+def test_each_web_node_is_known_to_nginx(compose: dict[str, Any]) -> None:
+    text = (DOCKER / "nginx" / "nodes.conf").read_text()
+    for name, service in compose["services"].items():
+        if name.startswith("web"):
+            address = service["networks"]["default"]["ipv4_address"]
+            assert text.count(f"server {address}:8000") == 2
+
+
+def test_secrets_are_made_once_and_for_one_user_alone(tmp_path: Path) -> None:
+    script = tmp_path / "secrets.sh"
+    script.write_text((DOCKER / "secrets.sh").read_text())
+    run("sh", str(script))
+    made = tmp_path / ".env"
+    assert made.stat().st_mode & 0o077 == 0
+    keys = dict(re.findall(r"^(\w+)=([0-9a-f]{64})$", made.read_text(), re.MULTILINE))
+    assert len(keys) == len(set(keys.values())) == 5
+    with pytest.raises(AssertionError, match="nothing was changed"):
+        run("sh", str(script))
+
+
+def test_every_setting_that_must_be_given_is_asked_for(compose: dict[str, Any]) -> None:
+    wanted = set(re.findall(r"\$\{(\w+):\?", yaml.dump(compose, width=10_000)))
+    asked = set(re.findall(r"^(\w+)=", (DOCKER / "secrets.sh").read_text(), re.MULTILINE))
+    assert wanted <= asked
+
+
+def _dockerfile() -> str:
+    return (DOCKER / "Dockerfile").read_text()

@@ -1,0 +1,171 @@
+"""What is done to the portal: each gives how it is undone."""
+
+import signal
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from itertools import cycle
+from threading import Event, Thread
+
+import psutil
+
+from portal import stores
+from portal.embedded import sentinels
+from portal.sentinel import parsed, pool
+from tests.faults.trial import Trial
+
+Undo = Callable[[], None]
+CLUSTER, UP = "cluster", "up"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One row of the table: what is done, for how many seconds, and to which portal."""
+
+    name: str
+    do: Callable[[Trial], Undo]
+    lasts: float = 2.0
+    on: tuple[str, ...] = (CLUSTER,)
+    disks: bool = False  # whether each server of the ledger needs a disk of its own
+
+
+def nothing() -> None:
+    """For what the portal itself mends."""
+
+
+def kill(name: str) -> Callable[[Trial], Undo]:
+    """Kill -9 of all processes so named, and of those that they have started."""
+    return lambda trial: _send(trial, name, signal.SIGKILL)
+
+
+def restart(name: str, how: signal.Signals = signal.SIGTERM) -> Callable[[Trial], Undo]:
+    """Ask one to end; it is started again."""
+    return lambda trial: _send(trial, name, how)
+
+
+def freeze(name: str) -> Callable[[Trial], Undo]:
+    """Stop them, as a machine that hangs: they answer nobody and close nothing."""
+
+    def do(trial: Trial) -> Undo:
+        frozen = trial.family(_named(trial, name))
+        _signal(frozen, signal.SIGSTOP)
+        return lambda: _signal(frozen, signal.SIGCONT)
+
+    return do
+
+
+def cut_off(trial: Trial) -> Undo:
+    """The primary runs, but nobody can reach it and it can reach nobody."""
+    at, number = _topology(trial), _primary(trial)
+    held = ExitStack()
+    redis = held.enter_context(stores.commands(at.server_url(number), size=1))
+    redis.ping()
+    redis.config_set("port", 0)
+    for kind in ("replica", "pubsub", "normal"):
+        with suppress(Exception):  # whom nobody is connected as
+            redis.client_kill_filter(_type=kind, skipme=True)
+
+    def undo() -> None:
+        redis.config_set("port", at.servers[number - 1])
+        held.close()
+
+    return undo
+
+
+def slow(trial: Trial) -> Undo:
+    """Every process stands still for nine tenths of the time, all at once."""
+    ended = Event()
+
+    def pulse() -> None:
+        family = trial.family("")
+        for how, seconds in cycle([(signal.SIGSTOP, 0.18), (signal.SIGCONT, 0.02)]):
+            _signal(family, how)
+            if ended.wait(seconds):
+                break
+        _signal(family, signal.SIGCONT)
+
+    thread = Thread(target=pulse)
+    thread.start()
+
+    def undo() -> None:
+        ended.set()
+        thread.join()
+
+    return undo
+
+
+def no_mail(trial: Trial) -> Undo:
+    """The mail server goes away, whoever is talking to it."""
+    trial.postman.close()
+    return trial.postman.open
+
+
+def full_disk(trial: Trial) -> Undo:
+    """The disk of the ledger's primary has no room left."""
+    folder = trial.folder / "ledger" / f"valkey-{_primary(trial)}"
+    filler = folder / "filler"
+    with filler.open("wb", buffering=0) as file, suppress(OSError):
+        while True:
+            file.write(bytes(1 << 16))
+    return lambda: filler.unlink(missing_ok=True)
+
+
+def _send(trial: Trial, name: str, how: signal.Signals) -> Undo:
+    whom = trial.family(_named(trial, name))
+    _signal(whom, how) if how == signal.SIGKILL else _signal(whom[:1], how)
+    return nothing
+
+
+def _named(trial: Trial, name: str) -> str:
+    if name != "primary":
+        return name
+    return f"valkey-{_primary(trial)}" if trial.clustered else "valkey"
+
+
+def _signal(whom: list[psutil.Process], how: signal.Signals) -> None:
+    for process in whom:
+        with suppress(psutil.NoSuchProcess):
+            process.send_signal(how)
+
+
+def _topology(trial: Trial) -> sentinels.Topology:
+    password = (trial.folder / "ledger-password").read_text()
+    return sentinels.topology(trial.folder / "ledger", password)
+
+
+def _primary(trial: Trial) -> int:
+    at = _topology(trial)
+    _, port = pool(parsed(at.url)).get_master_address()
+    return at.servers.index(port) + 1
+
+
+BOTH = (CLUSTER, UP)
+FAULTS = (
+    Fault("web node: kill -9", kill("web-1")),
+    Fault("web node: frozen", freeze("web-1"), 8),
+    Fault("web node: restarted", restart("web-1")),
+    Fault("both web nodes: kill -9", kill("web"), on=BOTH),
+    Fault("balancer: kill -9", kill("haproxy")),
+    Fault("recorders: kill -9", kill("record"), on=BOTH),
+    Fault("recorders: frozen", freeze("record"), 8),
+    Fault("promoters: kill -9", kill("promote")),
+    Fault("promoters: frozen", freeze("promote"), 8),
+    Fault("maintenance: kill -9", kill("maintain")),
+    Fault("notifiers: kill -9", kill("notify")),
+    Fault("errands: kill -9", kill("errands")),
+    Fault("clocks: kill -9", kill("clock")),
+    Fault("clocks: frozen", freeze("clock"), 8),
+    Fault("ledger’s primary: kill -9", kill("primary"), on=BOTH),
+    Fault("ledger’s primary: frozen", freeze("primary"), 12),
+    Fault("ledger’s primary: cut off", cut_off, 12),
+    Fault("ledger’s primary: restarted", restart("primary")),
+    Fault("ledger’s disk: full", full_disk, 12, disks=True),
+    Fault("a sentinel: kill -9", kill("sentinel-1")),
+    Fault("a sentinel: frozen", freeze("sentinel-2"), 8),
+    Fault("PostgreSQL: kill -9", kill("postgres"), on=BOTH),
+    Fault("PostgreSQL: frozen", freeze("postgres"), 12),
+    Fault("PostgreSQL: restarted", restart("postgres", signal.SIGINT)),
+    Fault("all processes at once: kill -9", kill("")),
+    Fault("mail server: away", no_mail, 5),
+    Fault("everything: ten times slower", slow, 8),
+)

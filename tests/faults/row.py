@@ -1,0 +1,105 @@
+"""One fault during one rush: what the students saw, how long it took, and whether all holds."""
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from portal.record.audit import audit_term
+from tests.faults import history
+from tests.faults.checker import Verdict, judge
+from tests.faults.client import Rush
+from tests.faults.faults import Fault
+from tests.faults.history import AWAY, UNKNOWN, Deed
+from tests.faults.trial import PATIENCE, Trial, log_of, standing, until
+
+
+@dataclass(frozen=True)
+class Row:
+    """What came of a fault; times in seconds."""
+
+    fault: str
+    decided: int
+    away: int  # wishes that were clearly refused for now, then decided
+    unknown: int  # wishes that got no answer, then theirs
+    silence: float  # the longest in which nobody was answered
+    wait: float  # the longest that anyone waited
+    recorded: float  # from the last answer until all is in PostgreSQL
+    verdict: Verdict
+    differences: tuple[str, ...] = ()
+
+    @property
+    def green(self) -> bool:
+        """Whether nothing was lost, oversold, out of order, twice or odd."""
+        return self.verdict.clean and not self.differences
+
+    def told(self) -> str:
+        """One line for whoever watches."""
+        what = f"{self.decided} decided, {self.away} refused for now, {self.unknown} unknown"
+        times = f"silence {self.silence:.1f} s, wait {self.wait:.1f} s, drained {self.recorded:.1f}"
+        wrong = [] if self.green else [str(vars(self.verdict)), *self.differences]
+        return "; ".join([f"{'ok ' if self.green else 'BAD'} {self.fault}", what, times, *wrong])
+
+
+def run(trial: Trial, faults: Sequence[Fault], keep: Path | None = None) -> Row:
+    """Do them in the middle of a rush, undo each, and judge once all is recorded."""
+    rush = trial.a_rush()
+    rush.begin()
+    try:
+        _everyone(rush, 0)
+        began = time.time()
+        for fault in faults:
+            _suffer(trial, rush, fault)
+        ended = time.time()
+    finally:
+        rush.end()
+        if keep:
+            history.write(keep, rush.deeds)
+    return _judged(trial, rush, ", ".join(fault.name for fault in faults), (began, ended))
+
+
+def _suffer(trial: Trial, rush: Rush, fault: Fault) -> None:
+    """Until everyone is answered again, and nothing is missing."""
+    undo = fault.do(trial)
+    try:
+        time.sleep(fault.lasts)
+    finally:
+        undo()
+    _everyone(rush, time.time())
+    until(trial.ready, "the portal is not ready again")
+    _everyone(rush, time.time())
+
+
+def _judged(trial: Trial, rush: Rush, name: str, span: tuple[float, float]) -> Row:
+    began, ended = span
+    drained = until(lambda: trial.settled(rush.term), "the workers don't catch up")
+    until(trial.mailed, "mails are not sent")
+    held, waiting = standing(rush)
+    verdict = judge(rush.deeds, log_of(rush.term), held, waiting)
+    differences = tuple(map(str, audit_term(rush.term)["differences"]))
+    since = [deed for deed in rush.deeds if deed.tries and deed.tries[-1].answered > began]
+    silence = history.longest_silence(rush.deeds, began, ended)
+    wait = history.longest_wait(rush.deeds, began)
+    counts = _counts(since)
+    return Row(
+        name,
+        len(since),
+        counts[AWAY],
+        counts[UNKNOWN],
+        silence,
+        wait,
+        drained,
+        verdict,
+        differences,
+    )
+
+
+def _everyone(rush: Rush, since: float) -> None:
+    """Wait until every student has been answered to a wish of later than `since`."""
+    numbers = {student.number for student in rush.students}
+    until(lambda: rush.decided(since) >= numbers, "students are not answered", PATIENCE)
+
+
+def _counts(deeds: list[Deed]) -> Counter[str]:
+    return Counter(said for deed in deeds for said in {each.said for each in deed.tries})

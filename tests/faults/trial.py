@@ -1,0 +1,173 @@
+"""A whole real portal on throwaway data, with a small semester for each trial."""
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+from redis import RedisError
+from sqlalchemy import func, select, update
+
+from portal import backend as connections
+from portal.backend import backend
+from portal.config import Settings
+from portal.db import transaction
+from portal.door import not_ready
+from portal.embedded.folder import Folder, Run
+from portal.notices.models import Outgoing
+from portal.people.models import Account
+from portal.record.fact import Fact
+from portal.record.fold import logged
+from portal.record.journal import last_seq
+from portal.seats.errors import LedgerUnavailable
+from tests import cast
+from tests.faults.checker import Pair
+from tests.faults.client import Rush, Student
+from tests.notices.postman import Postman, a_postman
+from tests.record.processes import recorded
+from tests.test_up import Up, free_port
+
+Disks = Callable[[Path], AbstractContextManager[None]]
+SECTIONS, SEATS, PLACES = 6, 2, 8
+FRESH = 2.5  # seconds after which every process has read what is offered
+PATIENCE = 120.0
+
+
+def until(holds: Callable[[], bool], why: str, patience: float = PATIENCE) -> float:
+    """Wait for something, and give the seconds that it took."""
+    began = time.monotonic()
+    while not holds():
+        if time.monotonic() - began > patience:
+            raise TimeoutError(why)
+        time.sleep(0.1)
+    return time.monotonic() - began
+
+
+@dataclass
+class Trial:
+    """The portal, its processes by name, and its students."""
+
+    up: Up
+    postman: Postman
+    students: list[Student] = field(default_factory=list)
+    terms: int = 0
+
+    @property
+    def clustered(self) -> bool:
+        """Whether its ledger has replicas, and its web several nodes."""
+        return self.up.what == "cluster"
+
+    @property
+    def folder(self) -> Path:
+        """Where its data is."""
+        return self.up.var / "cluster" if self.clustered else self.up.var
+
+    def family(self, name: str) -> list[psutil.Process]:
+        """The processes whose name begins so, each with those that it has started."""
+        pids = [pid for known, pid in Folder(self.folder).pids().items() if known.startswith(name)]
+        found = [psutil.Process(pid) for pid in pids if psutil.pid_exists(pid)]
+        return [each for one in found for each in (one, *one.children(recursive=True))]
+
+    def ready(self) -> bool:
+        """Whether it says that nothing is missing."""
+        return not not_ready(self.up.address)
+
+    def a_rush(self) -> Rush:
+        """A new semester whose window is open, with few seats, for the same students."""
+        self.terms += 1
+        term = cast.a_term(f"Trial {self.terms}", credit_limit=60, drops_per_day=1000)
+        sections = [
+            cast.a_section(
+                cast.a_course(f"TRY-{self.terms}{n:02}"), term, capacity=SEATS, waitlist=PLACES
+            )
+            for n in range(SECTIONS)
+        ]
+        cast.an_open_window(term)
+        time.sleep(FRESH)
+        return Rush(term.id, [section.id for section in sections], self.students)
+
+    def settled(self, term: int) -> bool:
+        """Whether the workers have recorded all, and no free seat waits for somebody in line."""
+        try:
+            redis = backend().redis
+            return recorded(term) == last_seq(redis, term) and not redis.scard(
+                f"{{t:{term}}}:vacant"
+            )
+        except (RedisError, LedgerUnavailable):
+            return False
+
+    def mailed(self) -> bool:
+        """Whether every mail that was written has been sent."""
+        with transaction() as session:
+            unsent = select(func.count()).where(Outgoing.sent_at.is_(None))
+            return not session.scalar(unsent)
+
+
+def log_of(term: int) -> list[Fact]:
+    """The events of a term."""
+    with transaction() as session:
+        return list(logged(session, term, 0, recorded(term)))
+
+
+def standing(rush: Rush) -> tuple[set[Pair], set[Pair]]:
+    """Who holds which seat and which place in line, as the ledger says."""
+    held: set[Pair] = set()
+    waiting: set[Pair] = set()
+    for student in rush.students:
+        mine = backend().ledger.standing(rush.term, student.number)
+        held |= {(each.section, student.number) for each in mine.enrolled}
+        waiting |= {(each.section, student.number) for each in mine.waiting}
+    return held, waiting
+
+
+@contextmanager
+def running(what: str, students: int, disks: Disks) -> Iterator[Trial]:
+    """`fairseat up` or `fairseat cluster`, and this process connected to its servers."""
+    var = Path(tempfile.mkdtemp(prefix="fairseat-faults-"))
+    with a_postman() as postman:
+        os.environ |= {
+            "FAIRSEAT_GATE": "0",
+            "FAIRSEAT_SMTP": f"smtp://127.0.0.1:{postman.port}",
+            "FAIRSEAT_REMINDERS": "",
+        }
+        trial = Trial(Up(var, free_port(), what), postman)
+        try:
+            with disks(trial.folder), _started(trial):
+                trial.students = [_a_student(trial, number) for number in range(students)]
+                yield trial
+        finally:
+            shutil.rmtree(var, ignore_errors=True)
+
+
+@contextmanager
+def _started(trial: Trial) -> Iterator[None]:
+    try:
+        trial.up.start()
+        _connect(trial)
+        yield
+    finally:
+        trial.up.end()
+
+
+def _connect(trial: Trial) -> None:
+    run: Run | None = Folder(trial.folder).own()
+    assert run
+    os.environ |= {"DATABASE_URL": run.database_url, "REDIS_URL": run.redis_url}
+    os.environ["SECRET_KEY"] = "unused: nothing is signed here"
+    connections.connect(Settings.read())
+
+
+def _a_student(trial: Trial, number: int) -> Student:
+    name = f"trial{number}"
+    made = cast.a_student(name)
+    with transaction() as session:
+        mine = Account.id == made.account_id
+        session.execute(update(Account).where(mine).values(email=f"{name}@u.example"))
+    student = Student(trial.up.address, name)
+    student.log_in()
+    return student

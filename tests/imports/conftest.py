@@ -1,0 +1,20 @@
+"""What the tests of imports share."""
+
+from collections.abc import Iterator
+
+import pytest
+from sqlalchemy import text
+
+from portal.backend import Backend
+from portal.db import transaction
+
+
+@pytest.fixture
+def nobody_may_teach(backend: Backend) -> Iterator[None]:  # noqa: ARG001
+    """PostgreSQL refuses every row that says who teaches, the last that an import writes."""
+    with transaction() as session:
+        refused = "ADD CONSTRAINT nobody CHECK (teacher_id < 0) NOT VALID"
+        session.execute(text(f"ALTER TABLE section_teachers {refused}"))
+    yield
+    with transaction() as session:
+        session.execute(text("ALTER TABLE section_teachers DROP CONSTRAINT nobody"))

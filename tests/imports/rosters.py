@@ -1,0 +1,34 @@
+"""Who is in what once an import has seated students, in books that agree."""
+
+from typing import Any
+
+from sqlalchemy import select, text
+
+from portal.catalog.models import Term
+from portal.db import transaction
+from portal.record.audit import audit_term
+from portal.record.drain import drain
+
+ROSTER = """
+    SELECT crn, students.number FROM enrollments
+    JOIN sections ON sections.id = section_id JOIN students ON students.id = student_id
+    WHERE state = 'enrolled' ORDER BY crn, students.number
+"""
+
+
+def the_term() -> Any:
+    """The only term that there is."""
+    with transaction() as session:
+        return session.scalars(select(Term)).one()
+
+
+def roster() -> list[tuple[str, str]]:
+    """Section and student, with the ledger, the log and the read models agreeing."""
+    with transaction() as session:
+        terms = session.scalars(select(Term.id)).all()
+    for term in terms:
+        drain(term, seconds=0)
+        report = audit_term(term)
+        assert report["clean"], report["differences"]
+    with transaction() as session:
+        return [(crn, number) for crn, number in session.execute(text(ROSTER))]

@@ -1,0 +1,78 @@
+"""What is done by hand in the model: every rule by the book, but those that are named."""
+
+from collections.abc import Iterator, Sequence
+
+from portal.seats.asks import ByHand
+from portal.seats.by_hand import FIRM
+from portal.seats.ledger import Answer, Candidate, Outcome, Part, Reason
+from tests.ledger.model_wishes import Seats, Wishes, full, without
+
+
+class ByHands(Wishes):
+    """Additions, drops and moves."""
+
+    def adjust(self, asked: ByHand, overrides: Sequence[str], at: int) -> Answer:
+        passes = set(overrides) - FIRM
+        left = [each for each in self.against(asked, at) if each.code not in passes]
+        self.during = 0
+        if left:
+            section = asked.add.section if asked.add else asked.drop or 0
+            return self.answer(Outcome.REFUSED, section, at, reasons=tuple(left))
+        if asked.add:
+            return self.add(asked.student, asked.add, asked.drop or 0, at)
+        if "drop_limit" not in overrides:
+            day = self.day(asked.days, at)
+            self.drops[asked.student, day] = self.drops.get((asked.student, day), 0) + 1
+        return self.release(asked.drop or 0, asked.student, at)
+
+    def against(self, asked: ByHand, at: int) -> Iterator[Reason]:
+        """Everything that stands in the way."""
+        held = self.held(asked.student)
+        rest = without(held, asked.drop or 0)
+        if asked.drop and asked.drop not in held:
+            yield Reason("not_enrolled", {"section": asked.drop})
+        if not asked.add:
+            yield from self.window(asked.windows, at)
+            yield from self.used_up(asked, at)
+        elif asked.add.section in held:
+            yield Reason("already_enrolled")
+        else:
+            yield from self.against_adding(asked, asked.add, rest, at)
+            known = asked.add.section in self.sections
+            rest |= {asked.add.section: asked.add.credits} if known else {}
+        if asked.drop:
+            yield from self.losses(asked.student, rest)
+
+    def against_adding(self, asked: ByHand, add: Part, rest: Seats, at: int) -> Iterator[Reason]:
+        who = Candidate(asked.student, asked.windows, asked.limit)
+        yield from self.objections(add, who, rest, set(), at)
+        each = self.sections.get(add.section)
+        if each and not self.seat_for(asked.student, add, asked.drop or 0):
+            yield Reason("full", full(each))
+
+    def seat_for(self, student: int, part: Part, gone: int) -> bool:
+        """Whether a seat is there for the student, if only as the first in line."""
+        each = self.sections[part.section]
+        open_ = each.taken + each.kept < each.spec.capacity
+        mine = open_ or each.reserve_for(part.reserves)
+        if each.room and mine and each.heads[:1] == [student]:
+            return self.comes_first(part.section, student)
+        return self.claimable(part, gone)
+
+    def used_up(self, asked: ByHand, at: int) -> Iterator[Reason]:
+        used = self.drops.get((asked.student, self.day(asked.days, at)), 0)
+        if used >= asked.drop_limit:
+            later = [start for start, _ in asked.days if start > at]
+            yield Reason("drop_limit", {"limit": asked.drop_limit, "resets": later[0]})
+
+    def day(self, days: Sequence[tuple[int, str]], at: int) -> str:
+        return [name for start, name in days if start <= at][-1]
+
+    def add(self, student: int, part: Part, gone: int, at: int) -> Answer:
+        if gone:
+            self.release(gone, student, at)
+        place = student in self.sections[part.section].queue
+        if place:
+            self.unqueue(part.section, student)
+        said = self.enroll("promoted" if place else "enrolled", part, student, at)
+        return Answer(**{**vars(said), "given_up": gone})

@@ -1,0 +1,89 @@
+"""Admins who watch how the portal runs are told of what changes; nobody else is."""
+
+import re
+from pathlib import Path
+
+from flask import Flask
+
+from portal.catalog.models import Section, Term
+from portal.live import watch
+from portal.live.hub import Hub
+from portal.live.page import Page
+from portal.live.topics import operations
+from portal.people import accounts
+from portal.stores import subscriber
+from tests.cast import Cast
+from tests.live.conftest import Claim, Open
+from tests.live.nodes import a_node
+from tests.live.tabs import Tab
+
+TAKEN = re.compile(r'data-figure="taken">(\d+)<')
+
+
+def watching(tab: Tab) -> Tab:
+    """Have the page ask for how the portal runs."""
+    tab.client.send('{"operations": true}')
+    return tab
+
+
+def taken(tab: Tab) -> list[str]:
+    """The seats taken, each time that they were told."""
+    return TAKEN.findall("".join(tab.frames))
+
+
+def test_an_admin_is_told_on_every_node(
+    cast: Cast, section: Section, open_tab: Open, claim: Claim, logs: Path
+) -> None:
+    with a_node(logs) as other:
+        tabs = [watching(open_tab(cast.max.id, **at)) for at in ({}, {"at": other})]
+        for tab in tabs:
+            tab.hear(lambda tab: taken(tab)[-1:] == ["0"])
+        claim(cast.ada.id, section.id)
+        claim(cast.ben.id, section.id)
+        for tab in tabs:
+            tab.hear(lambda tab: taken(tab)[-1:] == ["2"])
+            tab.hear(lambda tab: "2 in 15 minutes" in "".join(tab.frames))
+
+
+def test_nobody_else_is_told(cast: Cast, section: Section, open_tab: Open, claim: Claim) -> None:
+    others = [watching(open_tab(who.account_id)) for who in (cast.ada, cast.iris)]
+    admin = watching(open_tab(cast.max.id))
+    claim(cast.ada.id, section.id)
+    admin.hear(lambda tab: taken(tab)[-1:] == ["1"])
+    for tab in others:
+        assert "ops-" not in "".join(tab.listen(0.2).frames)
+
+
+def test_what_has_not_changed_is_not_told_again(cast: Cast, term: Term, open_tab: Open) -> None:
+    assert term
+    tab = watching(open_tab(cast.max.id))
+    tab.hear(lambda tab: 'id="ops-queues"' in "".join(tab.frames))
+    tab.hear(lambda tab: "".join(tab.frames).count('id="ops-now"') and tab.listen(2.5))
+    assert "".join(tab.frames).count('id="ops-breakers"') == 1
+
+
+def test_nothing_is_asked_while_nobody_looks(app: Flask, cast: Cast, settings: object) -> None:
+    asked: list[object] = []
+    kept = watch._draw[:]  # noqa: SLF001 - what the pages have set
+    hub = Hub(subscriber(settings.redis_url), lambda _: {}, str)  # type: ignore[attr-defined]
+
+    def draw(languages: object) -> dict[str, dict[str, str]]:
+        asked.append(languages)
+        return {"en": {"ops-now": "<p id=ops-now></p>"}}
+
+    watch.drawn_by(draw)
+    try:
+        hub._watch.tell()  # noqa: SLF001 - what its thread does each second
+        assert asked == []
+        admin = accounts.find(cast.max.id)
+        assert admin
+        pages = [Page(admin, lambda: None), Page(admin, lambda: None)]
+        for page in pages:
+            hub.pages.add(page)
+            hub.listen(page, frozenset(), {operations()})
+        hub._watch.tell()  # noqa: SLF001
+        assert asked == [{"en"}]  # once for both
+        assert [page.take().html for page in pages] == ["<p id=ops-now></p>"] * 2
+    finally:
+        watch._draw[:] = kept  # noqa: SLF001
+    assert app

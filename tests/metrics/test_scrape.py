@@ -1,0 +1,219 @@
+"""GET /metrics: who may read it, what it tells, and that it costs next to nothing."""
+
+import os
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from prometheus_client import REGISTRY
+from prometheus_client.parser import text_string_to_metric_families as families
+
+from portal import create_app
+from portal.backend import Backend
+from portal.metrics import gathered
+from portal.ops import metrics
+from portal.record.wake import wake
+from portal.seats import counted
+from portal.seats.answers import Answer, LineAnswer, Outcome, Reason, Submission
+from tests.live.nodes import Node, a_node, free_port
+from tests.record.processes import ready, wait_for
+from tests.record.rush import a_rush, claims
+from tests.test_health import postgres, without
+from tests.web.visitors import browser_of
+
+
+@pytest.fixture(autouse=True)
+def _anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No figures of an earlier test."""
+    monkeypatch.setattr(gathered, "FRESH", -1.0)
+
+
+def scraped(client: FlaskClient, **headers: str) -> dict[tuple[str, tuple[str, ...]], float]:
+    """Every sample by its name and the values of its labels, in the order of their names."""
+    answer = client.get("/metrics", headers=headers)
+    assert answer.status_code == 200
+    return samples(answer.text)
+
+
+def samples(text: str) -> dict[tuple[str, tuple[str, ...]], float]:
+    found = (sample for family in families(text) for sample in family.samples)
+    return {(each.name, tuple(each.labels.values())): each.value for each in found}
+
+
+def test_this_machine_may_scrape(client: FlaskClient) -> None:
+    assert scraped(client)["fairseat_ledger_up", ()] == 1
+
+
+@pytest.mark.parametrize(
+    ("address", "headers"),
+    [
+        ("10.0.0.7", {}),
+        ("", {}),
+        ("127.0.0.1", {"X-Forwarded-For": "10.0.0.7"}),
+        ("127.0.0.1", {"Forwarded": "for=10.0.0.7"}),
+        ("127.0.0.1", {"X-Real-Ip": "10.0.0.7"}),
+    ],
+)
+def test_others_may_not(client: FlaskClient, address: str, headers: dict[str, str]) -> None:
+    asked = client.get("/metrics", headers=headers, environ_overrides={"REMOTE_ADDR": address})
+    assert asked.status_code == 403
+
+
+def test_where_there_is_a_token_only_it_opens(backend: Backend) -> None:
+    client = create_app(replace(backend.settings, metrics_token="sesame")).test_client()
+    assert client.get("/metrics").status_code == 403
+    assert client.get("/metrics", headers={"Authorization": "Bearer sesam"}).status_code == 403
+    far = {"REMOTE_ADDR": "10.0.0.7"}
+    asked = client.get(
+        "/metrics", headers={"Authorization": "Bearer sesame"}, environ_overrides=far
+    )
+    assert asked.status_code == 200
+    assert "sesame" not in repr(replace(backend.settings, metrics_token="sesame"))
+
+
+def test_requests_are_counted_by_route_not_by_address(app: Flask, term: Any) -> None:
+    client = browser_of(app, "ada")
+    route = "GET", "/terms/<int:term_id>/mine"
+    before = scraped(client).get(("fairseat_requests_total", (*route, "200")), 0)
+    client.get(f"/terms/{term.id}/mine")
+    client.open("/nowhere/at-all", method="BREW")
+    now = scraped(client)
+    assert now["fairseat_requests_total", (*route, "200")] == before + 1
+    assert now["fairseat_request_seconds_count", route] >= 1
+    assert now["fairseat_requests_total", ("other", "none", "404")] >= 1
+    assert not [labels for _, labels in now if "nowhere" in str(labels) or "BREW" in labels]
+
+
+def test_what_students_were_told_is_counted_with_its_reasons() -> None:
+    def number(name: str, **labels: str) -> float:
+        return REGISTRY.get_sample_value(name, labels) or 0
+
+    told = Answer(Outcome.REFUSED, 1, reasons=(Reason("full"), Reason("hold")))
+    lines = (LineAnswer(Outcome.REFUSED, refused=((told,),)), LineAnswer(Outcome.ENROLLED, 1))
+    full = number("fairseat_refusals_total", reason="full")
+    enrolled = number("fairseat_decisions_total", act="claim", outcome="enrolled")
+    counted.submission(Submission(1, lines))
+    counted.submission(Submission(1, lines, replayed=True))
+    assert number("fairseat_refusals_total", reason="full") == full + 1
+    assert number("fairseat_decisions_total", act="claim", outcome="enrolled") == enrolled + 1
+
+
+def test_what_is_not_recorded_yet_shows(client: FlaskClient) -> None:
+    rush = a_rush(sections=1, students=3)
+    claims(rush, [(student, rush.sections[0]) for student in rush.students])
+    found = scraped(client)
+    assert found["fairseat_unrecorded_events", (str(rush.term),)] >= 3
+    assert found["fairseat_queue_workers", ("record",)] == 0
+    assert found["fairseat_clock_ticks", ()] == 0
+
+
+def test_parts_that_are_away_leave_their_figures_out(client: FlaskClient, servers: Any) -> None:
+    with without(servers, "postgres", postgres.answers):
+        found = scraped(client)
+    assert found["fairseat_postgresql_up", ()] == 0
+    assert found["fairseat_ledger_up", ()] == 1
+    assert ("fairseat_mails_due", ()) not in found
+
+
+def test_a_part_that_hangs_keeps_no_scrape_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gathered, "PATIENCE", 0.01)
+    monkeypatch.setattr(gathered.families, "read", lambda: time.sleep(0.5) or ())
+    asked = gathered.Gathering()
+    assert [each.name for each in asked.collect()] == ["fairseat_gathered_age_seconds"]
+    assert asked.under_way
+    asked.under_way.join()
+
+
+def test_late_events_fall_into_their_buckets() -> None:
+    def upto(le: str) -> float:
+        return REGISTRY.get_sample_value("fairseat_event_lag_seconds_bucket", {"le": le}) or 0
+
+    before = upto("0.05"), upto("1.0"), upto("+Inf")
+    metrics.recorded([0.05, 0.7, 1.0, 400.0])
+    assert (upto("0.05"), upto("1.0"), upto("+Inf")) == tuple(
+        old + new for old, new in zip(before, (1, 3, 4), strict=True)
+    )
+
+
+def seen(node: Node) -> dict[tuple[str, tuple[str, ...]], float]:
+    """What a web server tells."""
+    line = HTTPConnection("127.0.0.1", node.port, timeout=60)
+    line.request("GET", "/metrics")
+    text = line.getresponse().read().decode()
+    line.close()
+    return samples(text)
+
+
+@pytest.fixture
+def counting(backend: Backend, tmp_path: Path) -> dict[str, str]:  # noqa: ARG001
+    """What leads processes to one folder of counts."""
+    folder = tmp_path / "metrics"
+    folder.mkdir()
+    return {"PROMETHEUS_MULTIPROC_DIR": str(folder)}
+
+
+def test_web_processes_find_a_folder_to_share(
+    backend: Backend,  # noqa: ARG001
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("PROMETHEUS_MULTIPROC_DIR", raising=False)
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    with a_node(tmp_path, {"WEB_CONCURRENCY": "2", "TMPDIR": str(temporary)}) as node:
+
+        def both() -> bool:
+            return seen(node)["fairseat_processes", ("web",)] == 2
+
+        wait_for(both)
+    assert not list(temporary.glob("fairseat-metrics-*"))
+
+
+def test_one_scrape_tells_of_all_processes_and_forgets_the_dead(
+    counting: dict[str, str], tmp_path: Path
+) -> None:
+    rush = a_rush(sections=1, students=1)
+    command = [sys.executable, "-m", "portal.cli", "worker", "record"]
+    worker = subprocess.Popen(command, env={**os.environ, **counting})
+    try:
+        with a_node(tmp_path, counting) as node:
+            ready("record")
+            claims(rush, [(rush.students[0], rush.sections[0])])
+            wake(rush.term, ["record"])
+            wait_for(lambda: seen(node).get(("fairseat_event_lag_seconds_count", ()), 0) > 0)
+            assert seen(node)["fairseat_processes", ("web",)] == 1
+            assert seen(node)["fairseat_processes", ("record",)] == 1
+            worker.kill()
+            worker.wait()
+            assert ("fairseat_processes", ("record",)) not in seen(node)
+            assert seen(node)["fairseat_event_lag_seconds_count", ()] > 0
+    finally:
+        worker.kill()
+        worker.wait()
+
+
+def test_a_worker_on_its_own_has_a_door_of_its_own() -> None:
+    port = free_port()
+    env = {name: text for name, text in os.environ.items() if name != "PROMETHEUS_MULTIPROC_DIR"}
+    code = "from portal.ops import metrics; metrics.begin('record'); print(flush=True); input()"
+    with subprocess.Popen(
+        [sys.executable, "-c", code],
+        env=env | {"FAIRSEAT_METRICS_PORT": str(port)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as worker:
+        assert worker.stdout
+        worker.stdout.readline()
+        line = HTTPConnection("127.0.0.1", port, timeout=60)
+        line.request("GET", "/metrics")
+        found = samples(line.getresponse().read().decode())
+        line.close()
+        worker.kill()
+    assert found["fairseat_processes", ("record",)] == 1

@@ -1,0 +1,49 @@
+"""Notices and mails are kept for so many days, and what is not sent yet for as long as it takes."""
+
+from sqlalchemy import func, select, text
+
+from jobs.errands import forget
+from portal.db import transaction
+from portal.notices import pruning
+from portal.notices.models import Notice, Outgoing
+from portal.notices.relay import Relay
+from tests.notices.stories import Story
+
+
+def age(days: int) -> None:
+    """All that was told, sent or given up was so long ago."""
+    with transaction() as session:
+        for table, column in (("notices", "made_at"), ("outbox", "sent_at"), ("outbox", "dead_at")):
+            session.execute(
+                text(f"UPDATE {table} SET {column} = {column} - make_interval(days => :days)"),  # noqa: S608
+                {"days": days},
+            )
+
+
+def left() -> tuple[int, int]:
+    with transaction() as session:
+        counts = [select(func.count()).select_from(table) for table in (Notice, Outgoing)]
+        notices, mails = (session.scalar(count) or 0 for count in counts)
+    return notices, mails
+
+
+def test_what_is_old_and_done_goes_and_the_rest_stays(news: Story, relay: Relay) -> None:
+    assert news
+    relay.send_due()
+    before = left()
+    assert min(before) > 0
+    age(399)
+    forget()
+    assert left() == before
+    age(2)
+    forget()
+    assert left() == (0, 0)
+
+
+def test_a_mail_that_waits_keeps_its_notice(news: Story) -> None:
+    assert news
+    before = left()
+    age(500)
+    with transaction() as session:
+        pruning.forget(session, 400)
+    assert left() == before

@@ -1,0 +1,219 @@
+"""`fairseat backup` and `fairseat restore`, rehearsed on servers that lose everything."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from threading import Event
+
+import psycopg2
+import pytest
+
+from portal import backend as connections
+from portal.backend import Backend
+from portal.catalog.models import Section
+from portal.config import Settings
+from portal.db import Sessions
+from portal.embedded import Servers
+from portal.ops import flags, schema
+from portal.people.models import Student
+from portal.record.audit import audit
+from portal.windows.warmup import warm_up
+from tests.cast import a_course, a_section, a_student, a_term, an_open_window
+from tests.claims import claim
+
+SPARE = "spare"
+
+
+@pytest.fixture
+def spare(
+    servers: Servers, settings: Settings, connected: Backend, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Backend]:
+    """A portal of its own on the tests' servers, with nobody else connected."""
+    monkeypatch.setattr(
+        flags, "read", lambda: None
+    )  # a thread of this process would go on doing so
+    _administer(servers, f"DROP DATABASE IF EXISTS {SPARE}", f"CREATE DATABASE {SPARE}")
+    url = servers.database_url.replace("@/fairseat", f"@/{SPARE}")
+    schema.upgrade(url)
+    found = connections.connect(
+        replace(settings, database_url=url, redis_url=f"{servers.redis_url}?db=7")
+    )
+    found.redis.flushdb()
+    yield found
+    found.redis.flushdb()
+    found.redis.close()
+    _leave()
+    connections.connect(connected.settings)
+    _administer(servers, f"DROP DATABASE {SPARE} WITH (FORCE)")
+
+
+def _administer(servers: Servers, *statements: str) -> None:
+    connection = psycopg2.connect(servers.database_url)
+    connection.autocommit = True
+    for statement in statements:
+        connection.cursor().execute(statement)
+    connection.close()
+
+
+def _leave() -> None:
+    Sessions.kw["bind"].dispose()
+
+
+def fairseat(spare: Backend, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command, in a process of its own."""
+    urls = {"DATABASE_URL": spare.settings.database_url, "REDIS_URL": spare.settings.redis_url}
+    return subprocess.run(
+        [sys.executable, "-m", "portal.cli", *arguments],
+        check=False,
+        capture_output=True,
+        text=True,
+        env={**os.environ, **urls},
+    )
+
+
+def held(term: int) -> set[tuple[int, int]]:
+    """Who holds which seat, as the ledger has it."""
+    redis, pairs = connections.backend().redis, set()
+    for key in redis.scan_iter(match=f"{{t:{term}}}:roster:*"):
+        section = int(key.rpartition(b":")[2])
+        pairs |= {(int(student), section) for student in redis.hkeys(key)}
+    return pairs
+
+
+def test_what_was_acknowledged_before_a_backup_is_there_after_all_was_lost(
+    spare: Backend, tmp_path: Path
+) -> None:
+    term = a_term()
+    an_open_window(term)
+    sections = [a_section(a_course(f"CSC-{1100 + n}"), term, capacity=30) for n in range(2)]
+    students = [a_student(f"student{number}") for number in range(40)]
+    warm_up(term.id)
+    enough, stop = Event(), Event()
+
+    def rush(student: Student) -> None:
+        for section in sections:
+            if not stop.is_set():
+                claim(student, section)
+        if len(held(term.id)) > 10:
+            enough.set()
+
+    with ThreadPoolExecutor(4) as pool:
+        for student in students:
+            pool.submit(rush, student)
+        assert enough.wait(60)
+        before = held(term.id)
+        made = fairseat(spare, "backup", str(tmp_path / "copy"))
+        stop.set()
+    assert made.returncode == 0, made.stderr
+    assert json.loads((tmp_path / "copy" / "backup.json").read_text())["events"][term.name] > 10
+
+    lose_everything(spare)
+    back = fairseat(spare, "restore", str(tmp_path / "copy"))
+    assert back.returncode == 0, back.stdout + back.stderr
+    assert before <= held(term.id)
+    assert audit()["clean"]
+    assert claim(a_student("late"), sections[0]).seq
+
+
+def lose_everything(spare: Backend) -> None:
+    spare.redis.flushdb()
+    _leave()
+    schema.downgrade(spare.settings.database_url, "base")
+    schema.upgrade(spare.settings.database_url)
+
+
+def test_a_ledger_that_outlived_postgresql_is_recorded_and_loses_nothing(
+    spare: Backend, tmp_path: Path
+) -> None:
+    term, section = an_offer(3)
+    ada, ben = a_student("ada"), a_student("ben")
+    assert claim(ada, section).seq
+    assert fairseat(spare, "backup", str(tmp_path / "copy")).returncode == 0
+    assert claim(ben, section).seq
+    _leave()
+    back = fairseat(spare, "restore", "--yes", str(tmp_path / "copy"))
+    assert back.returncode == 0, back.stderr
+    assert held(term) == {(ada.id, section.id), (ben.id, section.id)}
+    assert audit()["clean"]
+
+
+def test_decisions_on_what_a_backup_never_heard_of_are_forgotten_only_when_told(
+    spare: Backend, tmp_path: Path
+) -> None:
+    term, section = an_offer(3)
+    assert claim(ada := a_student("ada"), section).seq
+    assert fairseat(spare, "backup", str(tmp_path / "copy")).returncode == 0
+    assert claim(a_student("ben"), section).seq
+    _leave()
+    back = fairseat(spare, "restore", "--yes", str(tmp_path / "copy"))
+    assert "--forget lets go of them" in back.stderr
+    back = fairseat(spare, "restore", "--yes", "--forget", str(tmp_path / "copy"))
+    assert back.returncode == 0, back.stderr
+    assert held(term) == {(ada.id, section.id)}
+    assert audit()["clean"]
+
+
+def an_offer(capacity: int) -> tuple[int, Section]:
+    """A term whose window is open, and a section."""
+    term = a_term()
+    an_open_window(term)
+    section = a_section(a_course(), term, capacity=capacity)
+    warm_up(term.id)
+    return term.id, section
+
+
+def test_it_replaces_nothing_unasked(spare: Backend, tmp_path: Path) -> None:
+    a_student("ada")
+    assert fairseat(spare, "backup", str(tmp_path / "copy")).returncode == 0
+    running = fairseat(spare, "restore", str(tmp_path / "copy"))
+    assert "The portal runs" in running.stderr
+    _leave()
+    unasked = fairseat(spare, "restore", str(tmp_path / "copy"))
+    assert unasked.returncode == 1
+    assert "With --yes it is done. Nothing was changed." in unasked.stderr
+
+
+def test_a_backup_that_was_changed_is_refused(spare: Backend, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    assert fairseat(spare, "backup", str(copy)).returncode == 0
+    (copy / "postgresql.dump").write_bytes(b"something else")
+    _leave()
+    assert "its checksum differs" in fairseat(spare, "restore", str(copy)).stderr
+
+
+def test_a_backup_of_a_newer_portal_is_refused(spare: Backend, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    assert fairseat(spare, "backup", str(copy)).returncode == 0
+    told = json.loads((copy / "backup.json").read_text())
+    (copy / "backup.json").write_text(json.dumps({**told, "revision": "9999"}))
+    _leave()
+    assert "newer than this one" in fairseat(spare, "restore", str(copy)).stderr
+
+
+def test_a_folder_with_something_in_it_is_left_alone(spare: Backend, tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("kept")
+    refused = fairseat(spare, "backup", str(tmp_path))
+    assert refused.returncode == 1
+    assert "is not empty" in refused.stderr
+
+
+def test_where_postgresql_refuses_the_backup_all_stays_as_it_was(
+    spare: Backend, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy"
+    assert fairseat(spare, "backup", str(copy)).returncode == 0
+    a_student("ada")
+    _leave()
+    dump = copy / "postgresql.dump"
+    dump.write_bytes(dump.read_bytes()[:-2000])
+    told = json.loads((copy / "backup.json").read_text())
+    told["sha256"] = sha256(dump.read_bytes()).hexdigest()
+    (copy / "backup.json").write_text(json.dumps(told))
+    assert "nothing was changed" in fairseat(spare, "restore", "--yes", str(copy)).stderr
+    assert a_student("ben").id

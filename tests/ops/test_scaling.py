@@ -1,0 +1,94 @@
+"""How many workers a queue should have, decided by what waits, in how long, and since when."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from jobs.scaler import Scaler
+from portal.backend import Backend
+from portal.config import SettingsError
+from portal.ops import flags, scaling
+from portal.ops.scaling import Asked, Pool, Seen, pools, wanted
+from tests.ops.conftest import Switch
+from tests.record import slow
+
+POOL = Pool(least=2, most=4, up_at=50)
+
+
+@pytest.mark.parametrize(
+    ("seen", "count"),
+    [
+        (Seen(2, 0, 0, 0, 999), 2),  # quiet, and at the least
+        (Seen(2, 2, 49, 0, 999), 2),  # not enough waits
+        (Seen(2, 2, 50, 0, 999), 3),  # enough does
+        (Seen(2, 2, 1, 5.1, 999), 3),  # one waits for too long
+        (Seen(3, 3, 50, 0, 4), 3),  # the last change was just now
+        (Seen(4, 4, 500, 60, 999), 4),  # never more than the most
+        (Seen(3, 2, 0, 0, 59), 3),  # quiet, but not for long
+        (Seen(3, 2, 0, 0, 60), 2),
+        (Seen(3, 3, 0, 0, 999), 3),  # nothing waits, but all are at work
+        (Seen(3, 1, 1, 0, 999), 3),  # something waits
+        (Seen(9, 9, 9, 0, 0), 4),  # the bounds are others now
+        (Seen(1, 0, 0, 0, 0), 2),
+    ],
+)
+def test_one_more_or_fewer_at_a_time(seen: Seen, count: int) -> None:
+    assert wanted(POOL, seen) == count
+
+
+def test_a_large_machine_has_what_a_large_university_needs() -> None:
+    assert pools(cores=8) == scaling.POOLS
+
+
+def test_a_small_one_is_not_swamped() -> None:
+    found = pools(cores=2)
+    assert sum(pool.least for pool in found.values()) == 7
+    assert all(pool.most <= pool.least + 1 for pool in found.values())
+
+
+def test_bounds_can_be_set() -> None:
+    found = pools("record=3-7@20, notify=1-1@5", cores=2)
+    assert (found["record"], found["notify"]) == (Pool(3, 7, 20), Pool(1, 1, 5))
+    assert found["promote"] == pools(cores=2)["promote"]
+
+
+@pytest.mark.parametrize("text", ["record", "record=5-2@10", "record=0-2@10", "nobody=1-2@3"])
+def test_bounds_that_make_no_sense_are_named(text: str) -> None:
+    with pytest.raises(SettingsError, match=text):
+        pools(text)
+
+
+def test_the_clock_asks_for_more_while_much_waits(
+    backend: Backend, caplog: pytest.LogCaptureFixture
+) -> None:
+    scaler = Scaler(backend.redis, {"notify": Pool(1, 3, 2)})
+    scaler.look()
+    assert asked(backend) == 1
+    for _ in range(2):
+        slow.call("notify", slow.UNTIL, Path("nowhere"))
+    scaler.look()
+    scaler.look()
+    assert asked(backend) == 2  # and not more until it has had time to help
+    assert "Workers of notify: 2, not 1 (2 waiting" in caplog.text
+
+
+def test_fewer_once_it_is_quiet(backend: Backend) -> None:
+    scaling.ask(backend.redis, {"notify": Asked(3, time.time() - scaling.DOWN_REST)})
+    Scaler(backend.redis, {"notify": Pool(1, 3, 2)}).look()
+    # Nobody works here, so the workers are as many as were asked for.
+    assert asked(backend) == 2
+
+
+def test_the_least_while_it_is_switched_off(backend: Backend, switch: Switch) -> None:
+    switch("autoscaling", on=False)
+    flags.read()
+    scaling.ask(backend.redis, {"notify": Asked(3, time.time())})
+    for _ in range(5):
+        slow.call("notify", slow.UNTIL, Path("nowhere"))
+    Scaler(backend.redis, {"notify": Pool(1, 3, 2)}).look()
+    assert asked(backend) == 1
+
+
+def asked(backend: Backend) -> int:
+    return scaling.asked(backend.redis)["notify"].workers

@@ -1,0 +1,51 @@
+"""All that the ledger holds of a term, so that two of them can be held side by side."""
+
+import json
+from typing import Any
+
+from portal.backend import backend
+from portal.seats.library import prefix
+
+# What no event tells of, and what is only for now: who called whom, what is told of it, who was
+# asked about kept seats, where somebody may be marked as passed over.
+APART = ("woken", "tally", "aside", "marked", "journal", "fence", "warmup")
+UNASKED = 8  # among the counts of a section
+
+
+def dump(term: int) -> dict[str, Any]:
+    """Every key with its value."""
+    redis, at = backend().redis, f"{prefix(term)}:"
+    names = sorted(name.decode().removeprefix(at) for name in redis.scan_iter(match=f"{at}*"))
+    found = {name: _value(at + name) for name in names if not name.startswith(APART)}
+    for counts in found.get("seats", {}).values():
+        counts[UNASKED : UNASKED + 1] = [None]
+    kept = {section for section, counts in found.get("seats", {}).items() if any(counts[7:8])}
+    return found | {"vacant": found.get("vacant", set()) - kept}
+
+
+def _value(name: str) -> Any:
+    redis: Any = backend().redis
+    match redis.type(name):
+        case b"string":
+            return _parsed(redis.get(name))
+        case b"hash":
+            return {key.decode(): _parsed(value) for key, value in redis.hgetall(name).items()}
+        case b"set":
+            return {each.decode() for each in redis.smembers(name)}
+        case kind:
+            assert kind == b"zset", (name, kind)
+            return dict(redis.zrange(name, 0, -1, withscores=True))
+
+
+def _parsed(value: bytes) -> Any:
+    """JSON as it is read, where an empty list may be written as an empty object."""
+    try:
+        return _listed(json.loads(value))
+    except ValueError:
+        return value.decode()
+
+
+def _listed(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _listed(each) for name, each in value.items()} or []
+    return [_listed(each) for each in value] if isinstance(value, list) else value

@@ -1,0 +1,136 @@
+"""What is done by hand reaches the record, the trail, the student and the student's pages."""
+
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from portal.db import transaction
+from portal.languages import speaking
+from portal.live.news import News
+from portal.live.topics import student as pages_of
+from portal.notices.models import Notice
+from portal.people.models import AuditEntry, Student
+from portal.record.audit import audit_term
+from portal.record.drain import drain
+from portal.record.history import history
+from portal.record.told import line
+from portal.seats import by_hand
+from portal.seats.answers import Outcome
+from portal.seats.by_hand import Adjustment
+from tests import cast as builders
+from tests.cast import Cast
+from tests.record.rush import Rush, claim
+
+
+@pytest.fixture
+def term(cast: Cast) -> Any:  # noqa: ARG001
+    found = builders.a_term()
+    builders.an_open_window(found)
+    return found
+
+
+def adjust(cast: Cast, term: Any, student: Student, **change: Any) -> Any:
+    asked = Adjustment(term.id, student.id, **change)
+    fields: dict[str, Any] = {"why": "a late request", "by": cast.max.id}
+    return by_hand.adjust(asked, **fields, request=None, correlation="tests")
+
+
+def recorded(term: Any) -> None:
+    drain(term.id, seconds=0)
+    report = audit_term(term.id)
+    assert report["clean"], report["differences"]
+
+
+def rows(what: Any) -> list[Any]:
+    with transaction() as session:
+        return list(session.scalars(select(what).order_by(what.id)))
+
+
+def headlines(student: Student) -> list[str]:
+    with speaking("en"):
+        return [line(each).story.text for each in history(student.id).receipts]
+
+
+def test_a_full_section_is_had_by_name_and_the_books_agree(cast: Cast, term: Any) -> None:
+    section = builders.a_section(builders.a_course(), term, capacity=0)
+    assert adjust(cast, term, cast.ada, add=section.id).outcome == Outcome.REFUSED
+    said = adjust(cast, term, cast.ada, add=section.id, overrides=("full",))
+    assert said.outcome == Outcome.ENROLLED
+    recorded(term)
+    (entry,) = rows(AuditEntry)
+    assert (entry.account_id, entry.action) == (cast.max.id, "selection.add")
+    assert entry.subject == f"term:{term.id} section:{section.id} student:{cast.ada.id}"
+    assert entry.after == {"section": section.id, "overrides": ["full"], "event": said.seq}
+    assert entry.reason == "a late request"
+
+
+def test_a_move_is_told_and_noted_once(cast: Cast, term: Any) -> None:
+    old = builders.a_section(builders.a_course("CSC-1"), term)
+    new = builders.a_section(builders.a_course("CSC-2"), term)
+    adjust(cast, term, cast.ada, add=old.id)
+    adjust(cast, term, cast.ada, add=new.id, drop=old.id)
+    recorded(term)
+    assert [each.action for each in rows(AuditEntry)] == ["selection.add", "selection.move"]
+    moved = rows(AuditEntry)[-1]
+    assert (moved.before["section"], moved.after["section"]) == (old.id, new.id)
+    assert [each.kind for each in rows(Notice)] == ["by_hand", "by_hand"]
+    assert headlines(cast.ada) == [
+        f"The registrar moved you from CSC 1-{old.number} to CSC 2-{new.number}.",
+        f"The registrar gave you a seat in CSC 1-{old.number}.",
+    ]
+
+
+def test_a_waiter_who_is_added_has_one_notice_and_it_is_not_that_of_a_promotion(
+    cast: Cast, term: Any
+) -> None:
+    section = builders.a_section(builders.a_course(credits=3), term, capacity=0)
+    window = builders.an_open_window(term)
+    rush = Rush(term.id, [section.id], [cast.ada.id], window.id)
+    assert claim(rush, cast.ada.id, section.id).outcome == Outcome.WAITLISTED
+    adjust(cast, term, cast.ada, add=section.id, overrides=("full",))
+    adjust(cast, term, cast.ada, drop=section.id)
+    recorded(term)
+    assert [each.kind for each in rows(Notice)] == ["by_hand", "by_hand"]
+    assert [each.action for each in rows(AuditEntry)] == ["selection.add", "selection.drop"]
+    assert headlines(cast.ada)[0].startswith("The registrar took you out of CSC 1100")
+
+
+def test_an_actor_who_has_no_account_does_not_keep_the_term_from_being_recorded(
+    cast: Cast, term: Any
+) -> None:
+    section = builders.a_section(builders.a_course(), term)
+    asked = Adjustment(term.id, cast.ada.id, add=section.id)
+    by_hand.adjust(asked, why="x", by=10**9, request=None, correlation="")
+    recorded(term)
+    assert rows(AuditEntry)[0].account_id is None
+
+
+def test_the_rules_of_the_record_are_reasons_too(cast: Cast, term: Any) -> None:
+    needs = {"prerequisites": {"course": "CSC-1"}}
+    section = builders.a_section(builders.a_course("CSC-9"), term, **needs)
+    asked = Adjustment(term.id, cast.ada.id, add=section.id)
+    assert [reason.code for reason in by_hand.preview(asked)] == ["prerequisite"]
+    assert adjust(cast, term, cast.ada, add=section.id).outcome == Outcome.REFUSED
+    named = ("prerequisite",)
+    assert adjust(cast, term, cast.ada, add=section.id, overrides=named).outcome == Outcome.ENROLLED
+
+
+@pytest.mark.parametrize("why", ["", "  "])
+def test_it_needs_a_reason_and_a_section(cast: Cast, term: Any, why: str) -> None:
+    with pytest.raises(ValueError, match="needs a reason"):
+        by_hand.adjust(
+            Adjustment(term.id, cast.ada.id, 1), why=why, by=1, request=None, correlation=""
+        )
+    with pytest.raises(ValueError, match="needs a section"):
+        by_hand.preview(Adjustment(term.id, cast.ada.id))
+
+
+def test_an_open_page_looks_again_and_leaves_the_words_to_the_notice() -> None:
+    heard = News()
+    for name in ("enrolled", "promoted", "dropped"):
+        heard.hear(7, {"name": name, "section": 1, "student": 501, "cause": "adjust"})
+    topic = pages_of(7, 501)
+    (signal,) = heard.signals[topic].values()
+    assert (signal.name, signal.detail["state"]) == ("own", "")
+    assert not heard.moments

@@ -1,0 +1,125 @@
+"""The standing comparison finds whatever differs, part by part, says it once and looks again."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from itertools import count
+from threading import Event
+
+import pytest
+from rq import Queue
+from sqlalchemy import select, update
+from sqlalchemy.sql import func
+
+from portal.backend import Backend
+from portal.db import transaction
+from portal.notices.letter import letter
+from portal.notices.models import Outgoing
+from portal.record import reconcile
+from portal.record.drain import drain
+from portal.record.models import Reconciled
+from portal.record.restore import restore
+from portal.record.sweep import Sweeper
+from portal.seats.library import prefix
+from tests.cast import Cast
+from tests.notices.stories import give_addresses
+from tests.record.rush import Rush, a_rush, claims, everyone_everywhere
+from tests.record.storm import storm
+from tests.record.tampering import TAMPERINGS, a_term_to_tamper_with
+
+
+@pytest.fixture
+def rush(backend: Backend) -> Rush:  # noqa: ARG001
+    return a_term_to_tamper_with()
+
+
+def state(rush: Rush) -> Reconciled:
+    with transaction() as session:
+        return session.get_one(Reconciled, rush.term)
+
+
+@pytest.mark.parametrize("seed", range(21, 24))
+def test_after_a_storm_nothing_differs_in_any_part(backend: Backend, seed: int) -> None:  # noqa: ARG001
+    rush = a_rush(sections=4, students=12, capacity=3, waitlist=4)
+    storm(rush, seed)
+    assert reconcile.go_on(rush.term) == []
+    assert state(rush).whole_at
+
+
+def test_nothing_seems_to_differ_while_claims_go_on(backend: Backend) -> None:  # noqa: ARG001
+    rush, enough = a_rush(sections=4, students=12, capacity=3, waitlist=4), Event()
+
+    def stormy(seed: int) -> None:
+        for each in count(seed, 2):
+            storm(rush, each, 50)
+            if enough.is_set():
+                return
+
+    with ThreadPoolExecutor(2) as pool:
+        storms = [pool.submit(stormy, seed) for seed in (1, 2)]
+        found = [reconcile.go_on(rush.term) for _ in range(8)]
+        enough.set()
+    assert [each.exception() for each in storms] == [None, None]
+    assert found == [[]] * 8
+
+
+@pytest.mark.parametrize("tampering", TAMPERINGS)
+def test_it_finds_what_was_tampered_with(rush: Rush, tampering: str) -> None:
+    tamper, where = TAMPERINGS[tampering]
+    assert reconcile.go_on(rush.term) == []
+    tamper(rush)
+    assert where in {each["where"] for each in reconcile.go_on(rush.term)}
+    assert state(rush).found > 0
+
+
+def test_a_part_ends_in_time_and_the_next_goes_on_behind_it(backend: Backend) -> None:
+    rush = a_rush(sections=120, students=2)
+    claims(rush, everyone_everywhere(rush))
+    backend.redis.hset(f"{prefix(rush.term)}:section:{rush.sections[-1]}", "capacity", 77)
+    assert reconcile.go_on(rush.term, seconds=0) == []
+    assert state(rush).cursor == rush.sections[49]
+    assert reconcile.go_on(rush.term, seconds=0) == []
+    assert [each["where"] for each in reconcile.go_on(rush.term, seconds=0)] == ["ledger section"]
+    assert not state(rush).whole_at
+    # What differed is looked at with every part, wherever that is.
+    assert [each["where"] for each in reconcile.go_on(rush.term, seconds=0)] == ["ledger section"]
+    assert (state(rush).cursor, state(rush).whole_at is not None) == (0, True)
+
+
+def test_it_says_so_once_and_is_quiet_when_it_is_mended(
+    rush: Rush, cast: Cast, caplog: pytest.LogCaptureFixture
+) -> None:
+    give_addresses()
+    TAMPERINGS["a seat was taken from the ledger"][0](rush)
+    reconcile.go_on(rush.term)
+    reconcile.go_on(rush.term)
+    said = [each for each in caplog.messages if each.startswith("ALARM reconcile")]
+    assert len(said) == 1
+    assert "Fall 2030" in said[0]
+    with transaction() as session:
+        (outgoing,) = session.scalars(select(Outgoing))
+        mail = letter(session, outgoing)
+    assert outgoing.account_id == cast.max.id
+    assert "ledger and record differ" in mail.message["Subject"]
+    assert "fairseat repair" in str(mail.message.get_content())
+    restore(rush.term)
+    assert reconcile.go_on(rush.term) == []
+    assert (state(rush).found, state(rush).differences) == (0, [])
+
+
+def test_the_clock_calls_for_a_part_when_it_is_due(backend: Backend) -> None:
+    rush, sweeper = a_rush(sections=1, students=1), Sweeper()
+
+    def called() -> int:
+        sweeper.look()
+        sweeper.call()
+        return Queue("errands", connection=backend.redis).count
+
+    drain(rush.term)
+    assert called() == 1
+    Queue("errands", connection=backend.redis).empty()
+    reconcile.go_on(rush.term)
+    assert called() == 0
+    with transaction() as session:
+        session.execute(update(Reconciled).values(at=func.now() - timedelta(minutes=6)))
+    sweeper.calls.clear()
+    assert called() == 1

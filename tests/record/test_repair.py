@@ -1,0 +1,101 @@
+"""Whatever was tampered with is explained event by event, and repaired once it was said how."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from sqlalchemy import select, text
+
+from portal.backend import Backend
+from portal.commands.audit import command as audit_command
+from portal.commands.repair import command
+from portal.db import transaction
+from portal.people.models import AuditEntry
+from portal.record.audit import audit_term
+from portal.record.explain import explain
+from tests.record.dump import dump
+from tests.record.rush import Rush
+from tests.record.tampering import TAMPERINGS, a_term_to_tamper_with
+
+OF_THE_LOG = {each for each in TAMPERINGS if "event" in each and "ledger" not in each}
+
+
+@pytest.fixture
+def rush(backend: Backend) -> Rush:  # noqa: ARG001
+    return a_term_to_tamper_with()
+
+
+def repair(*arguments: str) -> Result:
+    return CliRunner().invoke(command, [*arguments])
+
+
+@pytest.mark.parametrize("tampering", sorted(TAMPERINGS.keys() - OF_THE_LOG))
+def test_it_is_repaired_with_yes_alone(rush: Rush, tampering: str) -> None:
+    before = dump(rush.term)
+    TAMPERINGS[tampering][0](rush)
+    tampered = dump(rush.term)
+    said = repair()
+    assert (said.exit_code, dump(rush.term)) == (1, tampered), said.output
+    assert "dry run" in said.output
+    done = repair("--yes")
+    assert done.exit_code == 0, done.output
+    assert audit_term(rush.term)["clean"]
+    assert dump(rush.term) == before
+    with transaction() as session:
+        actions = session.scalars(select(AuditEntry.action)).all()
+    assert actions[-1] == "record.repaired"
+
+
+@pytest.mark.parametrize("tampering", sorted(OF_THE_LOG))
+def test_events_come_back_from_a_backup_alone(rush: Rush, tampering: str, tmp_path: Path) -> None:
+    with transaction() as session:
+        kept = session.scalars(text("SELECT row_to_json(e)::text FROM events e")).all()
+    backup = tmp_path / "events.jsonl"
+    backup.write_text("\n".join(kept), encoding="utf-8")
+    before = dump(rush.term)
+    TAMPERINGS[tampering][0](rush)
+    refused = repair("--yes")
+    assert refused.exit_code == 1
+    assert "backup of PostgreSQL" in refused.output
+    assert dump(rush.term) == before
+    done = repair("--yes", "--events", str(backup))
+    assert done.exit_code == 0, done.output
+    assert audit_term(rush.term)["clean"]
+    with transaction() as session:
+        assert sorted(session.scalars(text("SELECT row_to_json(e)::text FROM events e"))) == sorted(
+            kept
+        )
+
+
+def test_where_nothing_differs_nothing_is_done(rush: Rush) -> None:
+    before = dump(rush.term)
+    said = repair("--yes")
+    assert said.exit_code == 0
+    assert "nothing differs" in said.output
+    assert dump(rush.term) == before
+
+
+def test_a_section_is_explained_event_by_event(rush: Rush) -> None:
+    TAMPERINGS["a seat was taken from the ledger"][0](rush)
+    section, student = rush.sections[0], rush.students[0]
+    lines = list(explain(rush.term, "section", section))
+    events = [line for line in lines if not line.startswith(("READ", "LEDGER", "DIFFERS"))]
+    assert "section_set" in events[0]
+    assert f"student {student} enrolled" in events[1]
+    assert any(line.startswith("READ     enrollments") for line in lines)
+    assert f"LEDGER   counts, section {section}: " in "\n".join(lines)
+    assert [line for line in lines if line.startswith("DIFFERS")] == [
+        line for line in lines if f"where: ledger roster; what: section {section}" in line
+    ]
+
+
+def test_a_student_is_explained_on_the_command_line(rush: Rush) -> None:
+    student = rush.students[0]
+    good = CliRunner().invoke(audit_command, ["--explain", f"student:{student}"])
+    assert (good.exit_code, "DIFFERS" in good.output) == (0, False), good.output
+    assert "enrolled" in good.output
+    TAMPERINGS["a student's own key lost a seat"][0](rush)
+    bad = CliRunner().invoke(audit_command, ["--explain", f"student:{student}"])
+    assert (bad.exit_code, "DIFFERS" in bad.output) == (1, True)
+    wrong = CliRunner().invoke(audit_command, ["--explain", "course:1"])
+    assert "neither section:NUMBER nor student:NUMBER" in wrong.output

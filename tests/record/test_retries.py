@@ -1,0 +1,37 @@
+"""A job that fails is tried three times more: after 0.1 s, 0.7 s and 5 s."""
+
+from itertools import pairwise
+from pathlib import Path
+
+from rq import Retry
+
+from jobs.chores import Chores
+from portal.backend import Backend
+from portal.ops import dead
+from portal.ops.job import AGAIN
+from tests.record import slow
+from tests.record.processes import running, wait_for
+
+
+def test_later_each_time_then_never_again(backend: Backend, tmp_path: Path) -> None:
+    tries = tmp_path / "tries"
+    with running(("worker", "promote"), ("clock",)):
+        retry = Retry(max=1, interval=AGAIN)
+        slow.call("promote", "tests.record.slow.fail", tries, retry=retry)
+        wait_for(lambda: dead.counts(backend.redis)["promote"])
+    at = [float(each) for each in tries.read_text().split()]
+    rests = [later - earlier for earlier, later in pairwise(at)]
+    # RQ counts in whole seconds, rounded down.
+    assert [least <= rest for least, rest in zip((0.1, 0.7, AGAIN - 1), rests, strict=True)] == (
+        [True] * 3
+    )
+    (letter,) = dead.letters(backend.redis)
+    assert letter.error == "ValueError: always"
+    assert "slow.py" in letter.trace
+
+
+def test_what_is_old_is_let_go_of_once_an_hour(backend: Backend) -> None:
+    chores = Chores(backend.redis)
+    for _ in range(3):
+        chores.look()
+    assert chores.queue.job_ids == ["forget"]

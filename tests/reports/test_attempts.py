@@ -1,0 +1,148 @@
+"""What a student asked for first, and when the seat came, out of what really happens."""
+
+import pytest
+
+from portal.backend import backend
+from portal.catalog.models import Section, Term
+from portal.db import transaction
+from portal.people.models import Student
+from portal.record.drain import drain
+from portal.record.fact import IMPORT
+from portal.record.promote import promote
+from portal.reports.attempts import Attempts
+from portal.reports.gather import gather
+from portal.seats.answers import WindowView
+from portal.seats.asks import ByHand, Line, Part
+from portal.windows.models import Window
+from tests import cast as builders
+from tests.admin.windows import drops
+from tests.cast import Cast
+from tests.claims import claim
+
+
+@pytest.fixture
+def term(cast: Cast) -> Term:
+    assert cast
+    return builders.a_term()
+
+
+@pytest.fixture
+def window(term: Term) -> WindowView:
+    return builders.an_open_window(term)
+
+
+@pytest.fixture
+def full(term: Term, cast: Cast, window: WindowView) -> Section:
+    """A section whose only seat is Dan's, with a place in line."""
+    made = builders.a_section(builders.a_course("CSC-1"), term, capacity=1, waitlist=1)
+    claim(cast.dan, made, window)
+    return made
+
+
+@pytest.fixture
+def wide(term: Term) -> Section:
+    return builders.a_section(builders.a_course("CSC-2"), term, capacity=10)
+
+
+def attempts(student: Student, window: WindowView, term: Term) -> Attempts:
+    drain(term.id)
+    with transaction() as session:
+        return gather(session, session.get_one(Window, window.id), 10**9).attempts[student.id]
+
+
+def submits(
+    student: Student, options: list[Section], window: WindowView, *, wait: bool = False
+) -> None:
+    """One wish with fallbacks."""
+    wished = tuple((Part(each.id, 400),) for each in options)
+    backend().ledger.submit(
+        options[0].term_id,
+        student=student.id,
+        request=None,
+        correlation="tests",
+        limit=9900,
+        windows=[window.id],
+        lines=[Line(wished, wait)],
+        actor="tests",
+    )
+
+
+def test_a_seat_at_once_took_no_time(
+    cast: Cast, wide: Section, window: WindowView, term: Term
+) -> None:
+    claim(cast.ada, wide, window)
+    found = attempts(cast.ada, window, term)
+    assert (found.first, found.wait, found.seats) == (wide.id, 0, {wide.id})
+
+
+def test_another_seat_is_not_what_was_asked_for_first(
+    cast: Cast, full: Section, wide: Section, window: WindowView, term: Term
+) -> None:
+    claim(cast.ada, full, window, wait=False)
+    claim(cast.ada, wide, window)
+    found = attempts(cast.ada, window, term)
+    assert (found.first, found.wait, found.seats) == (full.id, None, {wide.id})
+    assert found.refusals == {"full": 1}
+
+
+def test_a_promotion_is_the_end_of_the_wait(
+    cast: Cast, full: Section, window: WindowView, term: Term
+) -> None:
+    claim(cast.ada, full, window)
+    drops(cast.dan, full, window)
+    promote(term.id, "tests")
+    found = attempts(cast.ada, window, term)
+    assert found.wait is not None
+    assert found.wait >= 0
+    assert attempts(cast.dan, window, term).seats == set()
+
+
+def test_a_fallback_is_not_what_was_asked_for_first(
+    cast: Cast, full: Section, wide: Section, window: WindowView, term: Term
+) -> None:
+    submits(cast.ada, [full, wide], window)
+    assert attempts(cast.ada, window, term).first == full.id
+
+
+def test_a_fallback_that_is_refused_before_a_place_in_line_is_not_it_either(
+    cast: Cast, full: Section, term: Term, window: WindowView
+) -> None:
+    none = builders.a_section(builders.a_course("CSC-3"), term, capacity=0, waitlist=0)
+    submits(cast.ada, [full, none], window, wait=True)
+    found = attempts(cast.ada, window, term)
+    assert found.first == full.id
+    assert found.asks == 2
+
+
+def test_what_came_before_the_opening_is_not_counted(
+    cast: Cast, wide: Section, window: WindowView, term: Term
+) -> None:
+    claim(cast.ada, wide, window)
+    later = builders.an_open_window(term)
+    claim(cast.ben, wide, later)
+    assert not attempts(cast.ada, later, term).asks
+    assert attempts(cast.ben, later, term).asks
+
+
+def test_a_seat_by_hand_or_from_an_import_is_no_ask_and_ends_no_wait(
+    cast: Cast, full: Section, wide: Section, window: WindowView, term: Term
+) -> None:
+    claim(cast.ada, full, window)
+    for student, section, from_where in (
+        (cast.ada, full, "tests"),
+        (cast.ben, wide, f"{IMPORT}7"),
+    ):
+        change = ByHand(student.id, Part(section.id, 400), None, 9900, (window.id,), (), 9)
+        answer = backend().ledger.adjust(
+            term.id,
+            change,
+            overrides=("full", "waitlist_full"),
+            reason="a late request",
+            request=None,
+            actor="account:9",
+            correlation=from_where,
+        )
+        assert answer.outcome == "enrolled"
+    found = attempts(cast.ada, window, term)
+    assert (found.asks, found.wait, found.seats) == (1, None, set())
+    assert not attempts(cast.ben, window, term).asks

@@ -1,0 +1,132 @@
+"""Students divided by cohort, by arrival and by what the gate asked of them."""
+
+from typing import Any
+
+import pytest
+
+from portal.gate import room, traces
+from portal.reports.attempts import Attempts
+from portal.reports.fairness import Traces, fairness, look
+from portal.reports.gather import Gathered, Member
+from portal.reports.veil import veiled
+from tests import cast as builders
+from tests.cast import Cast
+
+OPENED = 1_000_000
+MINUTE = 60_000
+NOBODY = Traces([], {}, {}, set())
+
+
+def gathered(attempts: dict[int, Attempts], **members: Any) -> Gathered:
+    """Students 1 to 20, account = 100 + student, freshmen of the field CSC."""
+    people = {
+        student: Member(100 + student, "Undergraduate", "Freshman", ("CSC",))
+        for student in range(1, 21)
+    }
+    people |= members.get("others", {})
+    return Gathered(1, 1, OPENED, OPENED + 60 * MINUTE, people, attempts=attempts)
+
+
+def asked(got_after: int | None = None, *, seats: int = 0, **refusals: int) -> Attempts:
+    """One who asked at the opening, and got it after so many ms if at all."""
+    got_at = 0 if got_after is None else OPENED + got_after
+    held = set(range(1, seats + 1)) | ({9} if got_at else set())
+    return Attempts(9, OPENED, got_at, 1, held, Attempts().refusals.__class__(refusals))
+
+
+def rows(found: Gathered, kind: str, known: Traces = NOBODY) -> dict[str, dict[str, Any]]:
+    return {row["name"]: row for row in fairness(found, known)["tables"][kind]}
+
+
+def test_rates_are_of_those_who_asked() -> None:
+    found = gathered({1: asked(0), 2: asked(3000), 3: asked(None, seats=1), 4: asked(full=2)})
+    whole = fairness(found, NOBODY)["all"]
+    assert (whole["students"], whole["asked"], whole["got"], whole["seated"]) == (20, 4, 2, 3)
+    assert (whole["half"], whole["most"]) == (0, 3000)
+    assert whole["reasons"] == {"full": 1}
+
+
+def test_half_and_nine_of_ten_waited_no_longer_than_is_told() -> None:
+    found = gathered({at: asked(at * 1000) for at in range(1, 11)})
+    whole = fairness(found, NOBODY)["all"]
+    assert (whole["half"], whole["most"]) == (5000, 9000)
+
+
+def test_cohorts_are_told_apart_and_who_has_two_majors_is_in_both() -> None:
+    others = {30: Member(130, "Graduate", "First year", ("CSC", "MTH"))}
+    found = gathered({30: asked(0)}, others=others)
+    assert {name: row["asked"] for name, row in rows(found, "level").items()} == {
+        "Graduate": 1,
+        "Undergraduate": 0,
+    }
+    assert {name: row["students"] for name, row in rows(found, "major").items()} == {
+        "CSC": 21,
+        "MTH": 1,
+    }
+
+
+def test_the_early_are_divided_by_tenths_of_the_line_and_the_late_by_minutes() -> None:
+    late = {11: OPENED + 10, 12: OPENED + 4 * MINUTE, 13: OPENED + 90 * MINUTE}
+    known = Traces(list(range(1, 11)), late, {}, set())
+    found = rows(gathered({1: asked(0)}), "arrival", known)
+    assert {name: row["students"] for name, row in found.items()} == {
+        **{f"early:{tenth:02}": 1 for tenth in range(1, 11)},
+        "late:1": 1,
+        "late:5": 1,
+        "late:more": 1,
+        "away": 7,
+    }
+    assert found["early:01"]["got"] == 1
+
+
+def test_proofs_and_limits_divide_them_by_their_accounts() -> None:
+    known = Traces([], {}, {101: "code", 102: "work"}, {102})
+    found = gathered({1: asked(0), 2: asked(None)})
+    assert {name: row["students"] for name, row in rows(found, "screen", known).items()} == {
+        "code": 1,
+        "work": 1,
+        "none": 18,
+    }
+    assert rows(found, "limits", known)["limited"]["asked"] == 1
+
+
+def test_students_of_other_cohorts_are_in_no_group() -> None:
+    known = Traces([99], {98: OPENED}, {}, set())
+    assert set(rows(gathered({}), "arrival", known)) == {"away"}
+
+
+def test_the_gate_says_who_came_when_and_how_they_proved_themselves(cast: Cast) -> None:
+    term = builders.a_term()
+    window = builders.a_coming_window(term)
+    for student in (cast.ada, cast.ben):
+        room.enter(term.id, window.id, student.id)
+    early = {cast.ada.id, cast.ben.id}
+    ledger = builders.backend().ledger
+    ledger.move_window(term.id, window.id, ledger.now() - MINUTE, window.closes, "tests")
+    room.enter(term.id, window.id, cast.cleo.id)
+    traces.proved(cast.ada.account_id, "code")
+    traces.proved(cast.ada.account_id, "work")
+    traces.limited(cast.ben.account_id)
+    known = look(Gathered(window.id, term.id, window.opens - 10**9, window.closes, {}))
+    assert set(known.early) == early
+    assert set(known.late) == {cast.cleo.id}
+    assert known.ways == {cast.ada.account_id: "work"}
+    assert known.limited == {cast.ben.account_id}
+
+
+def table(*asked: int) -> list[dict[str, Any]]:
+    return [{"name": str(at), "asked": count} for at, count in enumerate(asked)]
+
+
+@pytest.mark.parametrize(
+    ("counts", "hidden"),
+    [
+        ((9, 8, 7), set()),
+        ((9, 8, 4), {"2", "1"}),  # one alone would follow from the others and their sum
+        ((9, 3, 4), {"1", "2"}),
+        ((9, 0, 8), {"1"}),  # of nobody there is nothing to hide
+        ((3,), {"0"}),
+    ],
+)
+def test_small_groups_are_not_told_apart(counts: tuple[int, ...], hidden: set[str]) -> None:
+    assert veiled(table(*counts)) == hidden

@@ -1,0 +1,104 @@
+"""Whatever an admin does leaves an entry: each act is done here, or says where it is tested."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import func, select
+
+from portal.config import ROOT
+from portal.db import transaction
+from portal.ops.flags import NAMES
+from portal.people.models import AuditEntry
+from tests.cast import Cast
+from tests.edge.story import Values, a_values, routes
+from tests.web.visitors import browser_of
+
+Form = Callable[[Values], dict[str, Any]]
+
+# How tests look into the trail.
+TRAIL = re.compile(r"AuditEntry|\bentries\b")
+# By the route of the act: what is sent, or the test that looks for the entry.
+ACTS: dict[str, Form | str] = {
+    "POST /admin/requests/<int:asked_id>": lambda _: {"deed": "decline", "note": "No."},
+    "POST /admin/students/<int:student_id>/privacy": lambda _: {"private": "yes", "reason": "x"},
+    "POST /admin/terms/<int:term_id>/windows": "tests/admin/test_schedule.py",
+    "POST /admin/terms/<int:term_id>/windows/<int:window_id>/"
+    "<any(move,cancel,extend,close):action>": "tests/admin/test_changes.py",
+    "POST /admin/terms/<int:term_id>/windows/<int:window_id>/room": "tests/web/test_admin_room.py",
+    "POST /admin/terms/<int:term_id>/windows/<int:window_id>/room/"
+    "<any(pause,resume,off,on):turn>": "tests/web/test_admin_room.py",
+    "POST /admin/exports": "tests/imports/test_exports.py",
+    "POST /admin/imports": "tests/imports/test_page.py",
+    "POST /admin/imports/<int:import_id>/"
+    "<any(apply,rest,past,discard,again,seat,resume):step>": "tests/imports/test_page.py",
+    "POST /admin/imports/<int:import_id>/end": "tests/imports/test_seats_page.py",
+    "POST /admin/operations/audits/<int:term_id>": "tests/web/test_operations_audit.py",
+    f"POST /admin/operations/flags/<any({','.join(NAMES)}):name>": (
+        "tests/web/test_operations_flags.py"
+    ),
+    "POST /admin/operations/letters/<job>/<any(retry,discard):fate>": (
+        "tests/web/test_operations_letters.py"
+    ),
+    "POST /admin/operations/mails/<which>/<any(retry,discard):fate>": (
+        "tests/notices/test_operations_mails.py"
+    ),
+    "POST /admin/teachers/<int:teacher_id>": "tests/web/registrar/test_teachers.py",
+    "POST /admin/students/<int:student_id>/completed": "tests/web/registrar/test_completed.py",
+    "POST /admin/students/<int:student_id>/holds/new": "tests/web/registrar/test_holds.py",
+    "POST /admin/students/<int:student_id>/holds/<int:hold_id>/lift": (
+        "tests/web/registrar/test_holds.py"
+    ),
+    "POST /admin/students/<int:student_id>/overrides/new": "tests/web/registrar/test_permits.py",
+    "POST /admin/students/<int:student_id>/overrides/<int:override_id>/revoke": (
+        "tests/web/registrar/test_permits.py"
+    ),
+    "POST /admin/terms/<int:term_id>/adjust": "tests/web/registrar/test_adjust.py",
+    "POST /admin/terms/<int:term_id>/few": "tests/web/registrar/test_few.py",
+    "POST /admin/terms/<int:term_id>/rules": "tests/admin/test_rules.py",
+    "POST /admin/terms/<int:term_id>/sections": "tests/web/sections/test_new.py",
+    "POST /admin/terms/<int:term_id>/sections/<int:section_id>/edit": (
+        "tests/web/sections/test_edit.py"
+    ),
+    "POST /admin/terms/<int:term_id>/sections/<int:section_id>/share": (
+        "tests/web/sections/test_share.py"
+    ),
+    "POST /admin/terms/<int:term_id>/sections/<int:section_id>/"
+    "<any(publish,confirm,reopen,cancel,delete,undelete):deed>": "tests/web/sections/test_deeds.py",
+    "POST /admin/terms/<int:term_id>/windows/drafts/<int:draft>": "tests/admin/test_schedule.py",
+}
+
+
+@pytest.fixture
+def values(app: Flask, cast: Cast) -> Values:
+    return a_values(app, cast)
+
+
+def number() -> int:
+    with transaction() as session:
+        return session.scalar(select(func.count()).select_from(AuditEntry)) or 0
+
+
+def test_every_act_of_an_admin_is_accounted_for(app: Flask) -> None:
+    found = {name for name, method, _ in routes(app) if " /admin" in name and method != "GET"}
+    assert found == ACTS.keys(), "does it leave an entry in the audit trail?"
+
+
+def test_those_done_here_leave_one(app: Flask, values: Values) -> None:
+    admin = browser_of(app, "max")
+    for name, method, route in routes(app):
+        form = ACTS.get(name)
+        if callable(form):
+            before, built = number(), route.build({key: values[key] for key in route.arguments})
+            assert built
+            answer = admin.open(built[1], method=method, data=form(values))
+            assert answer.status_code == 303, name
+            assert number() > before, name
+
+
+@pytest.mark.parametrize("place", sorted({each for each in ACTS.values() if isinstance(each, str)}))
+def test_the_others_are_looked_at_where_it_says(place: str) -> None:
+    assert TRAIL.search((Path(ROOT) / place).read_text())

@@ -1,0 +1,17 @@
+"""Only deeds that have a name can be noted."""
+
+import pytest
+
+from portal.people.deeds import DEEDS
+from portal.people.models import AuditEntry
+from portal.trail import words
+
+
+def test_no_two_deeds_have_the_same_name() -> None:
+    names = [words.action(code) for code in DEEDS]
+    assert len(set(names)) == len(names)
+
+
+def test_a_deed_without_a_name_can_not_be_noted() -> None:
+    with pytest.raises(ValueError, match="comet"):
+        AuditEntry(action="comet.seen", subject="comet:1")

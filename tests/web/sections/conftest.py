@@ -1,0 +1,25 @@
+"""An admin at work on a term that has one open section."""
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from portal.catalog.models import Section, Term
+from tests import cast as builders
+from tests.cast import Cast, Meets
+from tests.web.visitors import browser_of
+
+MORNING = Meets("MR", "10:00", "11:50", kind="LEC", room="Hall 1")
+
+
+@pytest.fixture
+def section(term: Term, cast: Cast) -> Section:
+    """CSC-1100-01: two seats, five places, Mondays and Thursdays, taught by Iris."""
+    course = builders.a_course("CSC-1100")
+    return builders.a_section(course, term, meetings=(MORNING,), teacher=cast.iris)
+
+
+@pytest.fixture
+def admin(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
+    """Max, logged in."""
+    return browser_of(app, "max")

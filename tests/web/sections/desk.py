@@ -1,0 +1,91 @@
+"""What an admin does to sections through the pages."""
+
+import re
+from html import unescape
+from typing import Any
+
+from flask.testing import FlaskClient
+from sqlalchemy import select
+from werkzeug.datastructures import MultiDict
+from werkzeug.test import TestResponse
+
+from portal.admin import sections_form
+from portal.backend import backend
+from portal.catalog.editing.details import Details
+from portal.catalog.editing.store import Stored, find
+from portal.catalog.models import Section
+from portal.db import transaction
+from portal.people.models import AuditEntry
+from portal.seats.answers import Seats
+from tests.web import visits
+
+
+def place(section: Section, rest: str = "") -> str:
+    """The address of a section's page, or of one below it."""
+    return f"/admin/terms/{section.term_id}/sections/{section.id}{rest}"
+
+
+def stored(section: Section) -> Stored:
+    """As it is stored now."""
+    with transaction() as session:
+        found = find(session, section.term_id, section.id)
+    assert found
+    return found
+
+
+def details(section: Section) -> Details:
+    """What is set of it now."""
+    return stored(section).details
+
+
+def filled(section: Section, **fields: Any) -> MultiDict[str, str]:
+    """The form as it is shown now, with other values in some of its fields."""
+    now = stored(section)
+    form = sections_form.write(now.details)
+    form["version"] = str(now.version)
+    for name, value in fields.items():
+        form.setlist(name, value if isinstance(value, list) else [str(value)])
+    return form
+
+
+def send(admin: FlaskClient, section: Section, **fields: Any) -> TestResponse:
+    """Send the form, to see what it will mean."""
+    return visits.send(admin, place(section, "/edit"), filled(section, **fields))
+
+
+def change(admin: FlaskClient, section: Section, **fields: Any) -> TestResponse:
+    """Change something, and give the reason that it may need."""
+    kept = {"confirmed": "yes", "reason": "The room is smaller.", **fields}
+    return send(admin, section, **kept)
+
+
+def do(
+    admin: FlaskClient, section: Section, deed: str, reason: str = "No teacher."
+) -> TestResponse:
+    """Publish, confirm, cancel, delete and so on."""
+    form = {"version": str(stored(section).version), "reason": reason}
+    return admin.post(place(section, f"/{deed}"), data=form)
+
+
+def seats(section: Section) -> Seats:
+    """What the ledger says of it."""
+    return backend().ledger.seats_of(section.term_id, [section.id])[section.id]
+
+
+def entries() -> list[AuditEntry]:
+    """The audit trail."""
+    with transaction() as session:
+        return list(session.scalars(select(AuditEntry).order_by(AuditEntry.id)))
+
+
+def errors(answer: TestResponse) -> str:
+    """What the page says has to be put right first."""
+    found = re.search(r'<div class="errors".*?</div>', answer.text, re.DOTALL)
+    assert found, "there is nothing to be put right"
+    return unescape(found[0])
+
+
+def said(answer: TestResponse) -> str:
+    """The page's words."""
+    joined = re.sub(r'<span class="nowrap">(.*?)</span>', r"\1", answer.text)
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", joined)).split())

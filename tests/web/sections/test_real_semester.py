@@ -1,0 +1,44 @@
+"""The forms and the list of a whole real semester, where the shared data is at hand."""
+
+import pytest
+from flask import Flask
+from sqlalchemy import select
+
+from portal.admin import sections_form
+from portal.backend import Backend
+from portal.catalog.board import board
+from portal.catalog.editing.store import find
+from portal.catalog.models import Section
+from portal.db import transaction
+from portal.windows.warmup import warm_up
+from tests.cast import an_account
+from tests.imports.campus import imported
+from tests.imports.test_semester_real_semester import FOLDER
+from tests.web.visitors import browser_of
+
+pytestmark = pytest.mark.skipif(
+    not FOLDER.is_dir(), reason=f"the data of the real semester is not at {FOLDER}"
+)
+EVERY = 29  # sections; each is asked for by queries of its own
+
+
+def test_every_form_is_read_back_as_it_was_written_and_the_list_is_paged(
+    app: Flask, backend: Backend
+) -> None:
+    term = imported(FOLDER, "Fall 2020").term
+    warm_up(term)
+    view = board(term).term
+    with transaction() as session, app.test_request_context():
+        ids = session.scalars(select(Section.id).where(Section.term_id == term).order_by("id"))
+        for section in list(ids)[::EVERY]:
+            stored = find(session, term, section)
+            assert stored
+            form = sections_form.write(stored.details)
+            read, reading = sections_form.read(session, form, view, stored.course_code)
+            assert read == stored.details, (stored.crn, reading.errors)
+    an_account("max", is_admin=True)
+    page = browser_of(app, "max").get(f"/admin/terms/{term}/sections?page=23").text
+    assert "2,250 in Fall 2020" in page
+    assert "Page 23 of 23" in page
+    assert page.count('class="section-row"') == 50
+    assert backend

@@ -1,0 +1,75 @@
+"""The tab that is marked is the one whose page this is, or whose part."""
+
+import re
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from portal.catalog.models import Section, Term
+from tests import cast as builders
+from tests.web.visitors import browser_of
+
+MARKED = re.compile(r'<a href="[^"]*" aria-current="(\w+)">([^<]*)')
+
+TABS = {
+    "/admin": ("page", "Windows"),
+    "/admin/terms/{term}/windows/new": ("true", "Windows"),
+    "/admin/terms/{term}/windows/{window}/room": ("true", "Windows"),
+    "/admin/terms/{term}/rules": ("true", "Windows"),
+    "/admin/terms/{term}/sections": ("page", "Sections"),
+    "/admin/terms/{term}/sections/new": ("true", "Sections"),
+    "/admin/terms/{term}/sections/deleted": ("true", "Sections"),
+    "/admin/terms/{term}/sections/{section}": ("true", "Sections"),
+    "/admin/terms/{term}/sections/{section}/edit": ("true", "Sections"),
+    "/admin/terms/{term}/sections/{section}/cancel": ("true", "Sections"),
+    "/admin/terms/{term}/sections/{section}/results": ("true", "Sections"),
+    "/admin/terms/{term}/adjust": ("true", "Sections"),
+    "/admin/terms/{term}/few": ("true", "Sections"),
+    "/teaching/sections/{section}": ("true", "Sections"),
+    "/admin/requests": ("page", "Requests"),
+    "/admin/imports": ("page", "Imports"),
+    "/admin/students": ("page", "Students"),
+    "/admin/students/{student}": ("true", "Students"),
+    "/admin/students/{student}/holds/new": ("true", "Students"),
+    "/admin/teachers": ("true", "Students"),
+    "/admin/receipts": ("page", "Receipts"),
+    "/admin/audit": ("page", "Audit"),
+    "/admin/operations": ("page", "Operations"),
+    "/admin/operations/flags/mail": ("true", "Operations"),
+    "/admin/operations/audits/{term}": ("true", "Operations"),
+    "/inbox": ("page", "Inbox"),
+}
+
+
+@pytest.fixture
+def admin(app: Flask, term: Term) -> FlaskClient:  # noqa: ARG001
+    return browser_of(app, "max")
+
+
+@pytest.fixture
+def section(term: Term) -> Section:
+    return builders.a_section(builders.a_course(), term)
+
+
+def test_each_page_of_an_admin_marks_its_tab(
+    admin: FlaskClient, term: Term, section: Section, cast: builders.Cast
+) -> None:
+    known = {"term": term.id, "section": section.id, "student": cast.ada.id, "window": 1}
+    found = {}
+    for address in TABS:
+        page = admin.get(address.format(**known), follow_redirects=True).text
+        found[address] = [(how, label.strip()) for how, label in MARKED.findall(page)]
+    assert found == {address: [tab] for address, tab in TABS.items()}
+
+
+def test_the_tab_of_sections_leads_to_those_of_the_latest_term(
+    admin: FlaskClient, term: Term
+) -> None:
+    assert 'href="/admin/sections"' in admin.get("/admin").text
+    assert admin.get("/admin/sections").location == f"/admin/terms/{term.id}/sections"
+
+
+def test_without_a_term_it_leads_to_the_windows(app: Flask, cast: builders.Cast) -> None:
+    assert cast
+    assert browser_of(app, "max").get("/admin/sections").location == "/admin"

@@ -1,0 +1,41 @@
+"""Forms that have been filled in and not confirmed."""
+
+import pytest
+from werkzeug.datastructures import MultiDict
+from werkzeug.exceptions import RequestEntityTooLarge
+
+from portal.backend import Backend
+from portal.windows import drafts
+from portal.windows.drafts import LAST, LONGEST
+
+MAX, OTTO = 1, 2
+
+
+def a_form(text: str) -> drafts.Form:
+    return MultiDict([("name", text), ("years", "Junior"), ("years", "Senior")])
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_form_is_kept_as_it_was_filled_in() -> None:
+    drafts.keep(MAX, "/a", 7, a_form("Seniors first"))
+    assert drafts.kept(MAX, "/a", 7) == a_form("Seniors first")
+    for account, place, draft in ((OTTO, "/a", 7), (MAX, "/b", 7), (MAX, "/a", 8)):
+        assert drafts.kept(account, place, draft) is None
+
+
+def test_only_the_last_of_an_account_are_kept(backend: Backend) -> None:
+    drafts.keep(OTTO, "/a", 0, a_form("Otto's"))
+    for draft in range(LAST + 3):
+        drafts.keep(MAX, "/a", draft, a_form(str(draft)))
+        drafts.keep(MAX, "/a", 0, a_form("again and again"))
+    found = [draft for draft in range(LAST + 3) if drafts.kept(MAX, "/a", draft)]
+    assert found == [0, *range(4, LAST + 3)]
+    assert drafts.kept(OTTO, "/a", 0) == a_form("Otto's")
+    assert all(backend.redis.ttl(key) > 0 for key in backend.redis.scan_iter("draft*"))
+
+
+@pytest.mark.usefixtures("backend")
+def test_one_that_is_too_long_is_not_kept() -> None:
+    with pytest.raises(RequestEntityTooLarge):
+        drafts.keep(MAX, "/a", 7, a_form("1" * LONGEST))
+    assert drafts.kept(MAX, "/a", 7) is None

@@ -1,0 +1,46 @@
+"""A long list of students is kept beside the window, and each profile knows its lists."""
+
+import pytest
+
+from portal.people import changes
+from portal.people.profile import profile, read
+from portal.windows import lists
+from portal.windows.cohorts import Cohort
+from portal.windows.phases import in_cohort
+from tests.cast import Cast
+
+
+@pytest.fixture(autouse=True)
+def _of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two students are many."""
+    monkeypatch.setattr(lists, "LONG", 1)
+
+
+def of(*numbers: str) -> Cohort:
+    return lists.with_list({"years": ["Freshman"], "students": list(numbers)})
+
+
+def test_few_students_are_named(cast: Cast) -> None:
+    cohort = {"students": [cast.ada.number]}
+    assert lists.with_list(cohort) == cohort
+
+
+def test_the_same_students_make_the_same_list(cast: Cast) -> None:
+    first, second = of(cast.ada.number, cast.ben.number), of(cast.ben.number, cast.ada.number)
+    assert first == second == {"years": ["Freshman"], "list": {**first["list"], "students": 2}}
+    assert of(cast.ada.number, cast.cleo.number)["list"]["id"] != first["list"]["id"]
+
+
+def test_who_is_on_it_is_in_the_cohort(cast: Cast) -> None:
+    cohort = of(cast.ada.number, cast.ben.number)
+    assert in_cohort(read(cast.ada.id), cohort)
+    assert not in_cohort(read(cast.cleo.id), cohort)
+    assert not in_cohort(read(cast.ada.id), {**cohort, "years": ["Senior"]})
+
+
+def test_a_profile_that_is_known_hears_of_a_new_list(cast: Cast) -> None:
+    seen = changes.news(None)
+    assert not profile(cast.ada.id).lists
+    cohort = of(cast.ada.number, cast.ben.number)
+    changes.news(seen)
+    assert in_cohort(profile(cast.ada.id), cohort)

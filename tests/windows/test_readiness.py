@@ -1,0 +1,130 @@
+"""A term is made ready once for each catalogue and each opening, however many ask."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from sqlalchemy import update
+
+from jobs.clock import Lease, tick
+from portal.backend import Backend
+from portal.catalog.models import Section, Term
+from portal.db import transaction
+from portal.ops.dead import Watch
+from portal.record.drain import drain
+from portal.record.sweep import Sweeper
+from portal.seats.library import prefix
+from portal.windows import readiness, warmth
+from portal.windows.readiness import Wish, make_ready
+from tests import cast
+from tests.cast import Cast
+from tests.record.processes import running, wait_for
+
+
+@pytest.fixture
+def term(cast: Cast) -> Term:
+    """A term with three sections, of which the ledger knows nothing."""
+    assert cast
+    return a_term_of_three()
+
+
+def a_term_of_three() -> Term:
+    term = cast.a_term()
+    for number in range(3):
+        cast.a_section(cast.a_course(f"CSC-{number}"), term)
+    return term
+
+
+def change_catalogue(term: Term) -> None:
+    changed = {"version": Section.version + 1, "capacity": 9}
+    bump = {"catalog_version": Term.catalog_version + 1}
+    with transaction() as session:
+        session.execute(update(Section).where(Section.term_id == term.id).values(changed))
+        session.execute(update(Term).where(Term.id == term.id).values(bump))
+
+
+def test_it_tells_the_ledger_and_says_how_far_it_has_come(backend: Backend, term: Term) -> None:
+    backend.redis.flushall()
+    assert readiness.readiness(term.id) is None
+    assert make_ready(term.id)
+    found = readiness.readiness(term.id)
+    assert found
+    assert (found.done, found.sections) == (3, 3)
+    assert found.told >= found.begun > 0
+    assert len(backend.ledger.seats(term.id)) == 3
+
+
+def test_however_many_nodes_ask_it_is_done_once(backend: Backend, term: Term) -> None:
+    backend.redis.flushall()
+    with ThreadPoolExecutor(6) as nodes:
+        done = list(nodes.map(make_ready, [term.id] * 6))
+    assert sorted(done) == [False] * 5 + [True]
+    assert backend.redis.xlen(f"{prefix(term.id)}:journal") == 3
+
+
+def test_a_changed_catalogue_is_told_again(backend: Backend, term: Term) -> None:
+    make_ready(term.id)
+    assert not make_ready(term.id)
+    change_catalogue(term)
+    assert make_ready(term.id)
+    assert {seats.capacity for seats in backend.ledger.seats(term.id).values()} == {9}
+
+
+def test_a_ledger_that_lost_its_sections_is_told_again(backend: Backend, term: Term) -> None:
+    make_ready(term.id)
+    lost = backend.redis.keys(f"{prefix(term.id)}:section:*")
+    backend.redis.delete(f"{prefix(term.id)}:seats", *lost)
+    assert make_ready(term.id)
+
+
+def test_an_opening_that_is_near_has_the_web_processes_read(backend: Backend, term: Term) -> None:
+    make_ready(term.id)
+    assert not backend.redis.exists(warmth.WANTED)
+    window = cast.a_coming_window(term, minutes=10)
+    drain(term.id)
+    assert readiness.wanted(term.id).opening == window.opens
+    assert make_ready(term.id)
+    assert not make_ready(term.id)
+    found = readiness.readiness(term.id)
+    assert found
+    assert int(backend.redis.get(warmth.WANTED) or 0) == found.wanted > 0
+
+
+def test_an_opening_that_is_past_or_far_asks_for_nothing(term: Term) -> None:
+    cast.an_open_window(term)
+    cast.a_coming_window(term, minutes=16)
+    drain(term.id)
+    assert readiness.wanted(term.id).opening == 0
+    assert Wish(1, 0).met_by(Wish(1, 5))
+    assert not Wish(1, 7).met_by(Wish(1, 5))
+    assert not Wish(2, 0).met_by(Wish(1, 5))
+
+
+def test_a_web_process_reads_and_says_so(backend: Backend, term: Term) -> None:
+    before = warmth.Process(0, 0, 0, 0)
+    warmth.want(backend.ledger.now())
+    said = warmth.look("one", before)
+    assert said.wish == int(backend.redis.get(warmth.WANTED) or 0)
+    assert said.profiles >= 4
+    assert warmth.look("one", said).read == said.read  # nothing new was wanted
+    warmth.want(said.wish + 1)
+    assert warmth.look("one", said).read > said.read
+    assert [each.wish for each in warmth.processes()] == [said.wish + 1]
+    assert term
+
+
+def test_a_process_that_is_gone_is_counted_no_more(backend: Backend) -> None:
+    gone = warmth.Process(1, 1, 1, backend.ledger.now() - 5 * warmth.LOST)
+    backend.redis.hset(warmth.PROCESSES, "gone", json.dumps(vars(gone)))
+    assert warmth.processes() == []
+    warmth.look("here", warmth.Process(0, 0, 0, 0))
+    assert backend.redis.hkeys(warmth.PROCESSES) == [b"here"]
+
+
+def test_the_clock_has_it_done_before_an_opening(backend: Backend, term: Term) -> None:
+    make_ready(term.id)
+    window = cast.a_coming_window(term, minutes=10)
+    drain(term.id)
+    with running(("worker", "maintain")):
+        tick(Sweeper(), Lease(backend.redis), Watch(backend.redis))
+        wait_for(lambda: readiness.readiness(term.id).wish.opening == window.opens)  # type: ignore[union-attr]

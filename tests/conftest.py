@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from hypothesis import settings as hypothesis
-from sqlalchemy import Engine, delete, event, text
+from sqlalchemy import delete, text
 
 from portal import backend as connections
 from portal import create_app
@@ -22,6 +22,7 @@ from portal.models import Base
 from portal.ops import flags, schema
 from portal.outage import postgresql
 from tests.cast import Cast, a_term, an_open_window, assemble
+from tests.statements import statements
 
 hypothesis.register_profile("at any pace", deadline=None, max_examples=50)
 hypothesis.load_profile("at any pace")
@@ -120,12 +121,6 @@ def client(app: Flask) -> FlaskClient:
 
 @pytest.fixture
 def count_queries() -> Iterator[list[str]]:
-    """Every statement that is sent to PostgreSQL during the test."""
-    sent: list[str] = []
-
-    def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
-        sent.append(statement)
-
-    event.listen(Engine, "before_cursor_execute", note)
-    yield sent
-    event.remove(Engine, "before_cursor_execute", note)
+    """Every statement that the test sends to PostgreSQL."""
+    with statements() as sent:
+        yield sent

@@ -16,6 +16,7 @@ from portal.children import Child
 from portal.config import ROOT
 from tests.docker.programs import find
 from tests.live.nodes import free_port
+from tests.record.processes import wait_for
 
 GIVEN = ROOT / "docker" / "nginx"
 # Started as root it would do its work as somebody who may not look into the test's folder.
@@ -44,10 +45,17 @@ class Front:
     def host(self) -> str:
         return f"127.0.0.1:{self.port}"
 
-    def told(self) -> list[dict[str, Any]]:
-        """The lines of its access log."""
-        lines = (self.folder / "access.log").read_text().splitlines()
-        return [json.loads(line) for line in lines]
+    def told(self, field: str, value: str, count: int = 1) -> list[dict[str, Any]]:
+        """The lines of its access log with a value, once there are so many: it writes them late."""
+        lines: list[dict[str, Any]] = []
+
+        def found() -> bool:
+            written = (self.folder / "access.log").read_text().rpartition("\n")[0].splitlines()
+            lines[:] = [line for line in map(json.loads, written) if line[field] == value]
+            return len(lines) >= count
+
+        wait_for(found)
+        return lines
 
 
 def _ask(method: str, address: str, **more: Any) -> requests.Response:

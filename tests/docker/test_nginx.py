@@ -89,10 +89,7 @@ def test_files_are_kept_by_nginx_and_for_good_by_browsers(nginx: Front) -> None:
         answer = nginx.ask(address)
         assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
         assert answer.headers["Content-Encoding"] == "gzip"
-    assert [line["cache"] for line in nginx.told() if line["path"] == "/style.css"] == [
-        "MISS",
-        "HIT",
-    ]
+    assert [line["cache"] for line in nginx.told("path", "/style.css", 2)] == ["MISS", "HIT"]
 
 
 def test_a_file_that_another_version_asks_for_is_kept_by_nobody(nginx: Front) -> None:
@@ -123,7 +120,7 @@ def test_the_live_page_of_a_student_hears_of_claims_by_tls(
 
 def test_each_line_of_the_log_has_the_code_that_the_visitor_was_told(nginx: Front) -> None:
     code = nginx.ask("/login?code").headers["X-Correlation-Id"]
-    assert any(line["correlation"] == code for line in nginx.told())
+    assert nginx.told("correlation", code)
 
 
 def test_a_node_that_is_down_is_left_out(nginx: Front, nodes: list[Node]) -> None:

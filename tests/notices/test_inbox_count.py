@@ -1,21 +1,16 @@
 """GET /inbox/count: the number beside the link, and what an open page has not told of yet."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
-
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import event
 
-from portal.db import Sessions
 from portal.notices import box
 from portal.outage import postgresql
 from portal.people import changes
 from tests.cast import Cast
 from tests.notices.stories import Story, notices, set_section
 from tests.record.processes import wait_for
+from tests.statements import statements
 from tests.web.visitors import browser_of
 from tests.web.visits import words
 
@@ -106,19 +101,3 @@ def test_while_postgresql_is_away_there_is_no_number(cast: Cast) -> None:
         assert box.box(cast.dan.account_id) is None
     finally:
         postgresql.end()
-
-
-@contextmanager
-def statements() -> Iterator[list[str]]:
-    """What PostgreSQL is asked within the block."""
-    asked: list[str] = []
-
-    def note(*told: Any) -> None:
-        asked.append(told[2])
-
-    engine = Sessions.kw["bind"]
-    event.listen(engine, "before_cursor_execute", note)
-    try:
-        yield asked
-    finally:
-        event.remove(engine, "before_cursor_execute", note)

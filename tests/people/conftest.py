@@ -1,35 +1,12 @@
-"""PostgreSQL watched, and gone."""
+"""PostgreSQL gone."""
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable
 
 import pytest
-from sqlalchemy import create_engine, event
+from sqlalchemy import create_engine
 
 from portal import cache, db
 from portal.backend import Backend
-
-Statements = Callable[[], AbstractContextManager[list[str]]]
-
-
-@pytest.fixture
-def statements(backend: Backend) -> Statements:
-    """The SQL that is sent within a block, as it is sent."""
-    engine = db.Sessions.kw["bind"]
-
-    @contextmanager
-    def sent() -> Iterator[list[str]]:
-        seen: list[str] = []
-
-        def note(*facts: object) -> None:
-            seen.append(str(facts[2]))
-
-        event.listen(engine, "before_cursor_execute", note)
-        yield seen
-        event.remove(engine, "before_cursor_execute", note)
-
-    assert backend
-    return sent
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from portal.backend import Backend
 from portal.db import transaction
 from portal.people import accounts, changes
 from tests.cast import Cast, an_account
-from tests.people.conftest import Statements
 from tests.record.processes import wait_for
+from tests.statements import statements
 
 TEACHES = (
     "UPDATE teachers SET account_id = accounts.id FROM accounts"
@@ -41,9 +41,7 @@ def test_a_session_of_an_older_epoch_is_nobodys(cast: Cast) -> None:
     assert accounts.of_session(f"{cast.ada.account_id}.0") is None
 
 
-def test_a_visitor_who_is_known_costs_no_query(
-    cast: Cast, statements: Statements, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_visitor_who_is_known_costs_no_query(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
     accounts.find(cast.ada.account_id)
     monkeypatch.setattr(changes._seen, "seconds", 3600)  # noqa: SLF001  however long it takes
     with statements() as sent:

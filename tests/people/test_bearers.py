@@ -13,8 +13,8 @@ from portal.db import transaction
 from portal.people import bearers, keys
 from portal.people.models import AccessKey
 from tests.cast import Cast
-from tests.people.conftest import Statements
 from tests.people.tokens import a_token, kept
+from tests.statements import statements
 
 MINUTE = timedelta(minutes=1)
 
@@ -51,7 +51,7 @@ def long(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("long")
-def test_a_known_token_costs_no_query(cast: Cast, statements: Statements) -> None:
+def test_a_known_token_costs_no_query(cast: Cast) -> None:
     token = a_token(cast.ada.account_id)
     bearers.find(token)
     with statements() as sent:
@@ -61,7 +61,7 @@ def test_a_known_token_costs_no_query(cast: Cast, statements: Statements) -> Non
 
 
 @pytest.mark.usefixtures("long")
-def test_an_unknown_token_is_asked_for_once(cast: Cast, statements: Statements) -> None:
+def test_an_unknown_token_is_asked_for_once(cast: Cast) -> None:
     with statements() as sent:
         for _ in range(50):
             assert bearers.find("fs_guessed-again-and-again") is None
@@ -70,7 +70,7 @@ def test_an_unknown_token_is_asked_for_once(cast: Cast, statements: Statements) 
 
 
 @pytest.mark.usefixtures("long")
-def test_guesses_push_out_no_token_that_is_known(cast: Cast, statements: Statements) -> None:
+def test_guesses_push_out_no_token_that_is_known(cast: Cast) -> None:
     token = a_token(cast.ada.account_id)
     bearers.find(token)
     for guess in range(200):

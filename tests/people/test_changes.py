@@ -20,9 +20,9 @@ from portal.seats import desk
 from portal.seats.desk import Asked
 from tests import cast as builders
 from tests.cast import Cast
-from tests.people.conftest import Statements
 from tests.plans.outages import settled
 from tests.record.processes import wait_for
+from tests.statements import statements
 
 HOLD = text("INSERT INTO holds (student_id, kind, reason, office) VALUES (:who, 'x', 'y', 'z')")
 
@@ -56,9 +56,7 @@ def claim(student: Any, section: Any) -> Any:
     return desk.claim(asked, credits=None, wait=False)
 
 
-def test_a_claim_of_a_known_student_asks_nothing_of_postgresql_about_rules(
-    cast: Cast, statements: Statements
-) -> None:
+def test_a_claim_of_a_known_student_asks_nothing_of_postgresql_about_rules(cast: Cast) -> None:
     term = builders.a_term()
     builders.an_open_window(term)
     section = builders.a_section(builders.a_course(), term, capacity=9)
@@ -69,9 +67,7 @@ def test_a_claim_of_a_known_student_asks_nothing_of_postgresql_about_rules(
     assert not [each for each in sent if any(f"FROM {table}" in each for table in tables)]
 
 
-def test_a_thousand_questions_cost_one_look_every_two_seconds(
-    cast: Cast, statements: Statements
-) -> None:
+def test_a_thousand_questions_cost_one_look_every_two_seconds(cast: Cast) -> None:
     known(cast.ada, cast.ben)
     began = monotonic()
     with statements() as sent:
@@ -109,7 +105,7 @@ def test_holds_of_transactions_that_commit_out_of_order_are_all_seen(
     assert holds(cast.ada, cast.ben, cast.cleo) == [1, 1, 1]
 
 
-def test_what_is_told_once_is_not_told_again(cast: Cast, statements: Statements) -> None:
+def test_what_is_told_once_is_not_told_again(cast: Cast) -> None:
     seen = changes.news(None)
     with transaction() as session:
         session.execute(HOLD, {"who": cast.ada.id})
@@ -208,9 +204,7 @@ def test_old_changes_are_cleared_away(cast: Cast) -> None:
     assert left == [("student", cast.ada.id)]
 
 
-def test_all_students_can_be_read_ahead(
-    cast: Cast, statements: Statements, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_all_students_can_be_read_ahead(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(profile, "BATCH", 3)
     settled()
     profile.preload()

@@ -7,7 +7,7 @@ from html import unescape
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import Engine, event, select
+from sqlalchemy import select
 
 from portal import create_app, db, languages
 from portal.backend import Backend
@@ -17,6 +17,7 @@ from portal.people.models import Account
 from portal.words import _
 from tests import cast as builders
 from tests.cast import Cast
+from tests.statements import statements
 from tests.web.visitors import browser_of
 from tests.web.visits import words
 
@@ -136,14 +137,11 @@ def test_an_error_is_told_in_the_readers_language(client: FlaskClient) -> None:
 
 
 def test_a_language_costs_no_query(app: Flask, cast: Cast) -> None:
-    client, sent = browser_of(app, "max"), list[str]()
+    client = browser_of(app, "max")
     choose(client, "es")
     client.get("/nowhere")
-    event.listen(Engine, "before_cursor_execute", note := lambda *of: sent.append(of[2]))
-    try:
+    with statements() as sent:
         page = client.get("/nowhere")
-    finally:
-        event.remove(Engine, "before_cursor_execute", note)
     assert "Cerrar sesión" in page.text
     assert [each for each in sent if "people_changes" not in each] == []
     assert cast.max

@@ -9,8 +9,8 @@ from flask import Flask
 from sqlalchemy import select
 from werkzeug.routing import Rule
 
-from portal.admin.deeds import DEEDS
-from portal.admin.sections_words import DEEDS as SECTION_DEEDS
+from portal.admin.sections.words import DEEDS as SECTION_DEEDS
+from portal.admin.windows.deeds import DEEDS
 from portal.backend import backend
 from portal.catalog.models import Term
 from portal.db import transaction

@@ -7,7 +7,7 @@ from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import Session
 
-from portal.admin.imports_shown import state_of
+from portal.admin.imports.shown import state_of
 from portal.cache import Cache
 from portal.db import transaction
 from portal.imports import book

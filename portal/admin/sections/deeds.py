@@ -4,11 +4,11 @@ from flask import Blueprint, flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from portal.access import requires, visitor
-from portal.admin import sections_impact
 from portal.admin.reasons import read_reason
-from portal.admin.sections import find_or_404, seats_of
-from portal.admin.sections_asked import told
-from portal.admin.sections_words import DEEDS, obstacle
+from portal.admin.sections import impact
+from portal.admin.sections.asked import told
+from portal.admin.sections.pages import find_or_404, seats_of
+from portal.admin.sections.words import DEEDS, obstacle
 from portal.admin.times import Reading
 from portal.catalog.board import board
 from portal.catalog.editing import store, trail
@@ -73,7 +73,7 @@ def _barred(deed: str, stored: Stored, seats: Seats | None) -> Reading:
     if why := store.obstacle(deed, stored):
         reading.wrong("", obstacle(deed, why))
     elif deed == "delete" and seats:
-        if sections_impact.part(stored, seats).anyone:
+        if impact.part(stored, seats).anyone:
             reading.wrong("", obstacle(deed, "held"))
         elif seats.status != stored.status:
             # The ledger still lets students in: it has to hear first that they can't come in.
@@ -105,7 +105,7 @@ def _page(
         dangerous=deed in {"cancel", "delete"},
         stored=stored,
         name=_name(stored),
-        meaning=words.meaning(sections_impact.part(stored, seats)),
+        meaning=words.meaning(impact.part(stored, seats)),
         already=_already(deed, stored),
         possible=not _barred(deed, stored, seats).errors,
         reading=reading,

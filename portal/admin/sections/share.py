@@ -8,13 +8,14 @@ from sqlalchemy.orm import Session
 from werkzeug.datastructures import MultiDict
 
 from portal.access import requires, visitor
-from portal.admin import looks, sections_sharers
+from portal.admin import looks
 from portal.admin.reasons import read_reason
-from portal.admin.sections import find_or_404
-from portal.admin.sections_asked import told
-from portal.admin.sections_form import Form
-from portal.admin.sections_preview import Preview, barred, confirm
-from portal.admin.sections_words import NOT_POSSIBLE
+from portal.admin.sections import sharers
+from portal.admin.sections.asked import told
+from portal.admin.sections.fields import Form
+from portal.admin.sections.pages import find_or_404
+from portal.admin.sections.preview import Preview, barred, confirm
+from portal.admin.sections.words import NOT_POSSIBLE
 from portal.admin.times import Reading
 from portal.catalog.board import Board, board
 from portal.catalog.editing import sharing
@@ -81,7 +82,7 @@ def _weigh(session: Session, stored: Stored, form: Form) -> Weighed:
     offered, reading, now = board(stored.term_id), barred(stored), _now(stored)
     if refused := form.get("refused"):
         reading.wrong("", refused)
-    wanted = sections_sharers.read(session, reading, form, offered, now)
+    wanted = sharers.read(session, reading, form, offered, now)
     if reading.errors or "edit" in form:
         return Weighed(reading, wanted)
     seen = tuple(form.get(name, 0, type=int) for name in ("pool", "version"))
@@ -106,8 +107,8 @@ def _now(stored: Stored) -> Shared:
 def _preview(now: Shared, wanted: Shared, offered: Board) -> Preview:
     return Preview(
         _differences(now, wanted),
-        sections_sharers.impact(now, wanted, offered.term.id),
-        sections_sharers.cautions(wanted, offered),
+        sharers.impact(now, wanted, offered.term.id),
+        sharers.cautions(wanted, offered),
         not wanted.ids <= now.ids or wanted.capacity < now.capacity,
     )
 
@@ -154,6 +155,6 @@ def _form(
         differs=differs,
         pool=now.id if differs is not None else form.get("pool", now.id),
         version=now.version if differs is not None else form.get("version", now.version),
-        names=sections_sharers.names(offered),
+        names=sharers.names(offered),
     )
     return page, 409 if differs is not None else 422 if reading.errors else 200

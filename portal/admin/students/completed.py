@@ -7,8 +7,8 @@ from flask import Blueprint, flash, render_template, request
 from flask.typing import ResponseReturnValue
 
 from portal.access import requires, visitor
-from portal.admin import records_form as fields
 from portal.admin.reasons import read_reason
+from portal.admin.students import fields
 from portal.admin.times import Reading
 from portal.people import completed
 from portal.people.completed import Course, Stale

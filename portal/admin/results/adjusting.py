@@ -6,9 +6,9 @@ from flask.typing import ResponseReturnValue
 from portal.access import requires, visitor
 from portal.admin import looks
 from portal.admin.reasons import read_reason
-from portal.admin.results_asked import Asked, read
-from portal.admin.results_meaning import done, meaning, obstacles
-from portal.admin.results_words import OBSTACLES
+from portal.admin.results.asked import Asked, read
+from portal.admin.results.meaning import done, meaning, obstacles
+from portal.admin.results.words import OBSTACLES
 from portal.backend import backend
 from portal.catalog.board import board
 from portal.layout import go

@@ -4,8 +4,8 @@ from flask import Blueprint, abort, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from portal.access import requires
-from portal.admin.records_term import in_term
-from portal.admin.results_words import OBSTACLES
+from portal.admin.results.words import OBSTACLES
+from portal.admin.students.term import in_term
 from portal.catalog.board import board
 from portal.catalog.terms import live_terms
 from portal.db import transaction

@@ -11,8 +11,8 @@ from portal.access import requires, visitor
 from portal.admin.operations import asking
 from portal.admin.operations.asking import Back, Question
 from portal.admin.reasons import read_reason
-from portal.admin.rooms import find, seen
 from portal.admin.times import Reading
+from portal.admin.windows.room import find, seen
 from portal.backend import backend
 from portal.gate import knobs, room, wording
 from portal.gate.knobs import Limits

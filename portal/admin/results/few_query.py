@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from portal.admin.sections_query import RUNNING
+from portal.admin.sections.query import RUNNING
 from portal.catalog.board import Board, Card
 from portal.seats.answers import Seats
 

@@ -10,11 +10,11 @@ from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import MultiDict
 
 from portal.access import requires, visitor
-from portal.admin.deeds import DEEDS, REFUSED, TOO_LATE, Deed
 from portal.admin.reasons import read_reason
 from portal.admin.terms import Scheduled, scheduled
 from portal.admin.times import Reading, check_order, read_time
-from portal.admin.windows import clock
+from portal.admin.windows.deeds import DEEDS, REFUSED, TOO_LATE, Deed
+from portal.admin.windows.pages import clock
 from portal.backend import backend
 from portal.catalog.board import board
 from portal.db import transaction

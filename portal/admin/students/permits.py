@@ -4,10 +4,10 @@ from flask import Blueprint, flash, render_template, request
 from flask.typing import ResponseReturnValue
 
 from portal.access import requires, visitor
-from portal.admin import records_form as fields
 from portal.admin.reasons import read_reason
-from portal.admin.results_asked import section_of
-from portal.admin.results_words import OBSTACLES
+from portal.admin.results.asked import section_of
+from portal.admin.results.words import OBSTACLES
+from portal.admin.students import fields
 from portal.admin.times import Reading
 from portal.catalog.board import board
 from portal.catalog.terms import live_terms

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from sqlalchemy.orm import Session
 from werkzeug.datastructures import MultiDict
 
-from portal.admin.forms import SHOWN_UNKNOWN, read_some
 from portal.admin.times import Reading, read_time
+from portal.admin.windows.form import SHOWN_UNKNOWN, read_some
 from portal.backend import backend
 from portal.catalog.cards import ReserveView
 from portal.record.fact import milliseconds, moment

@@ -8,9 +8,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from portal.access import requires
-from portal.admin.sections_impact import lasts, part
-from portal.admin.sections_query import Sifted
-from portal.admin.sections_words import ACTIONS, DEEDS
+from portal.admin.sections.impact import lasts, part
+from portal.admin.sections.query import Sifted
+from portal.admin.sections.words import ACTIONS, DEEDS
 from portal.backend import backend
 from portal.catalog.board import Board, board
 from portal.catalog.editing import trail

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from flask_babel import LazyString
 
-from portal.admin.sections_impact import Part
+from portal.admin.sections.impact import Part
 from portal.words import _, _l, _n
 
 NOT_POSSIBLE = {

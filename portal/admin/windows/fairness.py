@@ -7,7 +7,7 @@ from flask import Blueprint, render_template
 from flask.typing import ResponseReturnValue
 
 from portal.access import requires
-from portal.admin.reports import made_of, none_yet, window_of
+from portal.admin.windows.reports import made_of, none_yet, window_of
 from portal.catalog.board import board
 from portal.reports import closeout, words
 from portal.reports.models import WindowReport

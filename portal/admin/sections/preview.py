@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from flask import render_template
 from flask.typing import ResponseReturnValue
 
-from portal.admin.sections_form import Form
-from portal.admin.sections_words import NOT_POSSIBLE
+from portal.admin.sections.fields import Form
+from portal.admin.sections.words import NOT_POSSIBLE
 from portal.admin.times import Reading
 from portal.catalog.board import board
 from portal.catalog.editing.store import EDITABLE, Stored

@@ -9,8 +9,8 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.orm import Session
 
 from portal.access import requires, visitor
-from portal.admin import imports_shown
-from portal.admin.imports_form import read_files, read_options
+from portal.admin.imports import shown
+from portal.admin.imports.form import read_files, read_options
 from portal.admin.times import Reading
 from portal.catalog.terms import live_terms
 from portal.db import transaction
@@ -97,16 +97,16 @@ def show(import_id: int) -> ResponseReturnValue:
             late=found.notes.get(LATE, 0),
             left=ending.left(session, import_id) if found.state == "seating" else 0,
             unseated=found.notes.get(ending.LEFT, 0),
-            listeners=imports_shown.listeners(session, found),
-            refused=imports_shown.refused(found),
-            terms=imports_shown.terms(session, found) if found.state == "done" else [],
+            listeners=shown.listeners(session, found),
+            refused=shown.refused(found),
+            terms=shown.terms(session, found) if found.state == "done" else [],
             mine=found.account_id == visitor().id,
-            state=imports_shown.state_of(session, found),
+            state=shown.state_of(session, found),
             step=step_of(import_id),
-            lines=imports_shown.lines(session, found),
-            kinds=imports_shown.KINDS,
-            sorts=imports_shown.SORTS,
-            reasons=imports_shown.reasons(found),
+            lines=shown.lines(session, found),
+            kinds=shown.KINDS,
+            sorts=shown.SORTS,
+            reasons=shown.reasons(found),
             actions=ACTIONS,
             notes=reporting.first_notes(session, import_id, NOTES),
         )
@@ -120,7 +120,7 @@ def progress(import_id: int) -> ResponseReturnValue:
     try:
         with transaction() as session:
             found = _find(session, import_id)
-            state = imports_shown.state_of(session, found)
+            state = shown.state_of(session, found)
     except (OperationalError, InterfaceError):  # the page goes on asking
         away = {"found": None, "state": "away", "step": Step()}
         return render_template("admin/import_progress.html", import_id=import_id, seen=seen, **away)

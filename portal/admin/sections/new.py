@@ -9,9 +9,10 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from portal.access import requires, visitor
-from portal.admin import looks, sections_form
-from portal.admin.sections_asked import choices, told
-from portal.admin.sections_words import NOT_POSSIBLE
+from portal.admin import looks
+from portal.admin.sections import fields
+from portal.admin.sections.asked import choices, told
+from portal.admin.sections.words import NOT_POSSIBLE
 from portal.admin.times import Reading
 from portal.catalog.board import board
 from portal.catalog.editing import store
@@ -47,7 +48,7 @@ class Found:
 class Weighed:
     """A form that was sent: what is wrong with it, or the section that it describes."""
 
-    form: sections_form.Form
+    form: fields.Form
     reading: Reading
     crn: str
     made: Details | None
@@ -92,7 +93,7 @@ def create(term_id: int) -> ResponseReturnValue:
     return looks.look(url_for(".new", term_id=term_id))
 
 
-def _look(term_id: int, form: sections_form.Form) -> ResponseReturnValue:
+def _look(term_id: int, form: fields.Form) -> ResponseReturnValue:
     """What is wrong with the form, or the page to confirm it on."""
     offered = board(term_id)
     with transaction() as session:
@@ -111,8 +112,8 @@ def _look(term_id: int, form: sections_form.Form) -> ResponseReturnValue:
         )
 
 
-def _weigh(session: Session, term_id: int, course: Course, form: sections_form.Form) -> Weighed:
-    made, reading = sections_form.read(session, form, board(term_id).term, course.code)
+def _weigh(session: Session, term_id: int, course: Course, form: fields.Form) -> Weighed:
+    made, reading = fields.read(session, form, board(term_id).term, course.code)
     return Weighed(form, reading, _read_crn(session, term_id, reading, form), made)
 
 
@@ -147,13 +148,13 @@ def _search(session: Session, term_id: int, wanted: str) -> list[Found]:
     return [each for each in courses if matches(index(each.code, each.title), words)]
 
 
-def _blank(session: Session, term_id: int, course: Course) -> sections_form.Form:
+def _blank(session: Session, term_id: int, course: Course) -> fields.Form:
     """The form as a course suggests it."""
     numbers = select(Section.number, Section.crn, Section.course_id)
     taken = session.execute(numbers.where(Section.term_id == term_id)).all()
     siblings = {row.number for row in taken if row.course_id == course.id}
     crns = [int(row.crn) for row in taken if row.crn.isascii() and row.crn.isdigit()]
-    form = sections_form.write(
+    form = fields.write(
         Details(
             number=next(each for n in range(1, 10_000) if (each := f"{n:02}") not in siblings),
             title=course.title,
@@ -177,7 +178,7 @@ def _blank(session: Session, term_id: int, course: Course) -> sections_form.Form
     return form
 
 
-def _read_crn(session: Session, term_id: int, reading: Reading, form: sections_form.Form) -> str:
+def _read_crn(session: Session, term_id: int, reading: Reading, form: fields.Form) -> str:
     crn = form.get("crn", "").strip()
     if not CRN.fullmatch(crn):
         reading.wrong("crn", _("CRN: give a number or a word of at most 24 characters."))
@@ -187,7 +188,7 @@ def _read_crn(session: Session, term_id: int, reading: Reading, form: sections_f
 
 
 def _form(
-    session: Session, term_id: int, course: Course, form: sections_form.Form, reading: Reading
+    session: Session, term_id: int, course: Course, form: fields.Form, reading: Reading
 ) -> ResponseReturnValue:
     page = render_template(
         "admin/section_edit.html",

@@ -9,8 +9,8 @@ from flask_babel import LazyString
 from sqlalchemy.orm import Session
 from werkzeug.datastructures import MultiDict
 
-from portal.admin.sections_meetings import read_meetings, write_meetings
-from portal.admin.sections_reserves import read_reserves, write_reserves
+from portal.admin.sections.meetings import read_meetings, write_meetings
+from portal.admin.sections.reserves import read_reserves, write_reserves
 from portal.admin.times import Reading
 from portal.catalog.board import TermView
 from portal.catalog.editing import requisites, restrictions

@@ -10,9 +10,9 @@ from sqlalchemy import select
 from portal.access import requires, visitor
 from portal.admin import looks
 from portal.admin.reasons import read_reason
-from portal.admin.results_few_query import Limits, full
-from portal.admin.sections_asked import told
-from portal.admin.sections_words import obstacle
+from portal.admin.results.few_query import Limits, full
+from portal.admin.sections.asked import told
+from portal.admin.sections.words import obstacle
 from portal.admin.times import Reading
 from portal.backend import backend
 from portal.catalog.board import Board, Card, board

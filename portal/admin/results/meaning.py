@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from portal.admin.results_asked import Asked
-from portal.admin.results_words import OBSTACLES, OTHER
+from portal.admin.results.asked import Asked
+from portal.admin.results.words import OBSTACLES, OTHER
 from portal.backend import backend
 from portal.seats.answers import Reason, Seats, Standing
 from portal.seats.by_hand import FIRM

@@ -6,9 +6,9 @@ from flask import flash
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from portal.admin import sections_reserves
-from portal.admin.sections_form import Form
-from portal.admin.sections_meetings import MOST, rows
+from portal.admin.sections import reserves
+from portal.admin.sections.fields import Form
+from portal.admin.sections.meetings import MOST, rows
 from portal.catalog import present
 from portal.catalog.editing.details import teachers
 from portal.catalog.models import Room
@@ -19,7 +19,7 @@ from portal.words import _
 
 def choices(session: Session, form: Form) -> dict[str, Any]:
     """What the form of a section offers, and how many rows of each kind it has."""
-    kept = sections_reserves.rows(form)
+    kept = reserves.rows(form)
     rooms = select(Room.name).where(Room.deleted_at.is_(None)).order_by(Room.name)
     return {
         "teachers": [each.name for each in teachers(session)],
@@ -28,8 +28,8 @@ def choices(session: Session, form: Form) -> dict[str, Any]:
         "days": list(zip(present.DAYS, present.day_names(), strict=True)),
         "rows": min(MOST, rows(form) + (form.get("more") == "yes")),
         "full": rows(form) >= MOST,
-        "keeps": min(sections_reserves.MOST, kept + (form.get("more") == "kept")),
-        "all_kept": kept >= sections_reserves.MOST,
+        "keeps": min(reserves.MOST, kept + (form.get("more") == "kept")),
+        "all_kept": kept >= reserves.MOST,
         "whom": cohorts.choices(session),
     }
 

@@ -7,12 +7,13 @@ from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 
 from portal.access import requires, visitor
-from portal.admin import looks, sections_form, sections_impact
+from portal.admin import looks
 from portal.admin.reasons import read_reason
-from portal.admin.sections import find_or_404, seats_of
-from portal.admin.sections_asked import choices, told
-from portal.admin.sections_preview import Preview, barred, confirm
-from portal.admin.sections_words import ACTIONS
+from portal.admin.sections import fields, impact
+from portal.admin.sections.asked import choices, told
+from portal.admin.sections.pages import find_or_404, seats_of
+from portal.admin.sections.preview import Preview, barred, confirm
+from portal.admin.sections.words import ACTIONS
 from portal.admin.times import Reading
 from portal.catalog.board import Board, board
 from portal.catalog.editing import store, trail
@@ -35,7 +36,7 @@ class Weighed:
     """A form that was sent: what is wrong with it, or what it will mean."""
 
     stored: Stored
-    form: sections_form.Form
+    form: fields.Form
     reading: Reading
     wanted: Details | None = None  # None: the form is to be filled in further
     reason: str = ""
@@ -56,7 +57,7 @@ def ask(term_id: int, section_id: int) -> ResponseReturnValue:
     with transaction() as session:
         stored = find_or_404(session, term_id, section_id)
         if form is None:
-            form = sections_form.write(stored.details)
+            form = fields.write(stored.details)
             return _form(session, stored, form, barred(stored))
         found = _weigh(session, stored, form)
         if found.stale and found.wanted:
@@ -77,12 +78,12 @@ def change(term_id: int, section_id: int) -> ResponseReturnValue:
     return looks.look(request.path)
 
 
-def _weigh(session: Session, stored: Stored, form: sections_form.Form) -> Weighed:
+def _weigh(session: Session, stored: Stored, form: fields.Form) -> Weighed:
     """What is wrong, what somebody else has changed, what it will mean."""
     offered, reading = board(stored.term_id), barred(stored)
     if reading.errors:
         return Weighed(stored, form, reading)
-    wanted, reading = sections_form.read(session, form, offered.term, stored.course_code)
+    wanted, reading = fields.read(session, form, offered.term, stored.course_code)
     if wanted is None or {"edit", "more"} & form.keys():
         return Weighed(stored, form, reading)
     if stored.version != _version(form):
@@ -97,17 +98,17 @@ def _weigh(session: Session, stored: Stored, form: sections_form.Form) -> Weighe
     )
 
 
-def _version(form: sections_form.Form) -> int:
+def _version(form: fields.Form) -> int:
     return form.get("version", 0, type=int)
 
 
 def _preview(session: Session, stored: Stored, wanted: Details, offered: Board) -> Preview:
-    now = sections_impact.part(stored, seats_of(stored))
+    now = impact.part(stored, seats_of(stored))
     return Preview(
         differences(stored.details, wanted),
-        sections_impact.impact(session, stored, wanted, now, offered),
+        impact.impact(session, stored, wanted, now, offered),
         cautions(session, Subject(stored.id, stored.course_code, wanted, offered)),
-        sections_impact.takes(stored, wanted, now),
+        impact.takes(stored, wanted, now),
     )
 
 
@@ -127,7 +128,7 @@ def _conflict(session: Session, stored: Stored, version: int, mine: Details) -> 
     base = trail.at_version(session, stored.subject, version)
     merged = merge(base, stored.details, mine)
     done = trail.of(session, stored.subject)
-    form = sections_form.write(merged.wanted)
+    form = fields.write(merged.wanted)
     reading = barred(stored)
     if not merged.fields and not reading.errors:
         reading.wrong("", _("It has been changed meanwhile, to just what you have entered."))
@@ -137,7 +138,7 @@ def _conflict(session: Session, stored: Stored, version: int, mine: Details) -> 
 def _form(  # noqa: PLR0913, PLR0917 - what one page shows
     session: Session,
     stored: Stored,
-    form: sections_form.Form,
+    form: fields.Form,
     reading: Reading,
     merged: Merged | None = None,
     last: trail.Done | None = None,

@@ -9,9 +9,9 @@ from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import MultiDict
 
 from portal.access import requires, visitor
-from portal.admin.deeds import REFUSED
-from portal.admin.forms import read_plan, typed
 from portal.admin.times import Reading
+from portal.admin.windows.deeds import REFUSED
+from portal.admin.windows.form import read_plan, typed
 from portal.backend import backend
 from portal.catalog.board import TermView, board
 from portal.db import transaction

@@ -12,8 +12,8 @@ from typing import Any
 
 import requests
 
-from portal.children import Child
 from portal.config import ROOT
+from portal.running.children import Child
 from tests.docker.programs import find
 from tests.live.nodes import free_port
 from tests.record.processes import wait_for

@@ -17,13 +17,13 @@ from portal import backend as connections
 from portal.backend import backend
 from portal.config import Settings
 from portal.db import transaction
-from portal.door import not_ready
 from portal.embedded.folder import Folder, Run
 from portal.notices.models import Outgoing
 from portal.people.models import Account
 from portal.record.fact import Fact
 from portal.record.fold import logged
 from portal.record.journal import last_seq
+from portal.running.door import not_ready
 from portal.seats.errors import LedgerUnavailable
 from tests import cast
 from tests.faults.checker import Pair

@@ -8,14 +8,14 @@ import time
 from collections.abc import Callable, Sequence
 from types import FrameType
 
-from portal import renewal
-from portal.children import Child
-from portal.door import UpError, address, not_ready, open_door
 from portal.embedded import Servers
 from portal.embedded.folder import Folder, Run
-from portal.kept import Kept, greet, say
 from portal.ops import logs
-from portal.pools import Pools
+from portal.running import renewal
+from portal.running.children import Child
+from portal.running.door import UpError, address, not_ready, open_door
+from portal.running.kept import Kept, greet, say
+from portal.running.pools import Pools
 
 PATIENCE = 20.0
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import click
 
-from portal.children import Child
 from portal.ops import logs
+from portal.running.children import Child
 
 HEALTHY = 30.0  # seconds: whoever lived that long has not failed at its start
 LONGEST_WAIT = 30.0

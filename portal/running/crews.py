@@ -5,12 +5,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from portal import renewal
-from portal.children import Child
 from portal.embedded import balancer
+from portal.running import renewal
+from portal.running.children import Child
 
 if TYPE_CHECKING:
-    from portal.supervisor import Supervisor
+    from portal.running.supervisor import Supervisor
 
 # A second recorder stands by, so that one that is killed is not missed. Imports are done one at a
 # time, so a second worker for errands has time for audits.

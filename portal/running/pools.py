@@ -9,9 +9,9 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from portal import stores
-from portal.children import Child
-from portal.kept import Kept, say
 from portal.ops import crew, scaling
+from portal.running.children import Child
+from portal.running.kept import Kept, say
 
 EVERY = 1.0  # seconds between two looks
 

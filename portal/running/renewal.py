@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from portal.kept import Kept, say
+from portal.running.kept import Kept, say
 
 STARTED = "FAIRSEAT_STARTED"  # the file that a web server makes when it serves
 PATIENCE = 60.0  # seconds for a web server to start, or to end

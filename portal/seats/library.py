@@ -35,6 +35,7 @@ PARTS = (
     "wishes",
     "selections",
     "by_hand",
+    "exchange",
     "offer",
     "doors",
 )

@@ -21,7 +21,7 @@ from portal.imports.kinds import ACTIONS
 from portal.imports.models import BUSY, Import
 from portal.imports.progress import Step, step_of
 from portal.imports.seating import ending
-from portal.imports.seating.deed import LATE
+from portal.imports.seating.settling import LATE
 from portal.imports.work import barred
 from portal.layout import go
 from portal.people.models import Account

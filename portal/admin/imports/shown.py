@@ -16,8 +16,8 @@ from portal.imports.kinds import KINDS as REASONS
 from portal.imports.kinds import RECORDS, Action, Kind
 from portal.imports.models import BUSY, Import
 from portal.imports.reporting import changed_fields
-from portal.imports.seating.deed import LATE
 from portal.imports.seating.ending import LEFT
+from portal.imports.seating.settling import LATE
 from portal.words import _, _l
 
 EXAMPLES = 5

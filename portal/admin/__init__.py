@@ -14,12 +14,13 @@ from portal.admin import (
     students,
     teachers,
     terms,
+    webhooks,
     windows,
 )
 
 bp = Blueprint("admin", __name__, url_prefix="/admin")
 for part in (
     *(terms, rules, *windows.PARTS, *sections.PARTS, *results.PARTS, *students.PARTS),
-    *(teachers, requests, receipts, audit, *imports.PARTS, operations),
+    *(teachers, requests, receipts, audit, *imports.PARTS, operations, webhooks),
 ):
     bp.register_blueprint(part.bp)

@@ -77,7 +77,7 @@ def claims(trial: Trial) -> float:
 
 def pages(trial: Trial) -> float:
     """Pages of sections a second."""
-    cookies = portal_on_trial.sessions(trial.app, "bench", STUDENTS)
+    cookies = portal_on_trial.cookies(trial.app, "bench", STUDENTS)
     asked = [_get(f"/terms/{trial.term}", each) for each in cookies]
     return load.run(PORT, asked, CONNECTIONS).rate
 

@@ -70,7 +70,7 @@ def figures(_: int = 0) -> dict[str, float]:
         room.set_limits(hall.term, hall.window, 0, WAITERS, off=False)
         with ThreadPoolExecutor(16) as pool:
             list(pool.map(lambda each: room.enter(hall.term, hall.window, each), hall.students))
-        cookies = portal_on_trial.sessions(app, "rush", PAGES)
+        cookies = portal_on_trial.cookies(app, "rush", PAGES)
         meter = meter_of(web, clock)
         still, message = pushes(hall, cookies, meter)
         a_second, asked = asking(hall, cookies[-POLLS:], meter)

@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 from portal.backend import backend
 from portal.catalog.models import Term
 from portal.db import transaction
+from portal.imports import book
 from portal.notices import outbox
 from portal.notices.models import Outgoing
 from portal.ops.models import AuditRun
@@ -38,12 +39,15 @@ def remembered(terms: Sequence[Term], *, ledger: bool) -> Iterator[Metric]:
         due = session.scalar(select(func.count()).select_from(Outgoing).where(*outbox.DUE)) or 0
         first = outbox.first_due(session)
         dead = outbox.number_dead(session)
+        stopped = book.stopped(session)
         audits = _audits(session)
     yield from audits
     waited = (datetime.now(UTC) - first).total_seconds() if first else 0.0
     yield GaugeMetricFamily("fairseat_mails_due", "Mails that are to be sent", value=due)
     yield GaugeMetricFamily("fairseat_mails_oldest_seconds", "Since when", value=max(0.0, waited))
     yield GaugeMetricFamily("fairseat_mails_dead", "Mails that were given up", value=dead)
+    text = "Imports that wait for an admin with seats left, and bar all others"
+    yield GaugeMetricFamily("fairseat_imports_stopped", text, value=stopped)
     if ledger:
         yield from _behind(terms, checkpoints)
 

@@ -30,6 +30,7 @@ def alarms(figures: Figures) -> list[Alarm]:
         *_of_truth(figures),
         *_of_jobs(figures.jobs),
         *_of_mails(figures.kept),
+        *_of_imports(figures.kept),
         *_of_record(figures),
         *_of_parts(figures),
     ]
@@ -94,6 +95,17 @@ def _of_mails(kept: Remembered | None) -> Iterator[Alarm]:
         count = kept.mails_in_all
         text = _n("%(num)s mail has been given up.", "%(num)s mails have been given up.", count)
         yield Alarm(text, "few")
+
+
+def _of_imports(kept: Remembered | None) -> Iterator[Alarm]:
+    if kept and kept.importing and kept.importing.state == "stopped":
+        yield Alarm(
+            _(
+                "The import “%(name)s” has stopped: until somebody sees to it, no other can begin.",
+                name=kept.importing.name,
+            ),
+            "few",
+        )
 
 
 def _of_record(figures: Figures) -> Iterator[Alarm]:

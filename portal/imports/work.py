@@ -187,6 +187,12 @@ def stop(import_id: int, why: ImportFailed) -> None:
         book.move(session, import_id, "seating", of=("seating",), error=why.kept)
 
 
+def give_up(import_id: int, why: ImportFailed) -> None:
+    """Let nobody be called to it any more: where only seats are left, until an admin says so."""
+    fail(import_id, why)
+    stop(import_id, why)
+
+
 def fail(import_id: int, why: ImportFailed, report: Report | None = None) -> None:
     """Write down that nothing came of an import that was under way, and why."""
     with transaction() as session:

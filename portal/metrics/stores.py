@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 from portal.backend import backend
 from portal.catalog.models import Term
 from portal.db import transaction
+from portal.imports import book
 from portal.notices import outbox
 from portal.notices.models import Outgoing
 from portal.ops.models import AuditRun
@@ -40,6 +41,7 @@ def remembered(terms: Sequence[Term], *, ledger: bool) -> Iterator[Metric]:
         first = outbox.first_due(session)
         dead = outbox.number_dead(session)
         untold, untold_since = webhooks.number_dead(session), webhooks.first_due(session)
+        stopped = book.stopped(session)
         audits = _audits(session)
     yield from audits
     yield GaugeMetricFamily("fairseat_mails_due", "Mails that are to be sent", value=due)
@@ -51,6 +53,8 @@ def remembered(terms: Sequence[Term], *, ledger: bool) -> Iterator[Metric]:
         "Since when an event has been due to a receiver",
         value=_since(untold_since),
     )
+    text = "Imports that wait for an admin with seats left, and bar all others"
+    yield GaugeMetricFamily("fairseat_imports_stopped", text, value=stopped)
     if ledger:
         yield from _behind(terms, checkpoints)
 

@@ -77,12 +77,13 @@ def test_an_import_that_is_cut_off_goes_on_by_itself(
             wait_for(lambda: latest().state == begin.__name__ and waits())
             trouble(worker)
         wait_for(lambda: not at_work())
-        assert latest().state == begin.__name__
+        assert (latest().state, latest().tries) == (begin.__name__, 1)
         long_ago()
         assert "Interrupted" in page(boss, latest().id)
         run.resume()  # as the clock does
         with running(*[WORKER] * (worker.poll() is not None)):
             wait_for(lambda: latest().state == then)
+    assert latest().tries == 0
     with transaction() as session:
         there = [] if begin is reading else ["10001" if begin is applying else "90001"]
         assert session.scalars(select(Section.crn)).all() == there

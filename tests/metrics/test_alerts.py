@@ -21,6 +21,8 @@ from portal.breakers import FAILURES, Breaker
 from portal.config import ROOT
 from portal.db import transaction
 from portal.embedded import Servers
+from portal.imports import book
+from portal.imports.options import Options
 from portal.notices.models import Outgoing
 from portal.ops.models import AuditRun
 from portal.record.models import Checkpoint
@@ -166,6 +168,7 @@ def test_each_alert_fires_on_its_fault(
         "FairseatLedgerDiffers",
         "FairseatMailBacklog",
         "FairseatMailsGivenUp",
+        "FairseatImportStopped",
     )
     backend.redis.config_set("min-replicas-to-write", 1)
     fires("FairseatTooFewReplicas")
@@ -200,6 +203,8 @@ def _break_all(backend: Backend, story: Story, cast: Cast) -> None:
         session.execute(update(Outgoing).where(Outgoing.id == one).values(due_at=long_ago))
         session.execute(update(Outgoing).where(Outgoing.id == other).values(dead_at=func.now()))
         session.execute(update(Checkpoint).values(moved_at=long_ago))
+        import_id = book.begin(session, book.Sent(None, "a.zip", "", Options()), "seating")
+        book.move(session, import_id, "seating", of=("seating",), error="so")
         session.add(AuditRun(term_id=story.term.id, found=2, ended_at=datetime.now(UTC)))
     wake(story.term.id, ["record"])
     give_up(backend, "poison")

@@ -147,6 +147,7 @@ def do(import_id: int, step: str) -> ResponseReturnValue:
         if state and not book.move(session, import_id, state, of=of, error="", **choices):
             flash(_("That can't be done any more: this is how it stands now."))
             return go(here)
+        book.got_on(session, import_id)
         if state == "discarded":
             book.clear(session, import_id, (*book.SENT, *book.FOUND))
     flash(str(done))

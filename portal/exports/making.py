@@ -21,6 +21,7 @@ from portal.imports.work import PATIENCE
 from portal.ops.correlation import cause
 from portal.ops.dead import KEPT as LETTER_KEPT
 from portal.ops.job import AGAIN
+from portal.people.models import Account
 
 QUEUE, JOB = "errands", "jobs.errands.make_export"
 LONGEST = timedelta(minutes=30)  # that a worker may take
@@ -31,6 +32,7 @@ LOCK = text("SELECT pg_try_advisory_xact_lock(:key, :id)")
 
 def ask(session: Session, account: int) -> Export:
     """One that the account waits for already, or a new one."""
+    session.get_one(Account, account, with_for_update=True)  # who presses twice at once waits here
     forget(session)
     since = datetime.now(UTC) - LONGEST
     waiting = select(Export).where(

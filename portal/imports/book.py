@@ -97,11 +97,19 @@ def told(session: Session) -> str:
 def move(
     session: Session, import_id: int, state: str, *, of: Iterable[str], **facts: object
 ) -> bool:
-    """Whether the import was in one of the states `of`, and is now in another."""
+    """Whether the import was in one of the states `of`, and is now in another.
+
+    Raises Busy while another is being read or applied.
+    """
     now = {"state": state, "busy": True if state in BUSY else None, "moved_at": datetime.now(UTC)}
     tries = {} if state in BEGUN else {"tries": 0}
     moved = update(Import).where(Import.id == import_id, Import.state.in_(tuple(of)))
-    return session.scalar(moved.values(**now, **tries, **facts).returning(Import.id)) is not None
+    moved = moved.values(**now, **tries, **facts).returning(Import.id)
+    try:
+        with session.begin_nested():
+            return session.scalar(moved) is not None
+    except IntegrityError:
+        raise Busy(told(session)) from None
 
 
 def lock(session: Session) -> bool:

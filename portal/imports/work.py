@@ -84,7 +84,7 @@ def _read(
         counts, same = compare(session, import_id)
     keep_notes(session, import_id, report.notes)
     found = {"counts": counts, "digest": same, "notes": dict(report.found)}
-    book.move(session, import_id, "ready", of=("reading",), **found)
+    _hand_on(session, import_id, "ready", of="reading", **found)
     progress("comparing", 1, 1)
     return counts
 
@@ -137,7 +137,7 @@ def _carry_out(session: Session, import_id: int, progress: Progress) -> list[int
             reason="" if found.account_id else "command line",
         )
     )
-    book.move(session, import_id, "seating" if seats else "done", of=("applying",))
+    _hand_on(session, import_id, "seating" if seats else "done", of="applying")
     terms = apply.terms(session, import_id)
     book.clear(session, import_id, (ImportPart,) if seats else book.SENT)
     session.execute(BUT_SEATS, {"id": import_id})
@@ -170,6 +170,12 @@ def alone(isolation: str = "READ COMMITTED") -> Iterator[Session]:
         if isinstance(error, DataError | IntegrityError):
             raise failure_of(error) from error
         raise
+
+
+def _hand_on(session: Session, import_id: int, state: str, *, of: str, **facts: object) -> None:
+    """Say what has come of it, unless it was given up meanwhile: then nothing has."""
+    if not book.move(session, import_id, state, of=(of,), **facts):
+        raise book.Gone
 
 
 def _claim(import_id: int, state: str, *, of: str) -> None:

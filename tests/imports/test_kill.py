@@ -4,7 +4,6 @@ import subprocess
 from collections.abc import Callable
 
 import pytest
-from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select, text
 
@@ -12,22 +11,15 @@ from portal.catalog.models import Section
 from portal.db import Sessions, transaction
 from portal.imports import book, run, work
 from portal.imports.options import Options
-from tests.cast import Cast
 from tests.imports.campus import Campus
 from tests.imports.makers import LOST, as_zip, latest, page, send, sent
 from tests.imports.oneroster import School
 from tests.imports.rosters import roster
 from tests.record.processes import running, wait_for
-from tests.web.visitors import browser_of
 
 WORKER = ("worker", "errands")
 HELD = "LOCK TABLE sections IN ACCESS EXCLUSIVE MODE"
 Process = subprocess.Popen[bytes]
-
-
-@pytest.fixture
-def boss(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
-    return browser_of(app, "max")
 
 
 def reading(boss: FlaskClient) -> None:

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from flask import Flask
 from flask.testing import FlaskClient
 from rq import Queue
 from sqlalchemy import text
@@ -16,20 +15,13 @@ from portal.db import Sessions, transaction
 from portal.imports import book, run, work
 from portal.record import fence
 from portal.seats.errors import LedgerUnavailable
-from tests.cast import Cast
 from tests.imports.campus import Campus
 from tests.imports.makers import LOST, as_zip, latest, page, press, send, sent
 from tests.imports.oneroster import School
 from tests.imports.rosters import roster, the_term
 from tests.record.processes import wait_for
-from tests.web.visitors import browser_of
 
 REASON = "5 times a worker has begun with it, and was cut off each time"
-
-
-@pytest.fixture
-def boss(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
-    return browser_of(app, "max")
 
 
 def reading(boss: FlaskClient) -> int:

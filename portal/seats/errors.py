@@ -17,6 +17,10 @@ class KeyReused(Exception):  # noqa: N818
     """The request key was used before for something else."""
 
 
+class Overtaken(Exception):  # noqa: N818
+    """Another request under the key is being decided, or has been meanwhile: this one is not."""
+
+
 class WindowRefused(Exception):  # noqa: N818
     """A change to a window that its state forbids, by `code`, `at` the ledger's time in ms.
 

@@ -15,6 +15,7 @@ from sqlalchemy import func, select, update
 
 from portal import backend as connections
 from portal.backend import backend
+from portal.catalog.models import Term
 from portal.config import Settings
 from portal.db import transaction
 from portal.door import not_ready
@@ -25,6 +26,8 @@ from portal.record.fact import Fact
 from portal.record.fold import logged
 from portal.record.journal import last_seq
 from portal.seats.errors import LedgerUnavailable
+from portal.windows import warmth
+from portal.windows.readiness import readiness
 from tests import cast
 from tests.faults.checker import Pair
 from tests.faults.client import Rush, Student
@@ -34,7 +37,6 @@ from tests.test_up import Up, free_port
 
 Disks = Callable[[Path], AbstractContextManager[None]]
 SECTIONS, SEATS, PLACES = 6, 2, 8
-FRESH = 2.5  # seconds after which every process has read what is offered
 PATIENCE = 120.0
 
 
@@ -87,9 +89,15 @@ class Trial:
             )
             for n in range(SECTIONS)
         ]
-        cast.an_open_window(term)
-        time.sleep(FRESH)
+        self._open(term)
         return Rush(term.id, [section.id for section in sections], self.students)
+
+    def _open(self, term: Term) -> None:
+        """Open its window as any: the ledger is told first, and web processes read ahead."""
+        window = cast.a_coming_window(term)
+        until(lambda: _warm(term.id), "the web processes don't read ahead")
+        cast.open_soon(term, window, 1)
+        until(lambda: backend().ledger.windows(term.id)[0].opens < backend().ledger.now(), "")
 
     def settled(self, term: int) -> bool:
         """Whether the workers have recorded all, and no free seat waits for somebody in line."""
@@ -106,6 +114,13 @@ class Trial:
         with transaction() as session:
             unsent = select(func.count()).where(Outgoing.sent_at.is_(None))
             return not session.scalar(unsent)
+
+
+def _warm(term: int) -> bool:
+    found = readiness(term)
+    wanted = found.wanted if found else 0
+    known = warmth.processes()
+    return bool(wanted and known) and all(each.wish >= wanted for each in known)
 
 
 def log_of(term: int) -> list[Fact]:

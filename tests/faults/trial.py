@@ -21,6 +21,7 @@ from portal.db import transaction
 from portal.door import not_ready
 from portal.embedded.folder import Folder, Run
 from portal.notices.models import Outgoing
+from portal.ops import flags
 from portal.people.models import Account
 from portal.record.fact import Fact
 from portal.record.fold import logged
@@ -58,6 +59,7 @@ class Trial:
     postman: Postman
     students: list[Student] = field(default_factory=list)
     terms: int = 0
+    mails: int = 0  # of the outbox when the rush began
 
     @property
     def clustered(self) -> bool:
@@ -68,6 +70,13 @@ class Trial:
     def folder(self) -> Path:
         """Where its data is."""
         return self.up.var / "cluster" if self.clustered else self.up.var
+
+    @property
+    def run(self) -> Run:
+        """What it has announced to other terminals."""
+        found = Folder(self.folder).own()
+        assert found
+        return found
 
     def family(self, name: str) -> list[psutil.Process]:
         """The processes whose name begins so, each with those that it has started."""
@@ -89,15 +98,20 @@ class Trial:
             )
             for n in range(SECTIONS)
         ]
-        self._open(term)
+        self.mails = max(self.outbox(), default=0)
+        self.postman.mails.clear()
+        window = self._open(term)
+        for student in self.students:
+            student.enter(window)
         return Rush(term.id, [section.id for section in sections], self.students)
 
-    def _open(self, term: Term) -> None:
+    def _open(self, term: Term) -> int:
         """Open its window as any: the ledger is told first, and web processes read ahead."""
         window = cast.a_coming_window(term)
         until(lambda: _warm(term.id), "the web processes don't read ahead")
         cast.open_soon(term, window, 1)
-        until(lambda: backend().ledger.windows(term.id)[0].opens < backend().ledger.now(), "")
+        until(lambda: _opened(term.id), "the window does not open")
+        return window.id
 
     def settled(self, term: int) -> bool:
         """Whether the workers have recorded all, and no free seat waits for somebody in line."""
@@ -109,11 +123,21 @@ class Trial:
         except (RedisError, LedgerUnavailable):
             return False
 
+    def outbox(self) -> list[int]:
+        """The mails that were written since the rush began."""
+        with transaction() as session:
+            return list(session.scalars(select(Outgoing.id).where(Outgoing.id > self.mails)))
+
     def mailed(self) -> bool:
         """Whether every mail that was written has been sent."""
         with transaction() as session:
             unsent = select(func.count()).where(Outgoing.sent_at.is_(None))
             return not session.scalar(unsent)
+
+
+def _opened(term: int) -> bool:
+    [window] = backend().ledger.windows(term)
+    return window.opens <= backend().ledger.now()
 
 
 def _warm(term: int) -> bool:
@@ -146,13 +170,16 @@ def running(what: str, students: int, disks: Disks) -> Iterator[Trial]:
     var = Path(tempfile.mkdtemp(prefix="fairseat-faults-"))
     with a_postman() as postman:
         os.environ |= {
-            "FAIRSEAT_GATE": "0",
+            "FAIRSEAT_GATE": "1",
+            "FAIRSEAT_ROOM": "60000/10000",
+            "FAIRSEAT_CAPTCHA": "off",
             "FAIRSEAT_SMTP": f"smtp://127.0.0.1:{postman.port}",
             "FAIRSEAT_REMINDERS": "",
         }
-        trial = Trial(Up(var, free_port(), what), postman)
+        trial = Trial(Up(var, free_port(), what, var / "said.log"), postman)
         try:
             with disks(trial.folder), _started(trial):
+                _without_limits()
                 trial.students = [_a_student(trial, number) for number in range(students)]
                 yield trial
         finally:
@@ -170,11 +197,20 @@ def _started(trial: Trial) -> Iterator[None]:
 
 
 def _connect(trial: Trial) -> None:
-    run: Run | None = Folder(trial.folder).own()
-    assert run
+    run = trial.run
     os.environ |= {"DATABASE_URL": run.database_url, "REDIS_URL": run.redis_url}
     os.environ["SECRET_KEY"] = "unused: nothing is signed here"
     connections.connect(Settings.read())
+
+
+def _without_limits() -> None:
+    """Six students ask for what hundreds would; nobody else may ask for so much."""
+    by = cast.an_account("max").id
+    with transaction() as session:
+        flags.switch(
+            session, flags.Switching("rate_limits", on=False, version=0, reason="a trial"), by
+        )
+    time.sleep(2 * flags.EVERY)  # every process has read it
 
 
 def _a_student(trial: Trial, number: int) -> Student:

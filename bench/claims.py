@@ -21,9 +21,9 @@ sys.path[:0] = [str(ROOT)]
 from bench import gate, load, portal_on_trial, report, stage, waiters, waits  # noqa: E402
 from bench.stage import cli, patiently, started, web  # noqa: E402
 from portal import create_app  # noqa: E402
-from portal.children import Child  # noqa: E402
 from portal.config import Settings  # noqa: E402
 from portal.record.audit import audit_term  # noqa: E402
+from portal.running.children import Child  # noqa: E402
 
 CONNECTIONS = 64
 CLAIMS_EACH = 3

@@ -25,14 +25,14 @@ from bench.stage import cli, patiently, started, web  # noqa: E402
 from portal import create_app  # noqa: E402
 from portal.backend import backend  # noqa: E402
 from portal.breakers import Breaker, Resting  # noqa: E402
-from portal.children import Child  # noqa: E402
 from portal.config import Settings  # noqa: E402
 from portal.db import transaction  # noqa: E402
-from portal.kept import Kept  # noqa: E402
 from portal.ops import flags  # noqa: E402
 from portal.ops.flags import Switching  # noqa: E402
 from portal.ops.models import Flag  # noqa: E402
-from portal.pools import Pools  # noqa: E402
+from portal.running.children import Child  # noqa: E402
+from portal.running.kept import Kept  # noqa: E402
+from portal.running.pools import Pools  # noqa: E402
 from tests import cast  # noqa: E402
 
 PORT, CONNECTIONS, STUDENTS = 8794, 32, 200
@@ -77,7 +77,7 @@ def claims(trial: Trial) -> float:
 
 def pages(trial: Trial) -> float:
     """Pages of sections a second."""
-    cookies = portal_on_trial.sessions(trial.app, "bench", STUDENTS)
+    cookies = portal_on_trial.cookies(trial.app, "bench", STUDENTS)
     asked = [_get(f"/terms/{trial.term}", each) for each in cookies]
     return load.run(PORT, asked, CONNECTIONS).rate
 

@@ -17,12 +17,15 @@ from portal.catalog.models import Term
 from portal.db import transaction
 from portal.gate import guard, passes
 from portal.gate.passes import STAY, Pass
+from portal.people import sessions
+from portal.people.accounts import Visitor
 from portal.people.models import Account, Student
 from tests import cast
 
 SECTIONS = 200
 SEATS = 30
 CREDIT_LIMIT = 60
+FROM = {"REMOTE_ADDR": "127.0.0.1", "HTTP_USER_AGENT": "bench"}
 
 
 @contextmanager
@@ -69,7 +72,7 @@ def claims(app: Flask, term: int, students: int, each: int, *, turn: bool = True
     return wishes
 
 
-def sessions(app: Flask, named: str, last: int) -> list[str]:
+def cookies(app: Flask, named: str, last: int) -> list[str]:
     """The cookies of the last so many students so named, logged in."""
     return [_browser(app, 0, 0, *known).cookies for known in _students(named)[-last:]]
 
@@ -84,11 +87,8 @@ def _students(named: str = "bench") -> list[tuple[int, int]]:
 def _browser(app: Flask, term: int, window: int, account: int, epoch: int) -> Browser:
     """As a login and the gate would leave it."""
     now = int(time.time())
-    with app.test_request_context():
-        session.permanent = True
-        session["_user_id"] = f"{account}.{epoch}"
-        session["_fresh"] = True
-        session["since"] = now
+    with app.test_request_context(environ_base=FROM):
+        sessions.begin(Visitor(account, "", frozenset({"student"}), None, frozenset(), epoch))
         token = generate_csrf()
         signed = app.session_interface.get_signing_serializer(app).dumps(dict(session))
     held = Pass(account, term, window, now * 1000 + STAY)
@@ -103,7 +103,7 @@ def _request(browser: Browser, section: int, *, turn: bool) -> bytes:
         cookies += f"; {guard.COOKIE}={passes.write(held)}"
     return (
         f"POST /terms/{held.term}/sections/{section}/pick HTTP/1.1\r\n"
-        f"Host: 127.0.0.1\r\nCookie: {cookies}\r\nHX-Request: true\r\n"
+        f"Host: 127.0.0.1\r\nCookie: {cookies}\r\nHX-Request: true\r\nUser-Agent: bench\r\n"
         "Content-Type: application/x-www-form-urlencoded\r\n"
         f"Content-Length: {len(body)}\r\n\r\n{body}"
     ).encode()

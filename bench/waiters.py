@@ -21,11 +21,11 @@ from bench import load, portal_on_trial, stage  # noqa: E402
 from bench.sockets import Pages  # noqa: E402
 from portal import create_app  # noqa: E402
 from portal.backend import backend  # noqa: E402
-from portal.children import Child  # noqa: E402
 from portal.config import Settings  # noqa: E402
 from portal.gate import room, waits  # noqa: E402
 from portal.gate.places import Place  # noqa: E402
 from portal.live import rooms  # noqa: E402
+from portal.running.children import Child  # noqa: E402
 from tests.record.rush import Rush, a_rush  # noqa: E402
 
 PORT = 8794
@@ -70,7 +70,7 @@ def figures(_: int = 0) -> dict[str, float]:
         room.set_limits(hall.term, hall.window, 0, WAITERS, off=False)
         with ThreadPoolExecutor(16) as pool:
             list(pool.map(lambda each: room.enter(hall.term, hall.window, each), hall.students))
-        cookies = portal_on_trial.sessions(app, "rush", PAGES)
+        cookies = portal_on_trial.cookies(app, "rush", PAGES)
         meter = meter_of(web, clock)
         still, message = pushes(hall, cookies, meter)
         a_second, asked = asking(hall, cookies[-POLLS:], meter)

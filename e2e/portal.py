@@ -13,10 +13,10 @@ import psutil
 
 from portal import backend
 from portal.backend import Backend
-from portal.children import Child
 from portal.config import Settings
-from portal.door import not_ready
 from portal.record.audit import audit
+from portal.running.children import Child
+from portal.running.door import not_ready
 
 PATIENCE = 90.0
 AUDITED = 30.0

@@ -6,8 +6,12 @@ from portal.exports import making
 from portal.imports import book
 from portal.imports import run as imports
 from portal.notices import pruning
+from portal.notices.codes import NO_TERM
 from portal.record import answered, lags, runs
 from portal.record import reconcile as reconciling
+from portal.record.wake import wake
+from portal.webhooks import outbox as deliveries
+from portal.webhooks import relay as webhooks
 
 
 def audit(run: int) -> None:
@@ -19,6 +23,12 @@ def reconcile(term: int) -> None:
     """Compare the next part of a term and let go of what is old, as is done every few minutes."""
     reconciling.go_on(term)
     forget()
+
+
+def deliver(_term: int) -> None:
+    """Tell receivers of events, whatever their term, and be called again where there are more."""
+    if webhooks.of_this_process().send_due():
+        wake(NO_TERM, ["deliver"])
 
 
 def work_import(import_id: int) -> None:
@@ -39,3 +49,4 @@ def forget() -> None:
         answered.forget(session)
         lags.forget(session)
         pruning.forget(session, backend().settings.notice_days)
+        deliveries.forget(session, backend().settings.notice_days)

@@ -2,9 +2,12 @@
 
 import os
 from dataclasses import dataclass, field
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
+
+Network = IPv4Network | IPv6Network
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -49,6 +52,8 @@ class Settings:
     oidc: Oidc | None = None
     passwords: bool = True  # whether people may log in by password
     workers: str = ""  # bounds such as "record=2-10@50"; "" = what suits the machine
+    # Networks of ours in which programs may be told of events, besides the public internet.
+    webhook_networks: tuple[Network, ...] = ()
     reconcile: int = 300  # seconds between two parts of the standing comparison
     notice_days: int = 400  # for which notices are kept, and mails that were sent
 
@@ -76,6 +81,7 @@ class Settings:
             captcha=env.get("FAIRSEAT_CAPTCHA") or cls.captcha,
             captcha_cost=int(env.get("FAIRSEAT_CAPTCHA_COST") or cls.captcha_cost),
             oidc=_oidc(),
+            webhook_networks=_networks(env.get("FAIRSEAT_WEBHOOK_NETWORKS", "")),
             reconcile=int(env.get("FAIRSEAT_RECONCILE") or cls.reconcile),
             notice_days=int(env.get("FAIRSEAT_NOTICE_DAYS") or cls.notice_days),
             passwords=env.get("FAIRSEAT_PASSWORDS", "1") != "0",
@@ -132,6 +138,14 @@ def _hosts(text: str) -> tuple[str, ...]:
 
 def _bracketed(host: str) -> str:
     return f"[{host}]" if ":" in host else host
+
+
+def _networks(text: str) -> tuple[Network, ...]:
+    """The networks in a list such as `10.20.0.0/16,fd00::/8`; raises SettingsError."""
+    try:
+        return tuple(ip_network(each.strip()) for each in text.split(",") if each.strip())
+    except ValueError as error:
+        raise SettingsError(f"FAIRSEAT_WEBHOOK_NETWORKS: {error}.") from error
 
 
 def _minutes(text: str) -> tuple[int, ...]:

@@ -4,13 +4,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from functools import cache
 
+from babel import Locale
 from flask import Flask, Response, g, has_app_context, has_request_context, request, session
-from flask_babel import Babel, force_locale
+from flask_babel import Babel
 from flask_login import current_user
 from sqlalchemy.exc import SQLAlchemyError
 
+from portal import words
 from portal.config import ROOT
-from portal.words import ENGLISH, reader
+from portal.words import ENGLISH, TEXTS, read_by, reader
 
 NAMES = {"en": "English", "es": "Español"}  # each in its own words
 KEPT_AS = "language"  # in the session: what was chosen in this browser
@@ -21,16 +23,17 @@ babel = Babel()
 def start(app: Flask) -> None:
     """Choose a language for each request, and say with each page which it was."""
     app.config["BABEL_DEFAULT_LOCALE"] = str(ENGLISH)
-    app.config["BABEL_TRANSLATION_DIRECTORIES"] = str(ROOT / "portal" / "translations")
+    app.config["BABEL_TRANSLATION_DIRECTORIES"] = str(TEXTS)
     babel.init_app(app, locale_selector=_chosen)
+    words.start(app)
     app.after_request(_tell)
 
 
 @contextmanager
 def speaking(language: str) -> Iterator[None]:
     """A block whose texts are in one language, in processes without pages too; "" is English."""
-    locale = language if language in NAMES else ENGLISH
-    with nullcontext() if has_app_context() else _speaker().app_context(), force_locale(locale):
+    locale = Locale(language) if language in NAMES else ENGLISH
+    with nullcontext() if has_app_context() else _speaker().app_context(), read_by(locale):
         yield
 
 

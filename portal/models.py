@@ -13,6 +13,7 @@ from portal.record import models as record
 from portal.reports import models as reports
 from portal.requests import models as requests
 from portal.schedule import models as schedule
+from portal.webhooks import models as webhooks
 from portal.windows import models as windows
 
 __all__ = [
@@ -29,5 +30,6 @@ __all__ = [
     "requests",
     "schedule",
     "section_news",
+    "webhooks",
     "windows",
 ]

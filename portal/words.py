@@ -1,24 +1,92 @@
 """Texts that people read, in the language of whoever reads them: `_`, `_n`; unread yet, `_l`, `_k`.
 
 Placeholders are named, as in `_("Place %(place)s of %(size)s", place=2, size=9)`.
+
+Flask-Babel knows whose language is which. It would be asked for it, and for where its texts are,
+at each of the dozens of texts of a page: here once for a request.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
 
 import flask_babel
 from babel import Locale
-from flask_babel import get_locale
+from babel.support import NullTranslations, Translations
+from flask import Flask, g, has_app_context
+from flask_babel import force_locale, get_locale
+from jinja2 import pass_eval_context
+from jinja2.nodes import EvalContext
+from markupsafe import Markup
 
-__all__ = ["ENGLISH", "_", "_k", "_l", "_n", "reader"]
+from portal.config import ROOT
+
+__all__ = ["ENGLISH", "TEXTS", "_", "_k", "_l", "_n", "read_by", "reader", "start"]
 
 ENGLISH = Locale("en")
+TEXTS = ROOT / "portal" / "translations"
 
-_: Callable[..., str] = flask_babel.gettext
-_n: Callable[..., str] = flask_babel.ngettext
+
+def _(text: str, /, **facts: object) -> str:
+    """The text with the facts in their places."""
+    found: str = _texts(reader().language).ugettext(text)
+    return found % facts if facts else found
+
+
+def _n(one: str, many: str, num: int, /, **facts: object) -> str:
+    """The text for so many, which `num` tells."""
+    found: str = _texts(reader().language).ungettext(one, many, num)
+    return found % {"num": num, **facts}
+
+
 _l: Callable[..., str] = flask_babel.lazy_gettext  # a text that is looked up when it is shown
 _k: Callable[[str], str] = str  # one that is kept as it stands, for `_` to look up by then
 
 
 def reader() -> Locale:
     """The language of whoever reads what is being made; English where nobody is known to."""
-    return get_locale() or ENGLISH
+    if not has_app_context():
+        return ENGLISH
+    found: Locale | None = g.get("reader")
+    if found is None:
+        found = g.reader = get_locale() or ENGLISH
+    return found
+
+
+@contextmanager
+def read_by(locale: Locale) -> Iterator[None]:
+    """A block of an app's context whose reader has that language."""
+    before, g.reader = g.get("reader"), locale
+    try:
+        with force_locale(locale):
+            yield
+    finally:
+        g.reader = before
+
+
+def start(app: Flask) -> None:
+    """Give templates `_` and `ngettext`; to be started after Flask-Babel, whose they replace."""
+    app.jinja_env.globals.update(_=_shown, gettext=_shown, ngettext=_shown_of)
+
+
+@pass_eval_context
+def _shown(page: EvalContext, text: str, /, **facts: object) -> str:
+    return _filled(page, _texts(reader().language).ugettext(text), facts)
+
+
+@pass_eval_context
+def _shown_of(page: EvalContext, one: str, many: str, num: int, /, **facts: object) -> str:
+    found = _texts(reader().language).ungettext(one, many, num)
+    return _filled(page, found, {"num": num, **facts})
+
+
+def _filled(page: EvalContext, text: str, facts: dict[str, Any]) -> str:
+    # As Jinja's own: a "%" is written twice, whether there are facts or not.
+    shown = Markup(text) if page.autoescape else text  # noqa: S704 - translators are trusted
+    return shown % facts if "%" in text else shown
+
+
+@cache
+def _texts(language: str) -> NullTranslations:
+    return Translations.load(TEXTS, [language])

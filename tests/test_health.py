@@ -14,10 +14,10 @@ import pytest
 from flask.testing import FlaskClient
 
 from portal.backend import Backend
-from portal.children import Child
 from portal.embedded import Servers, postgres, valkey
 from portal.ops import crew, health
 from portal.record.drain import drain
+from portal.running.children import Child
 from portal.seats.ledger import prefix
 from tests import cast
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from portal.children import Child
-from portal.kept import Kept
+from portal.running.children import Child
+from portal.running.kept import Kept
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ import psycopg2
 import pytest
 from redis import Redis
 
-from portal.door import not_ready
 from portal.embedded.folder import Folder, Run
+from portal.running.door import not_ready
 
 pytestmark = pytest.mark.xdist_group("up")
 FAIRSEAT = [sys.executable, "-m", "portal.cli"]

@@ -6,7 +6,7 @@ from sqlalchemy.orm import Session
 
 from portal.access import requires, visitor
 from portal.admin.reasons import read_reason
-from portal.admin.records import searched
+from portal.admin.students.record import searched
 from portal.admin.times import Reading
 from portal.catalog.board import Card, board
 from portal.catalog.terms import live_terms

@@ -7,8 +7,8 @@ from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from portal.access import requires
-from portal.admin.ready import Ready, ready
-from portal.admin.timeline import Timeline, timeline
+from portal.admin.windows.ready import Ready, ready
+from portal.admin.windows.timeline import Timeline, timeline
 from portal.backend import backend
 from portal.catalog.models import Term
 from portal.catalog.terms import live_terms

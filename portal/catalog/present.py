@@ -69,12 +69,17 @@ def dates(first: date, last: date, term: tuple[date, date]) -> str:
 
 def number(amount: Decimal | int) -> str:
     """`4`, `1.5`, `1,250`: without needless zeros."""
-    return format_decimal(amount, locale=reader())
+    return _number(amount, reader())
 
 
 def credit_words(least: Decimal, most: Decimal) -> str:
     """`1 credit`, `4 credits`, `1–15 credits`."""
     return _credit_words(least, most, reader())
+
+
+@lru_cache(maxsize=4096)
+def _number(amount: Decimal | int, locale: Locale) -> str:
+    return format_decimal(amount, locale=locale)
 
 
 @lru_cache(maxsize=1024)

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from portal.people import newcomers
-from portal.surroundings import connected
+from portal.running.surroundings import connected
 
 
 @click.command("account")

@@ -7,7 +7,7 @@ import click
 from portal.record.audit import audit
 from portal.record.explain import explain
 from portal.record.terms import named
-from portal.surroundings import connected
+from portal.running.surroundings import connected
 
 KINDS = "section", "student"
 

@@ -9,8 +9,8 @@ from portal.record.audit import catch_up
 from portal.record.journal import JournalGap
 from portal.record.project import UnknownEvent
 from portal.record.terms import named
+from portal.running.surroundings import connected
 from portal.seats.errors import LedgerUnavailable
-from portal.surroundings import connected
 
 BEHIND = "What {} has decided can't all be recorded yet, so it can't be copied: {}"
 

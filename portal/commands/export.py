@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from portal.exports.oneroster import write_oneroster
-from portal.surroundings import connected
+from portal.running.surroundings import connected
 
 
 @click.command("export")

@@ -25,8 +25,8 @@ from portal.imports.kinds import KINDS
 from portal.imports.options import LAYOUTS, Options
 from portal.imports.report import Report
 from portal.imports.run import Imported, import_files
+from portal.running.surroundings import connected
 from portal.seats.errors import LedgerUnavailable
-from portal.surroundings import connected
 
 AWAY = (
     "The ledger is away. All is stored but the seats of students: the clock has them given once it"

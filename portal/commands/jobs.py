@@ -4,7 +4,7 @@ import click
 
 from portal.commands.noting import note
 from portal.ops import dead
-from portal.surroundings import connected
+from portal.running.surroundings import connected
 
 
 @click.command("jobs")

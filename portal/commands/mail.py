@@ -7,7 +7,7 @@ from portal.db import transaction
 from portal.notices import outbox
 from portal.notices.codes import NO_TERM
 from portal.record.wake import wake
-from portal.surroundings import connected
+from portal.running.surroundings import connected
 
 
 @click.command("mail")

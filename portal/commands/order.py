@@ -5,7 +5,7 @@ import requests
 
 from portal.gate import order
 from portal.gate.order import Order
-from portal.surroundings import connected
+from portal.running.surroundings import connected
 
 PATIENCE_SECONDS = 30
 

@@ -8,8 +8,8 @@ import click
 from portal.backend import backend
 from portal.people import overrides
 from portal.people.overrides import OverrideRefusedError, Whom
+from portal.running.surroundings import connected
 from portal.seats.rules import WAIVABLE
-from portal.surroundings import connected
 
 
 @click.command("override")

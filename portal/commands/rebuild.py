@@ -9,7 +9,7 @@ from portal.record.differences import Difference
 from portal.record.rebuild import LogDamaged, rebuild
 from portal.record.restore import Plan
 from portal.record.terms import named
-from portal.surroundings import connected
+from portal.running.surroundings import connected
 
 SIDES = "ledger", "read_model", "log"
 SHOWN = 20  # differences that are printed

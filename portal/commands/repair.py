@@ -13,7 +13,7 @@ from portal.record.audit import audit_term
 from portal.record.mending import Cure, cure
 from portal.record.rebuild import rebuild
 from portal.record.restore import restore
-from portal.surroundings import connected
+from portal.running.surroundings import connected
 
 ALTERED = (
     "The event log of {} was altered or has lost events, and all else follows from it. Bring these"

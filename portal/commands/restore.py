@@ -14,8 +14,8 @@ from portal.ops import backup, schema
 from portal.record import restore
 from portal.record.rebuild import LogDamaged
 from portal.record.terms import named
+from portal.running.surroundings import connected
 from portal.seats.library import prefix
-from portal.surroundings import connected
 
 BUSY = (
     "The portal runs: {} connections of its own to the database. Stop its web nodes, workers and"

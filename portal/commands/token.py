@@ -3,7 +3,7 @@
 import click
 
 from portal.people import keys
-from portal.surroundings import connected
+from portal.running.surroundings import connected
 
 
 @click.command("token")

@@ -4,13 +4,13 @@ import os
 
 import click
 
-from portal import crews
 from portal.config import var_folder
-from portal.door import UpError
 from portal.embedded import Servers
 from portal.embedded.folder import Folder
-from portal.supervisor import supervise
-from portal.surroundings import TROUBLES
+from portal.running import crews
+from portal.running.door import UpError
+from portal.running.supervisor import supervise
+from portal.running.surroundings import TROUBLES
 
 
 @click.command("up")

@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from portal.children import Child
 from portal.embedded import postgres, valkey
 from portal.embedded.folder import Folder
+from portal.running.children import Child
 
 LONGEST_SOCKET_FOLDER = 107 - len("/.s.PGSQL.5432.lock")
 PATIENCE = 60.0

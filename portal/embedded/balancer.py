@@ -6,8 +6,8 @@ import signal
 from collections.abc import Mapping
 from pathlib import Path
 
-from portal.children import Child
 from portal.embedded.postgres import NotRunnableError
+from portal.running.children import Child
 
 MISSING = (
     "HAProxy, which stands before the web nodes of `fairseat cluster`, is not installed."

@@ -3,9 +3,9 @@
 import time
 from pathlib import Path
 
-from portal.children import Child
 from portal.embedded import PATIENCE, Servers, StartError, sentinels
 from portal.embedded.sentinels import Topology
+from portal.running.children import Child
 
 
 class ClusterServers(Servers):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psycopg2
 
-from portal.children import Child
+from portal.running.children import Child
 
 USER = DATABASE = "fairseat"
 HASTY = ("fsync=off", "synchronous_commit=off", "full_page_writes=off")

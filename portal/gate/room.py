@@ -15,9 +15,11 @@ from portal.gate.places import Place, Room, place_of, room_of
 from portal.ops import flags
 from portal.seats import replicas
 from portal.seats.errors import LedgerSilent, LedgerUnavailable
-from portal.seats.library import Library, prefix, reached
+from portal.seats.library import Library, joined, prefix, reached
 
-CODE = Path(__file__).with_suffix(".lua").read_text(encoding="utf-8")
+# In this order, as each knows those before it.
+PARTS = ("room", "places", "calling", "doors")
+CODE = joined(Path(__file__).with_name("functions"), PARTS)
 # The numbers that the room goes by, such as PATIENCE: most are ms.
 RULE = re.compile(r"^local ([A-Z]+) = (\d+)", re.MULTILINE)
 RULES = {name: int(number) for name, number in RULE.findall(CODE)}

@@ -121,6 +121,11 @@ KINDS: dict[str, Kind] = {
         _l("The student can’t be put into the section."),
         _l("Mend what stands in the way, or put students in past rules and capacity."),
     ),
+    "stays": Kind(
+        Action.REFUSED,
+        _l("The student stays in this section: the change to another of the course is refused."),
+        _l("Look at the row of the other section, which says why."),
+    ),
     "seat_late": Kind(
         Action.REFUSED,
         _l("When its turn came, the seat could not be given or taken any more."),

@@ -78,6 +78,8 @@ class ImportRow(Base):
     removes: Mapped[bool] = mapped_column(Boolean)
     file: Mapped[str] = mapped_column(Text)
     line: Mapped[int] = mapped_column(Integer)  # 0 = it follows from other rows
+    # Of an addition and a removal that are a change of section: the id of the other one.
+    pair: Mapped[int | None] = mapped_column(BigInteger)
 
 
 class ImportChange(Base):

@@ -41,9 +41,11 @@ def first_notes(session: Session, import_id: int, most: int) -> list[Note]:
     return [_note(row) for row in session.scalars(ordered.limit(most))]
 
 
-def notes_of(session: Session, import_id: int, kind: str) -> list[Note]:
-    """All notes of a kind."""
-    found = select(ImportNote).where(ImportNote.import_id == import_id, ImportNote.kind == kind)
+def notes_since(session: Session, import_id: int, position: int) -> list[Note]:
+    """All notes from that position on."""
+    found = select(ImportNote).where(
+        ImportNote.import_id == import_id, ImportNote.position >= position
+    )
     return [_note(row) for row in session.scalars(found.order_by(ImportNote.position))]
 
 

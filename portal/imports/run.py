@@ -18,8 +18,8 @@ from portal.imports.models import Import
 from portal.imports.options import Options
 from portal.imports.progress import Teller
 from portal.imports.report import Report
-from portal.imports.reporting import notes_of
-from portal.imports.seating.deed import LATE, seat
+from portal.imports.reporting import notes_since
+from portal.imports.seating.deed import seat
 from portal.imports.semester.records import name_of
 from portal.imports.sources import Source, source_of
 from portal.imports.tables import Progress
@@ -128,7 +128,7 @@ def _import(
     done = Imported(import_id, counts, terms, tell_ledger(terms), listeners)
     give_seats(import_id, progress)
     with transaction() as session:
-        for note in notes_of(session, import_id, LATE):
+        for note in notes_since(session, import_id, len(report.notes)):
             report.add(note)
     return done
 

@@ -20,6 +20,7 @@ from portal.imports.oneroster.records import stage_oneroster
 from portal.imports.options import Options
 from portal.imports.report import Report
 from portal.imports.reporting import keep_notes
+from portal.imports.seating import pairs
 from portal.imports.seating.rehearsal import Refused, refused, rehearse
 from portal.imports.semester.records import stage_semester
 from portal.imports.settle import open_classes, settle
@@ -76,6 +77,7 @@ def _read(
     if options.past:
         open_classes(session, import_id)
     counts, same = compare(session, import_id)
+    pairs.pair(session, import_id, counts)
     if moved(counts.get(SEATS, {})) and _leave_out(
         session, rehearse(session, import_id, counts, past=options.past), report
     ):

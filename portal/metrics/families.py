@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from prometheus_client.core import GaugeMetricFamily, Metric
 
 from portal.admin.operations.figures import Figures, Jobs, TermNow, look
-from portal.admin.operations.fuses import fuses
+from portal.admin.operations.fuses import fuses, of_webhooks
 from portal.metrics import stores
 from portal.ops import flags
 
@@ -65,7 +65,7 @@ def _rooms(terms: Sequence[TermNow]) -> Iterable[Metric]:
 
 def _parts(figures: Figures) -> Iterable[Metric]:
     breakers = _labelled("fairseat_breaker_state", "0 closed, 1 half-open, 2 open", "part")
-    for fuse in fuses(figures):
+    for fuse in [*fuses(figures), *of_webhooks(figures)]:
         breakers.add_metric([fuse.part], STATES[fuse.state])
     switched = _labelled("fairseat_flag_on", "Whether a part is switched on", "part")
     for name in flags.NAMES:

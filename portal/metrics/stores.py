@@ -21,6 +21,7 @@ from portal.notices.models import Outgoing
 from portal.ops.models import AuditRun
 from portal.record.journal import last_seq
 from portal.record.models import Checkpoint
+from portal.webhooks import outbox as webhooks
 
 IN_SYNC = 10  # seconds since a replica was heard of
 
@@ -38,14 +39,24 @@ def remembered(terms: Sequence[Term], *, ledger: bool) -> Iterator[Metric]:
         due = session.scalar(select(func.count()).select_from(Outgoing).where(*outbox.DUE)) or 0
         first = outbox.first_due(session)
         dead = outbox.number_dead(session)
+        untold, untold_since = webhooks.number_dead(session), webhooks.first_due(session)
         audits = _audits(session)
     yield from audits
-    waited = (datetime.now(UTC) - first).total_seconds() if first else 0.0
     yield GaugeMetricFamily("fairseat_mails_due", "Mails that are to be sent", value=due)
-    yield GaugeMetricFamily("fairseat_mails_oldest_seconds", "Since when", value=max(0.0, waited))
+    yield GaugeMetricFamily("fairseat_mails_oldest_seconds", "Since when", value=_since(first))
     yield GaugeMetricFamily("fairseat_mails_dead", "Mails that were given up", value=dead)
+    yield GaugeMetricFamily("fairseat_webhooks_dead", "Deliveries given up", value=untold)
+    yield GaugeMetricFamily(
+        "fairseat_webhooks_oldest_seconds",
+        "Since when an event has been due to a receiver",
+        value=_since(untold_since),
+    )
     if ledger:
         yield from _behind(terms, checkpoints)
+
+
+def _since(first: datetime | None) -> float:
+    return max(0.0, (datetime.now(UTC) - first).total_seconds()) if first else 0.0
 
 
 def _audits(session: Session) -> Iterable[Metric]:

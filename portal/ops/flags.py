@@ -29,6 +29,7 @@ NAMES = (
     "live_push",
     "mail",
     "mail_breaker",
+    "webhooks",
     "provider_breaker",
     "autoscaling",
     "bulkheads",

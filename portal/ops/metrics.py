@@ -32,6 +32,7 @@ JOB_TIME = Histogram("fairseat_job_seconds", "Time that a job takes", ["queue"],
 EVENT_LAG = Histogram(
     "fairseat_event_lag_seconds", "Time from a decision until it is recorded", buckets=LATER
 )
+WEBHOOKS = Counter("fairseat_webhooks", "Tries to tell receivers of events", ["outcome"])
 MAILS = Counter("fairseat_mails", "Mails sent, put off or given up", ["outcome"])
 
 

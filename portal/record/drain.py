@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from psycopg2.errors import LockNotAvailable
 from redis.exceptions import RedisError
-from sqlalchemy import select, text, update
+from sqlalchemy import event, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
@@ -17,6 +17,7 @@ from sqlalchemy.sql import func
 
 from portal.backend import backend
 from portal.db import transaction
+from portal.notices.codes import NO_TERM
 from portal.notices.follow import follow
 from portal.ops import metrics
 from portal.record import answered, fold, journal, lags, tables, trail
@@ -26,6 +27,7 @@ from portal.record.models import Checkpoint
 from portal.record.project import UnknownEvent, apply
 from portal.record.wake import wake
 from portal.seats.library import prefix
+from portal.webhooks import outbox
 
 BATCH = 2000
 LONGEST = 10.0  # seconds
@@ -105,6 +107,7 @@ def _record(session: Session, term: int, after: int, facts: Sequence[Fact]) -> N
     tables.write(session, term, state, after)
     follow(session, term, facts)
     trail.note(session, term, facts)
+    _tell_receivers(session, term, facts)
     answered.keep(session, backend().redis, term, facts)
     lags.note(session, term, facts)
     session.execute(
@@ -112,6 +115,12 @@ def _record(session: Session, term: int, after: int, facts: Sequence[Fact]) -> N
         .where(Checkpoint.term_id == term)
         .values(seq=facts[-1].seq, moved_at=func.now())
     )
+
+
+def _tell_receivers(session: Session, term: int, facts: Sequence[Fact]) -> None:
+    """Have webhooks tell of what is logged, once the transaction has held."""
+    if outbox.follow(session, term, facts[0].seq, facts[-1].seq):
+        event.listen(session, "after_commit", lambda _: wake(NO_TERM, ["deliver"]), once=True)
 
 
 def _log(term: int, facts: Sequence[Fact]) -> None:

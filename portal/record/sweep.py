@@ -10,6 +10,7 @@ from sqlalchemy import func, select
 from portal.backend import backend
 from portal.catalog.models import Section, Term
 from portal.db import transaction
+from portal.notices.codes import NO_TERM
 from portal.notices.due import due
 from portal.record import fence, reconcile
 from portal.record.fact import milliseconds, moment
@@ -18,6 +19,7 @@ from portal.record.reconsider import Chance, chances, give
 from portal.record.wake import wake
 from portal.reports.due import unreported
 from portal.seats.library import prefix, reached
+from portal.webhooks import outbox
 from portal.windows.readiness import Wish, opening
 
 PATIENCE = 5.0  # seconds until a worker whose work has not moved is called again
@@ -60,6 +62,7 @@ class Sweeper:
     terms: list[LiveTerm] = field(default_factory=list)
     news: dict[int, int] = field(default_factory=dict)  # terms with notices to make or mails due
     unlike: list[int] = field(default_factory=list)  # terms to be compared
+    untold: datetime | None = None  # since when an event has been due to a webhook
     chances: list[Chance] = field(default_factory=list)  # read after the terms
     calls: dict[tuple[int, str], tuple[int, float]] = field(default_factory=dict)  # why, when
 
@@ -70,6 +73,7 @@ class Sweeper:
         self.news = due([term.id for term in self.terms])
         with transaction() as session:
             self.unlike = reconcile.due(session)
+            self.untold = outbox.first_due(session)
 
     def turn(self) -> None:
         """Let the ledger tell of windows that have opened or closed."""
@@ -84,34 +88,36 @@ class Sweeper:
                 _fence(term, standing)
             elif not standing.fenced:
                 self._call_to(term, standing)
+        if self.untold:
+            self._call(NO_TERM, "deliver", milliseconds(self.untold))
 
     def _call_to(self, term: LiveTerm, standing: Standing) -> None:
         if standing.seq > term.recorded:
-            self._call(term, "record", term.recorded)
+            self._call(term.id, "record", term.recorded)
         else:  # else what is not recorded yet may be that they were asked
             self._ask_again(term)
         if standing.vacant:
-            self._call(term, "promote", standing.seq)
+            self._call(term.id, "promote", standing.seq)
         if term.id in self.news:
-            self._call(term, "notify", self.news[term.id])
+            self._call(term.id, "notify", self.news[term.id])
         if term.id in self.unlike:
-            self._call(term, "reconcile", 0)
+            self._call(term.id, "reconcile", 0)
         unready = standing.sections < term.sections or not term.wish.met_by(standing.ready)
         if unready or term.ended:
             why = term.version + term.wish.opening + term.ended
-            self._call(term, "maintain", why)
+            self._call(term.id, "maintain", why)
 
     def _ask_again(self, term: LiveTerm) -> None:
         for chance in self.chances:
             if chance.term == term.id:
                 give(chance)
 
-    def _call(self, term: LiveTerm, worker: str, why: int) -> None:
+    def _call(self, term: int, worker: str, why: int) -> None:
         """Call a worker, but one that could change nothing the last time only now and then."""
-        before, when = self.calls.get((term.id, worker), (-1, 0.0))
+        before, when = self.calls.get((term, worker), (-1, 0.0))
         if why != before or monotonic() - when > PATIENCE:
-            self.calls[term.id, worker] = why, monotonic()
-            wake(term.id, [worker])
+            self.calls[term, worker] = why, monotonic()
+            wake(term, [worker])
 
 
 def _fence(term: LiveTerm, standing: Standing) -> None:

@@ -21,8 +21,9 @@ JOBS = {
     "maintain": "jobs.maintain.maintain",
     "notify": "jobs.notify.notify",
     "reconcile": "jobs.errands.reconcile",
+    "deliver": "jobs.errands.deliver",
 }
-QUEUES = {"reconcile": "errands"}  # where it is not named as the worker
+QUEUES = {"reconcile": "errands", "deliver": "errands"}  # where it is not named as the worker
 LONGEST = 60  # seconds that a job may take; the clock calls again where more is left
 REST = 60  # seconds for which a term is left alone once a job about it has been given up
 

@@ -87,6 +87,11 @@ class Many:
     by: int | None  # the account; None = nobody at a page
     correlation: str
 
+    @property
+    def actor(self) -> str:
+        """As events name who acted."""
+        return "system" if self.by is None else f"account:{self.by}"
+
 
 def adjust_all(many: Many, people: Mapping[int, Profile]) -> list[Answer]:
     """Let the ledger decide each of many changes, in one round trip; answers in their order.
@@ -99,10 +104,28 @@ def adjust_all(many: Many, people: Mapping[int, Profile]) -> list[Answer]:
         asked,
         overrides=many.overrides,
         reason=many.why,
-        actor="system" if many.by is None else f"account:{many.by}",
+        actor=many.actor,
         correlation=many.correlation,
     )
     wake(many.term, sorted({worker for answer in answers for worker in answer.wake}))
+    return answers
+
+
+def exchange(ring: Many, people: Mapping[int, Profile]) -> tuple[Answer, ...]:
+    """Let the ledger do a ring of moves in one step, each into the seat that the next one leaves.
+
+    All or none; answers in their order, under the key of the first. Raises KeyReused and NoRing.
+    """
+    answers = backend().ledger.exchange(
+        ring.term,
+        [_asked(each, people[each.student]) for each in ring.changes.values()],
+        overrides=ring.overrides,
+        reason=ring.why,
+        request=next(iter(ring.changes)),
+        actor=ring.actor,
+        correlation=ring.correlation,
+    )
+    wake(ring.term, answers[0].wake)
     return answers
 
 

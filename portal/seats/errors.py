@@ -21,6 +21,10 @@ class Overtaken(Exception):  # noqa: N818
     """Another request under the key is being decided, or has been meanwhile: this one is not."""
 
 
+class NoRing(Exception):  # noqa: N818  the caller's mistake, or a pool that has changed
+    """Moves that should make a ring make none: one leaves no seat to the one before it."""
+
+
 class WindowRefused(Exception):  # noqa: N818
     """A change to a window that its state forbids, by `code`, `at` the ledger's time in ms.
 

@@ -57,6 +57,33 @@ class LedgerByHand:
         asked = [as_payload(each) | common | {"request": key} for key, each in changes.items()]
         return [replies.answer(each) for each in self.library.ask_all("adjust", term, asked)]
 
+    def exchange(
+        self,
+        term: int,
+        ring: Sequence[ByHand],
+        *,
+        overrides: Sequence[str],
+        reason: str,
+        request: str | None,
+        actor: str,
+        correlation: str,
+    ) -> tuple[Answer, ...]:
+        """Moves, each into the seat that the next one leaves, the last into the first one's.
+
+        All of them in one step, or none: then those in whose way something stands say what. The
+        key is the first student's. Raises KeyReused, and NoRing, also for more than 100.
+        """
+        payload = {
+            "moves": [as_payload(each) for each in ring],
+            "student": ring[0].student,
+            "overrides": sorted(set(overrides)) or None,
+            "reason": reason,
+            "request": request,
+            "actor": actor,
+            "correlation": correlation,
+        }
+        return replies.exchange(self.library.ask("exchange", term, payload, again=bool(request)))
+
     def preview(self, term: int, change: ByHand) -> tuple[Reason, ...]:
         """Everything that stands in the way of `adjust` as things are; changes nothing."""
         found = self.library.read("preview", term, as_payload(change))

@@ -35,16 +35,24 @@ PARTS = (
     "wishes",
     "selections",
     "by_hand",
+    "exchange",
     "offer",
     "doors",
 )
-CODE = "\n".join((FUNCTIONS / f"{part}.lua").read_text(encoding="utf-8") for part in PARTS)
 LOST = (LostConnection, LateReply)  # no answer came
 AWAY = (*LOST, ReadOnlyError, OutOfMemoryError, ClusterError)
 # Alone, or as the error of a command in a pipeline.
 CANNOT_WRITE = re.compile(r"(?:^|caused error: )(?:NOREPLICAS|MISCONF|MASTERDOWN|FENCED)\b")
 
 Reply = TypeVar("Reply")
+
+
+def joined(folder: Path, parts: Sequence[str]) -> str:
+    """A library's files as the one text that a server loads."""
+    return "\n".join((folder / f"{part}.lua").read_text(encoding="utf-8") for part in parts)
+
+
+CODE = joined(FUNCTIONS, PARTS)
 
 
 def prefix(term: int) -> str:

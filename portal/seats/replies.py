@@ -19,7 +19,7 @@ from portal.seats.answers import (
     Waiting,
     WindowView,
 )
-from portal.seats.errors import KeyReused, LedgerBehind, Overtaken, WindowRefused
+from portal.seats.errors import KeyReused, LedgerBehind, NoRing, Overtaken, WindowRefused
 
 Reply = dict[str, Any]
 
@@ -68,6 +68,16 @@ def answer(reply: Reply) -> Answer:
         wake=tuple(reply.get("wake", ())),
         given_up=reply.get("given_up", 0),
     )
+
+
+def exchange(reply: Reply) -> tuple[Answer, ...]:
+    """A decision on a ring of moves, an answer for each; raises KeyReused and NoRing."""
+    if reply.get("error") == "no_ring":
+        raise NoRing
+    if "error" in reply:
+        raise KeyReused(reply["error"])
+    wake, replayed = tuple(reply.get("wake", ())), reply.get("replayed", False)
+    return tuple(replace(answer(each), wake=wake, replayed=replayed) for each in reply["answers"])
 
 
 def reasons(rows: list[Reply] | None) -> tuple[Reason, ...]:

@@ -2,18 +2,18 @@
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import Any
 
 from babel import Locale
-from flask import current_app
 from markupsafe import Markup
 
+from portal.catalog.board import Card
 from portal.gate import wording
-from portal.seats.answers import Reason, Seats
+from portal.seats.answers import Held, Reason, Seats
 from portal.seats.case import Case, Step, amount, credits_in_words
 from portal.seats.reasons import Told, told
 from portal.student import kept
 from portal.student.chances import chances
+from portal.student.drawing import drawn
 from portal.student.line import Line
 from portal.student.scene import Scene
 from portal.windows import countdown
@@ -41,36 +41,38 @@ def act(scene: Scene, section: int) -> Markup:
 def banner(line: Line) -> Markup:
     """The phase of the selection and its countdown, or one's number in line, id banner."""
     words = wording.words() if line.kind == "waiting" else countdown.words()
-    return _drawn("banner", scene=line.scene, line=line, words=words, wording=wording)
+    return drawn("fragments/banner.html", scene=line.scene, line=line, words=words, wording=wording)
 
 
 def gate(line: Line) -> Markup:
     """What there is to know and to do about the line below the banner, id gate."""
-    return _drawn("gate", scene=line.scene, line=line, wording=wording)
+    return drawn("fragments/gate.html", scene=line.scene, line=line, wording=wording)
 
 
 def mine(scene: Scene) -> Markup:
     """My selections and my waitlists, ids mine and place-<section>."""
     cases = {section: scene.case(scene.board.card(section)) for section in scene.sections}
+    canceled = _canceled(cases)
     passed = {
         place.section: told(place.reasons, scene.case_in_line(place.section))
         for place in scene.standing.waiting
     }
-    return _drawn(
-        "mine",
+    return drawn(
+        "fragments/mine.html",
         scene=scene,
         points=amount,
         amount=credits_in_words,
         cases=cases,
         passed=passed,
-        canceled=_canceled(cases),
+        canceled=canceled,
+        seats=[_mine(scene, held, canceled.get(held.section)) for held in scene.held.values()],
         chances=chances(scene),
     )
 
 
 def bar(scene: Scene) -> Markup:
     """The sum of my selections, for phones, id mine-bar."""
-    return _drawn("bar", scene=scene, points=amount)
+    return drawn("fragments/bar.html", scene=scene, points=amount)
 
 
 def out_of_band(fragment: Markup) -> Markup:
@@ -98,12 +100,12 @@ def toast(  # noqa: PLR0913  each has a default that most keep
     News about a section replaces what was said about the same one before.
     """
     facts = {"title": title, "text": text, "tone": tone, "brief": brief, "about": about}
-    return _drawn("toast", **facts, steps=tuple(steps))
+    return drawn("fragments/toast.html", **facts, steps=tuple(steps))
 
 
 @lru_cache(maxsize=20_000)
 def _seats(counts: Seats, _language: Locale) -> Markup:
-    return _drawn("seats", seats=counts)
+    return drawn("fragments/seats.html", seats=counts)
 
 
 def _has_kept(scene: Scene, section: int) -> bool:
@@ -122,7 +124,42 @@ def _act(  # noqa: PLR0913, PLR0917 - what the fragment shows
     _language: Locale,
 ) -> Markup:
     facts = {"section": section, "name": name, "state": state, "opening": opening, "mine": mine}
-    return _drawn("act", term=term, **facts)
+    return drawn("fragments/act.html", term=term, **facts)
+
+
+def _mine(scene: Scene, held: Held, canceled: Told | None) -> Markup:
+    """A seat among my selections."""
+    card = scene.board.card(held.section)
+    return _mine_seat(
+        scene.term.id,
+        held.section,
+        scene.case(card).named(held.section),
+        card,
+        scene.title(card) if card else "",
+        held.credits,
+        scene.when(held.at),
+        canceled,
+        reader(),
+    )
+
+
+@lru_cache(maxsize=4_000)
+def _mine_seat(  # noqa: PLR0913, PLR0917 - what the fragment shows
+    term: int,
+    section: int,
+    name: str,
+    card: Card | None,
+    title: str,
+    credits_: int,
+    when: str,
+    canceled: Told | None,
+    _language: Locale,
+) -> Markup:
+    """The same for all who picked it at the same minute, as many do in a rush."""
+    facts = {"card": card, "title": title, "name": name, "when": when, "canceled": canceled}
+    amount_ = credits_in_words(credits_)
+    here = f"/terms/{term}/sections/{section}"
+    return drawn("fragments/mine_seat.html", section=here, amount=amount_, **facts)
 
 
 def _canceled(cases: Mapping[int, Case]) -> dict[int, Told]:
@@ -131,8 +168,3 @@ def _canceled(cases: Mapping[int, Case]) -> dict[int, Told]:
         id_: case for id_, case in cases.items() if case.card and case.card.status == "CANCELED"
     }
     return {id_: told([Reason("section_canceled")], case)[0] for id_, case in gone.items()}
-
-
-def _drawn(fragment: str, **facts: Any) -> Markup:
-    template = current_app.jinja_env.get_template(f"fragments/{fragment}.html")
-    return Markup(template.render(facts))  # noqa: S704 - the templates escape

@@ -12,6 +12,7 @@ from portal.catalog.models import Course, Section, Term
 from portal.db import transaction
 from portal.people.models import AccessKey, Account, Student, Teacher
 from portal.seats import trees
+from portal.webhooks.models import Webhook
 from portal.windows.models import Window
 
 Key = tuple[str, str]  # kind and id
@@ -135,6 +136,11 @@ def _requests(_session: Session, ids: set[int]) -> Names:
     return {key: (str(key), url_for("admin.requests.show", asked_id=key)) for key in ids}
 
 
+def _webhooks(session: Session, ids: set[int]) -> Names:
+    found = session.execute(select(Webhook.id, Webhook.url).where(Webhook.id.in_(ids)))
+    return {key: (url, url_for("admin.webhooks.pages.show", webhook_id=key)) for key, url in found}
+
+
 NAMERS: dict[str, Callable[[Session, set[int]], Names]] = {
     "term": _terms,
     "section": _sections,
@@ -144,4 +150,5 @@ NAMERS: dict[str, Callable[[Session, set[int]], Names]] = {
     "account": _accounts,
     "token": _tokens,
     "request": _requests,
+    "webhook": _webhooks,
 }

@@ -20,6 +20,7 @@ THINGS = {
     "teacher": _l("Teacher"),
     "term": _l("Term"),
     "token": _l("Access token"),
+    "webhook": _l("Webhook"),
     "window": _l("Window"),
 }
 FIELDS = {
@@ -39,6 +40,7 @@ FIELDS = {
     "credits": _l("Credits"),
     "cross_lists": _l("Also offered as"),
     "deleted": _l("Deleted"),
+    "deliveries": _l("Deliveries"),
     "dropped": _l("Seats given up"),
     "drops_per_day": _l("Seats given up a day"),
     "ends_at": _l("Ends"),
@@ -55,6 +57,7 @@ FIELDS = {
     "meetings": _l("Meetings"),
     "method": _l("Method"),
     "name": _l("Name"),
+    "names": _l("Events"),
     "note": _l("Note"),
     "number": _l("Number"),
     "off": _l("Switched off"),
@@ -92,6 +95,7 @@ FIELDS = {
     "term_name": _l("Term"),
     "title": _l("Title"),
     "until": _l("Valid until"),
+    "url": _l("Address"),
     "username": _l("User name"),
     "version": _l("Version"),
     "waitlist": _l("Places on the waitlist"),

@@ -8,8 +8,8 @@ from pathlib import Path
 from redis import RedisError
 
 from portal import stores
-from portal.children import Child
 from portal.embedded import sentinels
+from portal.running.children import Child
 from portal.sentinel import parsed, pool
 
 PATIENCE = 90.0  # seconds, for machines that are busy with other things

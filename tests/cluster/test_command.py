@@ -7,10 +7,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from portal.door import not_ready
 from portal.embedded import balancer
 from portal.embedded.folder import Folder
 from portal.embedded.postgres import NotRunnableError
+from portal.running.door import not_ready
 from tests.cluster.stage import until
 from tests.test_up import Up, free_port
 

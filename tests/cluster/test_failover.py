@@ -13,11 +13,11 @@ from sqlalchemy import func, select
 
 from portal import stores
 from portal.backend import Backend, backend
-from portal.children import Child
 from portal.db import transaction
 from portal.live.subscription import CHANNELS, Subscription
 from portal.record.models import Event
 from portal.record.wake import wake
+from portal.running.children import Child
 from portal.seats.errors import LedgerUnavailable
 from portal.seats.ledger import Ledger
 from tests.cluster.stage import Stage, until

@@ -12,8 +12,8 @@ from typing import Any
 
 import requests
 
-from portal.children import Child
 from portal.config import ROOT
+from portal.running.children import Child
 from tests.docker.programs import find
 from tests.live.nodes import free_port
 from tests.record.processes import wait_for
@@ -76,13 +76,14 @@ def front(folder: Path, nodes: Sequence[int]) -> Front:
         text = text.replace("/dev/stdout", str(folder / "access.log"))
         text = re.sub(r"/tmp/(nginx)", rf"{folder}/\1", text)  # noqa: S108  theirs
         (folder / name).write_text(text)
-    _certificate(folder / "tls")
+    certificate(folder / "tls")
     command = [find("nginx") or "nginx", "-c", str(folder / "nginx.conf"), "-e", "stderr"]
     child = Child("nginx", [*command, "-g", ALONE], folder / "nginx.log")
     return Front(folder, child, plain, port)
 
 
-def _certificate(folder: Path) -> None:
+def certificate(folder: Path) -> None:
+    """A key and what it is certified by, for this machine."""
     folder.mkdir()
     command = "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost"
     subprocess.run(

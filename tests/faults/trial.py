@@ -18,7 +18,6 @@ from portal.backend import backend
 from portal.catalog.models import Term
 from portal.config import Settings
 from portal.db import transaction
-from portal.door import not_ready
 from portal.embedded.folder import Folder, Run
 from portal.notices.models import Outgoing
 from portal.ops import flags
@@ -26,6 +25,7 @@ from portal.people.models import Account
 from portal.record.fact import Fact
 from portal.record.fold import logged
 from portal.record.journal import last_seq
+from portal.running.door import not_ready
 from portal.seats.errors import LedgerUnavailable
 from portal.windows import warmth
 from portal.windows.readiness import readiness

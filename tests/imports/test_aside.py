@@ -5,11 +5,11 @@ from sqlalchemy import text, update
 
 from portal.backend import Backend
 from portal.catalog.models import Section
-from portal.crews import WORKERS
 from portal.db import Sessions, transaction
 from portal.imports import book
 from portal.record import runs
 from portal.record.wake import wake
+from portal.running.crews import WORKERS
 from tests import cast as builders
 from tests.cast import Cast
 from tests.imports.campus import Campus

@@ -106,6 +106,18 @@ class Desk:
         settings |= {name: fields.pop(name) for name in settings.keys() & fields.keys()}
         return self.ledger.adjust(TERM, self.by_hand(student, add, drop, **fields), **settings)
 
+    def exchange(self, *ring: ByHand, **fields: Any) -> tuple[Answer, ...]:
+        """A ring of moves; `by_hand` makes them."""
+        settings: dict[str, Any] = {
+            "overrides": (),
+            "reason": "a ring",
+            "request": None,
+            "actor": "account:9",
+            "correlation": "c",
+            **fields,
+        }
+        return self.ledger.exchange(TERM, ring, **settings)
+
     def preview(
         self, student: int, add: int | None = None, drop: int | None = None, **fields: Any
     ) -> list[str]:

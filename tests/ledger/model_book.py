@@ -285,6 +285,8 @@ class Book:
         stored = self.requests.get((student, request or ""))
         if stored and stored[0] != content:
             raise KeyReused
+        if stored and isinstance(stored[1], tuple):
+            return tuple(replace(each, replayed=True) for each in stored[1])
         return replace(stored[1], replayed=True) if stored else None
 
     def keep(

@@ -1,6 +1,8 @@
 """What is done by hand in the model: every rule by the book, but those that are named."""
 
 from collections.abc import Iterator, Sequence
+from copy import deepcopy
+from itertools import pairwise
 
 from portal.seats.asks import ByHand
 from portal.seats.by_hand import FIRM
@@ -10,6 +12,8 @@ from tests.ledger.model_wishes import Seats, Wishes, full, without
 
 class ByHands(Wishes):
     """Additions, drops and moves."""
+
+    leaver: ByHand | None = None  # whose seat the others look at as if it had been left
 
     def adjust(self, asked: ByHand, overrides: Sequence[str], at: int) -> Answer:
         passes = set(overrides) - FIRM
@@ -52,6 +56,8 @@ class ByHands(Wishes):
 
     def seat_for(self, student: int, part: Part, gone: int) -> bool:
         """Whether a seat is there for the student, if only as the first in line."""
+        if self.leaver:
+            return self.seat_left(student, part)
         each = self.sections[part.section]
         open_ = each.taken + each.kept < each.spec.capacity
         mine = open_ or each.reserve_for(part.reserves)
@@ -68,11 +74,84 @@ class ByHands(Wishes):
     def day(self, days: Sequence[tuple[int, str]], at: int) -> str:
         return [name for start, name in days if start <= at][-1]
 
+    # Rings
+
+    def exchange(
+        self, ring: Sequence[ByHand], overrides: Sequence[str], at: int
+    ) -> tuple[Answer, ...]:
+        """What comes of moves, each into the seat that the next leaves."""
+        passes = set(overrides) - FIRM
+        left = [
+            [reason for reason in self.against_in_ring(*both, at) if reason.code not in passes]
+            for both in pairwise([*ring, ring[0]])
+        ]
+        self.during = 0
+        if any(left):
+            return tuple(
+                self.answer(Outcome.REFUSED, into(each), at, reasons=tuple(reasons))
+                for each, reasons in zip(ring, left, strict=True)
+            )
+        for each in ring:
+            self.release(each.drop or 0, each.student, at)
+        return tuple(self.seat(each, at) for each in ring)
+
+    def closes(self, ring: Sequence[ByHand]) -> bool:
+        """Whether each leaves a seat to the one before, and nobody and no seat comes twice."""
+        seen = zip(*[(each.student, each.drop, into(each)) for each in ring], strict=True)
+        if not 2 <= len(ring) <= 100 or any(len(set(each)) < len(ring) for each in seen):
+            return False
+        both = pairwise([*ring, ring[0]])
+        return all(self.place(into(one)) == self.place(other.drop or 0) for one, other in both)
+
+    def place(self, section: int) -> tuple[str, int]:
+        """What its seats are of: its pool, or itself."""
+        pool = self.sections[section].spec.pool if section in self.sections else None
+        return ("pool", pool.id) if pool else ("section", section)
+
+    def against_in_ring(self, asked: ByHand, leaver: ByHand, at: int) -> list[Reason]:
+        """Everything that stands in the way once the leaver is out, seen in a copy of the term."""
+        trial = deepcopy(self)
+        trial.leaver = leaver
+        seats = trial.sections.get(leaver.drop or 0)
+        if seats and leaver.student in seats.roster:
+            del seats.roster[leaver.student]
+            seats.reserved.pop(leaver.student, None)
+        return list(trial.against(asked, at))
+
+    def seat_left(self, student: int, part: Part) -> bool:
+        """Whether the seat that somebody leaves is the student's: all in line are asked again."""
+        each = self.sections[part.section]
+        if not each.room or not (
+            each.taken + each.kept < each.spec.capacity or each.reserve_for(part.reserves)
+        ):
+            return False
+        if each.queue and next(iter(each.queue)) != student:
+            return False
+        mine = each.queue[student].ticket if each.queue else float("inf")
+        return all(
+            next(iter(other.queue.values())).ticket > mine
+            for other in each.others
+            if other.spec.status == "OPEN" and other.queue and other.taken < other.spec.capacity
+        )
+
+    def seat(self, asked: ByHand, at: int) -> Answer:
+        assert asked.add
+        return self.take_in(asked.student, asked.add, asked.drop or 0, at)
+
     def add(self, student: int, part: Part, gone: int, at: int) -> Answer:
         if gone:
             self.release(gone, student, at)
+        return self.take_in(student, part, gone, at)
+
+    def take_in(self, student: int, part: Part, gone: int, at: int) -> Answer:
         place = student in self.sections[part.section].queue
         if place:
             self.unqueue(part.section, student)
         said = self.enroll("promoted" if place else "enrolled", part, student, at)
         return Answer(**{**vars(said), "given_up": gone})
+
+
+def into(asked: ByHand) -> int:
+    """The section that a move enters."""
+    assert asked.add
+    return asked.add.section

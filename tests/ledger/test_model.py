@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as some
 from hypothesis.stateful import rule, run_state_machine_as_test
 
-from portal.seats.asks import ByHand, PoolSpec, ReserveSpec
+from portal.seats.asks import PoolSpec, ReserveSpec
 from portal.seats.ledger import (
     Candidate,
     KeyReused,
@@ -22,7 +22,7 @@ from portal.seats.ledger import (
     WindowRefused,
 )
 from tests.ledger.desk import OPEN, TERM
-from tests.ledger.pair import Pair
+from tests.ledger.rules_by_hand import ByHandRules
 from tests.ledger.wishes import (
     SECTIONS,
     STUDENTS,
@@ -32,8 +32,6 @@ from tests.ledger.wishes import (
     ends,
     limits,
     moments,
-    overrides_,
-    parts,
     passes,
     picks,
     pools,
@@ -44,7 +42,7 @@ from tests.ledger.wishes import (
 )
 
 
-class Term(Pair):
+class Term(ByHandRules):
     """Whatever can happen in a term, in any order."""
 
     # Selections
@@ -140,64 +138,6 @@ class Term(Pair):
         if waiting:
             who, section = waiting[pick % len(waiting)]
             self.leave(section, who)
-
-    # By hand
-
-    @rule(
-        add=some.none() | parts,
-        drop=some.none() | SECTIONS,
-        who=candidates,
-        overrides=overrides_,
-        request=requests,
-        limit=some.integers(0, 3),
-    )
-    def adjust(
-        self,
-        add: Part | None,
-        drop: int | None,
-        who: Candidate,
-        *,
-        overrides: list[str],
-        request: str | None = None,
-        limit: int = 3,
-    ) -> None:
-        if not add and not drop:
-            return
-        days = tuple(self.days)
-        asked = ByHand(who.student, add, drop, who.limit, who.windows, days, limit)
-        wanted = add and (add.section, add.credits)
-        content = ("adjust", drop, wanted, tuple(sorted(set(overrides))))
-        fields: dict[str, Any] = {"overrides": overrides, "reason": "so", "request": request}
-        fields |= {"actor": "account:9", "correlation": "c"}
-        if self.reused(who.student, request, content):
-            with pytest.raises(KeyReused):
-                self.ask(self.ledger.adjust, TERM, asked, **fields)
-            self.model.wake.clear()
-            return
-        said = self.ask(self.ledger.adjust, TERM, asked, **fields)
-        expected = self.replay(who.student, request, content)
-        if not expected:
-            answer = self.model.adjust(asked, overrides, said.at)
-            expected = replace(answer, wake=self.model.called())
-            changed = answer.outcome != Outcome.REFUSED
-            self.model.keep(who.student, request, content, expected, changed=changed)
-        assert said == expected
-
-    @rule(pick=picks, to=SECTIONS, overrides=overrides_)
-    def move_a_seat(self, pick: int, to: int, overrides: list[str]) -> None:
-        held = [each for who in STUDENTS for each in self.seats_of(who)]
-        if held:
-            student, section = held[pick % len(held)]
-            who = Candidate(student, (OPEN,), 2100)
-            self.adjust(Part(to, 400), section, who, overrides=["full", *overrides])
-
-    @rule(pick=picks)
-    def add_a_waiter(self, pick: int) -> None:
-        waiting = [(who, n) for n, each in self.model.sections.items() for who in each.queue]
-        if waiting:
-            student, section = waiting[pick % len(waiting)]
-            who = Candidate(student, (OPEN,), 2100)
-            self.adjust(Part(section, 400), None, who, overrides=["full", "time_conflict"])
 
     # Waitlists
 

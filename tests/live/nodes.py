@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
 
-from portal.children import Child
+from portal.running.children import Child
 
 
 @dataclass

@@ -18,7 +18,6 @@ from sqlalchemy.sql import func
 
 from portal.backend import Backend
 from portal.breakers import FAILURES, Breaker
-from portal.children import Child
 from portal.config import ROOT
 from portal.db import transaction
 from portal.embedded import Servers
@@ -26,6 +25,7 @@ from portal.notices.models import Outgoing
 from portal.ops.models import AuditRun
 from portal.record.models import Checkpoint
 from portal.record.wake import wake
+from portal.running.children import Child
 from tests.cast import Cast
 from tests.live.nodes import Node, a_node, free_port
 from tests.metrics import tools

@@ -17,10 +17,10 @@ from sqlalchemy import text
 
 from portal import create_app
 from portal.backend import Backend
-from portal.children import Child
 from portal.db import transaction
 from portal.ops import logs
 from portal.ops.correlation import HEADER, correlation, following
+from portal.running.children import Child
 from tests.cast import PASSWORD, Cast
 from tests.live.nodes import Node, a_node
 from tests.notices.stories import Story, a_story

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from portal.backend import Backend
-from portal.children import Child
-from portal.kept import Kept
 from portal.ops import crew, scaling
 from portal.ops.scaling import Asked
-from portal.pools import Pools
+from portal.running.children import Child
+from portal.running.kept import Kept
+from portal.running.pools import Pools
 from tests.record import slow
 from tests.record.processes import wait_for
 from tests.record.test_kill import busy

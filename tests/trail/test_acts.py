@@ -69,6 +69,15 @@ ACTS: dict[str, Form | str] = {
     "POST /admin/terms/<int:term_id>/sections/<int:section_id>/"
     "<any(publish,confirm,reopen,cancel,delete,undelete):deed>": "tests/web/sections/test_deeds.py",
     "POST /admin/terms/<int:term_id>/windows/drafts/<int:draft>": "tests/admin/test_schedule.py",
+    "POST /admin/webhooks": "tests/webhooks/test_pages.py",
+    "POST /admin/webhooks/<int:webhook_id>/edit": "tests/webhooks/test_pages.py",
+    "POST /admin/webhooks/<int:webhook_id>/test": "tests/webhooks/test_pages.py",
+    "POST /admin/webhooks/<int:webhook_id>/<any(on,off,secret,delete):what>": (
+        "tests/webhooks/test_pages.py"
+    ),
+    "POST /admin/webhooks/<int:webhook_id>/deliveries/<which>/<any(retry,discard):fate>": (
+        "tests/webhooks/test_deliveries_page.py"
+    ),
 }
 
 

@@ -9,8 +9,9 @@ from flask import Flask
 from sqlalchemy import select
 from werkzeug.routing import Rule
 
-from portal.admin.deeds import DEEDS
-from portal.admin.sections_words import DEEDS as SECTION_DEEDS
+from portal.admin.sections.words import DEEDS as SECTION_DEEDS
+from portal.admin.webhooks.deeds import DEEDS as WEBHOOK_DEEDS
+from portal.admin.windows.deeds import DEEDS
 from portal.backend import backend
 from portal.catalog.models import Term
 from portal.db import transaction
@@ -23,6 +24,9 @@ from portal.record.journal import last_seq
 from portal.record.promote import promote
 from portal.record.receipts import code
 from portal.requests import asking
+from portal.webhooks import book
+from portal.webhooks.book import Who
+from portal.webhooks.models import Delivery
 from tests import cast as builders
 from tests.cast import Cast, Meets
 from tests.imports.makers import an_export, an_import
@@ -85,6 +89,8 @@ def a_story(app: Flask, cast: Cast) -> Values:
         "teacher_id": [cast.iris.id, cast.otto.id],
         "hold_id": [_held(cast)],
         "override_id": [_permitted(cast, sections["held"])],
+        "webhook_id": [_told(cast)],
+        "what": list(WEBHOOK_DEEDS),
         "token": [key.id for key in keys.of_account(cast.ada.account_id)],
     }
 
@@ -135,6 +141,14 @@ def _asked(cast: Cast, sections: dict[str, Any]) -> list[int]:
 def _entries() -> list[int]:
     with transaction() as session:
         return list(session.scalars(select(AuditEntry.id).order_by(AuditEntry.id)))
+
+
+def _told(cast: Cast) -> int:
+    """A webhook that could not be told of a test."""
+    with transaction() as session:
+        made = book.make(session, "https://x.example/", ["enrolled"], Who(cast.max.id, "a story"))
+        session.add(Delivery(webhook_id=made.id, dead_at=FAR, error="410 Gone"))
+    return made.id
 
 
 def _held(cast: Cast) -> int:

@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
-from portal.admin.rooms import lately
+from portal.admin.windows.room import lately
 from portal.backend import Backend
 from portal.backend import backend as connected
 from portal.catalog.models import Term

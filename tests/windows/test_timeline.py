@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portal.admin.timeline import WIDTH, Bar, timeline
+from portal.admin.windows.timeline import WIDTH, Bar, timeline
 from portal.seats.answers import WindowView
 from portal.windows.coverage import Lane, Stretch
 

@@ -29,7 +29,7 @@ def alarms(figures: Figures) -> list[Alarm]:
         *_of_stores(figures),
         *_of_truth(figures),
         *_of_jobs(figures.jobs),
-        *_of_mails(figures.kept),
+        *_of_outbox(figures.kept),
         *_of_record(figures),
         *_of_parts(figures),
     ]
@@ -89,11 +89,20 @@ def _of_jobs(jobs: Jobs | None) -> Iterator[Alarm]:
         )
 
 
-def _of_mails(kept: Remembered | None) -> Iterator[Alarm]:
+def _of_outbox(kept: Remembered | None) -> Iterator[Alarm]:
     if kept and kept.mails_in_all:
         count = kept.mails_in_all
         text = _n("%(num)s mail has been given up.", "%(num)s mails have been given up.", count)
         yield Alarm(text, "few")
+    if kept and kept.untold:
+        yield Alarm(
+            _n(
+                "%(num)s event could not be told to a webhook; see Webhooks.",
+                "%(num)s events could not be told to a webhook; see Webhooks.",
+                kept.untold,
+            ),
+            "few",
+        )
 
 
 def _of_record(figures: Figures) -> Iterator[Alarm]:

@@ -10,7 +10,7 @@ from portal.admin.operations.alarms import alarms
 from portal.admin.operations.figures import Figures, look
 from portal.admin.operations.fuses import fuses, switches
 from portal.admin.operations.spark import spark
-from portal.admin.rooms import lately
+from portal.admin.windows.room import lately
 from portal.backend import backend
 from portal.languages import speaking
 from portal.live.watch import Fragments

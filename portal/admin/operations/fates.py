@@ -8,7 +8,7 @@ from flask.typing import ResponseReturnValue
 from flask_babel import LazyString
 
 from portal.admin.operations import asking
-from portal.admin.operations.asking import Question
+from portal.admin.operations.asking import HOME, Back, Question
 from portal.admin.reasons import read_reason
 from portal.admin.times import Reading
 
@@ -29,31 +29,32 @@ class Fate:
         facts: Sequence[tuple[str, str]],
         kept: Mapping[str, object] | None = None,
         trace: str = "",
+        back: Back = HOME,
     ) -> Question:
         """Whether what the facts tell of is to have it."""
         title, meaning, button = map(str, (self.title, self.meaning, self.button))
-        return Question(title, facts, meaning, button, self.danger, kept or {}, trace)
+        return Question(title, facts, meaning, button, self.danger, kept or {}, trace, back)
 
 
-def asked(fate: Fate, question: Question | None) -> ResponseReturnValue:
+def asked(fate: Fate, question: Question | None, back: Back = HOME) -> ResponseReturnValue:
     """What will be done; None = there is nothing any more."""
-    return asking.ask(question, Reading()) if question else _gone(fate)
+    return asking.ask(question, Reading()) if question else _gone(fate, back)
 
 
 def settled(
-    fate: Fate, question: Question | None, act: Callable[[str], object]
+    fate: Fate, question: Question | None, act: Callable[[str], object], back: Back = HOME
 ) -> ResponseReturnValue:
     """Do it for a reason; `act` says whether there was anything still."""
     if question is None:
-        return _gone(fate)
+        return _gone(fate, back)
     reading = Reading()
     reason = read_reason(reading, request.form)
     if reading.errors:
         return asking.ask(question, reading, 422)
-    return asking.done(str(fate.done)) if act(reason) else _gone(fate)
+    return asking.done(str(fate.done), back) if act(reason) else _gone(fate, back)
 
 
-def _gone(fate: Fate) -> ResponseReturnValue:
+def _gone(fate: Fate, back: Back) -> ResponseReturnValue:
     reading = Reading()
     reading.wrong("", str(fate.gone))
-    return asking.ask(Question(str(fate.title), [], "", str(fate.button)), reading, 409)
+    return asking.ask(Question(str(fate.title), [], "", str(fate.button), back=back), reading, 409)

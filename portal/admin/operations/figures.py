@@ -13,7 +13,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from portal.admin.operations.emptying import Emptying, emptying
 from portal.admin.operations.remembered import Remembered, remembered
-from portal.admin.ready import Ready, ready
+from portal.admin.windows.ready import Ready, ready
 from portal.backend import backend
 from portal.catalog.models import Term
 from portal.catalog.terms import live_terms

@@ -10,6 +10,7 @@ from portal.backend import backend
 from portal.breakers import FAILURES
 from portal.ops import flags
 from portal.ops.breaking import Said, State
+from portal.webhooks.relay import PART
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,15 @@ def fuses(figures: Figures) -> list[Fuse]:
     ]
 
 
+def of_webhooks(figures: Figures) -> list[Fuse]:
+    """Those round receivers that have failed lately."""
+    parts = {each.part for each in figures.said or () if each.part.startswith(PART)}
+    return [
+        _fuse(part, [each for each in figures.said or () if each.part == part], figures.at)
+        for part in sorted(parts)
+    ]
+
+
 def switches(figures: Figures) -> list[Switch]:
     """Every flag; as this process knows it where PostgreSQL does not answer."""
     in_use = parts_in_use()
@@ -81,6 +91,7 @@ def parts_in_use() -> set[str]:
         "live_push": True,
         "mail": True,
         "mail_breaker": bool(settings.smtp),
+        "webhooks": True,
         "provider_breaker": settings.oidc is not None,
         "autoscaling": True,
         "bulkheads": True,

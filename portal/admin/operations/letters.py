@@ -7,7 +7,7 @@ from portal.access import requires, visitor
 from portal.admin.operations.asking import Question
 from portal.admin.operations.fates import Fate, asked, settled
 from portal.admin.operations.words import QUEUES
-from portal.admin.windows import clock
+from portal.admin.windows.pages import clock
 from portal.backend import backend
 from portal.db import transaction
 from portal.ops import dead

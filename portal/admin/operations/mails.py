@@ -10,7 +10,7 @@ from portal.access import requires, visitor
 from portal.admin.operations import words
 from portal.admin.operations.asking import Question
 from portal.admin.operations.fates import Fate, asked, settled
-from portal.admin.windows import clock
+from portal.admin.windows.pages import clock
 from portal.db import transaction
 from portal.notices import outbox
 from portal.notices.codes import NO_TERM

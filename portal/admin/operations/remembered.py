@@ -7,7 +7,7 @@ from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import Session
 
-from portal.admin.imports_shown import state_of
+from portal.admin.imports.shown import state_of
 from portal.cache import Cache
 from portal.db import transaction
 from portal.imports import book
@@ -17,6 +17,7 @@ from portal.ops.models import AuditRun, Flag
 from portal.people.models import Account
 from portal.record.lag import Lag, lag
 from portal.record.models import Checkpoint, Reconciled
+from portal.webhooks import outbox as webhooks
 from portal.windows import readiness
 
 FRESH = 0.5  # seconds
@@ -39,7 +40,8 @@ class Importing:
 class Remembered:
     """How far each term is recorded, and how late; what was switched; the last audits by term.
 
-    Then the import under way, the first mails that were given up, and how many students there are.
+    Then the import under way, the first mails that were given up, how much could not be told to
+    webhooks, and how many students there are.
     """
 
     recorded: dict[int, int]
@@ -49,6 +51,7 @@ class Remembered:
     importing: Importing | None
     mails: list[DeadLetter]
     mails_in_all: int
+    untold: int
     students: int
     unlike: dict[int, int]  # differences that the standing comparison has found, by term
 
@@ -73,6 +76,7 @@ def _read(terms: Terms) -> Remembered:
             importing=_importing(session),
             mails=outbox.dead(session, SHOWN),
             mails_in_all=outbox.number_dead(session),
+            untold=webhooks.number_dead(session),
             students=readiness.students(session),
             unlike=_unlike(session, terms),
         )

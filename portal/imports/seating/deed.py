@@ -1,33 +1,29 @@
-"""The seats of an import, given and taken by the ledger, a few at a time, each of them once."""
+"""The seats of an import, given and taken by the ledger, a few at a time, each of them once.
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from decimal import Decimal
-from itertools import groupby
+Removals come first. A change of section is one step, which takes nothing away where it is refused;
+whoever finds no seat waits until others have left theirs, or goes round in a ring with them.
+"""
 
-from sqlalchemy import delete, func, select
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
 
-from portal.catalog.board import expire
+from sqlalchemy import func, select
+
 from portal.db import transaction
 from portal.imports import book
 from portal.imports.models import Import, ImportRow
-from portal.imports.options import Options
-from portal.imports.report import Note
-from portal.imports.reporting import add_notes
-from portal.imports.seating import moves
-from portal.imports.seating.moves import NO_MATTER, PAST, Move
+from portal.imports.seating import asking, moves, rings
+from portal.imports.seating.asking import Decided
+from portal.imports.seating.moves import Move
+from portal.imports.seating.rings import Shut
+from portal.imports.seating.settling import LATE, Settled, settle
 from portal.imports.tables import Progress
 from portal.people.models import AuditEntry
-from portal.people.profile import Profile, read_all
-from portal.record.fact import IMPORT
-from portal.seats import by_hand
-from portal.seats.answers import Outcome
-from portal.seats.by_hand import Adjustment, Many
-from portal.seats.errors import KeyReused
+from portal.seats.errors import KeyReused, NoRing
 
 BATCH = 100  # a round trip: so long do the claims of others wait, about 10 ms
-SO_ALREADY = {"already_enrolled", "not_enrolled"}  # as it was to become
-LATE = "seat_late"
+FULL = ["full"]
 
 
 def seat(import_id: int, progress: Progress) -> None:
@@ -38,86 +34,69 @@ def seat(import_id: int, progress: Progress) -> None:
     """
     with transaction() as session:
         found = session.get_one(Import, import_id)
-        left = select(func.count()).where(ImportRow.import_id == import_id)
-        done, total = 0, session.scalar(left) or 0
-    for removes in (True, False):
-        after = 0
-        while batch := _next(import_id, after, removes=removes):
-            after = batch[-1].id
-            _note(import_id, batch, list(_refused(found, batch)))
-            done += len(batch)
-            progress("seating", done, total)
+    deed = _Deed(found, progress, _left(import_id))
+    while _left(import_id):
+        deed.go_round()
     _finish(import_id)
 
 
-def _next(import_id: int, after: int, *, removes: bool) -> list[Move]:
+def _left(import_id: int) -> int:
     with transaction() as session:
-        return moves.following(session, import_id, after, BATCH, removes=removes)
+        left = select(func.count()).where(ImportRow.import_id == import_id)
+        return session.scalar(left) or 0
 
 
-def _refused(found: Import, batch: list[Move]) -> Iterator[Note]:
-    """Have a batch decided, and tell what was refused."""
-    with transaction() as session:
-        people = read_all(session, {move.student for move in batch if move.student})
-    for term, of_term in groupby(sorted(batch, key=_term), key=_term):
-        expire(term)  # what the import has just changed must be seen
-        known = [move for move in of_term if move.section and move.student in people]
-        changes = {f"import-{found.id}-{move.id}": _change(move) for move in known}
-        answers = _decided(_many(found, term, changes), people)
-        for move, codes in zip(known, answers, strict=True):
-            if codes:
-                yield move.note(LATE, codes)
-    for move in batch:
-        if not (move.section and move.student in people):
-            yield move.note(LATE, ["student_unknown" if move.section else "section_unknown"])
+@dataclass
+class _Deed:
+    found: Import
+    progress: Progress
+    total: int
+    done: int = 0
+    shut: Shut = field(default_factory=set)
 
+    def go_round(self) -> None:
+        """Do what can be done now. Each time something is: then others may find a seat."""
+        before = self.done, len(self.shut)
+        for removes in (True, False):
+            self._ask_all(removes=removes)
+        with transaction() as session:
+            waiting = moves.waiting(session, self.found.id)
+        found = rings.find(waiting, self.shut)
+        for ring in found.rings:
+            self._ask_ring(ring)
+        if before == (self.done, len(self.shut)):
+            in_vain = found.vain or waiting[:1]
+            self._settle(Settled.refused(move, FULL) for move in in_vain)
 
-def _term(move: Move) -> int:
-    return move.term or 0
+    def _ask_all(self, *, removes: bool) -> None:
+        after = 0
+        while batch := self._next(after, removes=removes):
+            after = batch[-1].id
+            self._note(asking.ask(self.found, batch))
 
+    def _next(self, after: int, *, removes: bool) -> list[Move]:
+        with transaction() as session:
+            return moves.following(session, self.found.id, after, BATCH, removes=removes)
 
-def _change(move: Move) -> Adjustment:
-    term, student = move.term or 0, move.student or 0
-    if move.removes:
-        return Adjustment(term, student, drop=move.section)
-    worth = None if move.credits is None else Decimal(move.credits) / 100
-    return Adjustment(term, student, add=move.section, credits=worth)
+    def _ask_ring(self, ring: list[Move]) -> None:
+        """All of it is done, or those who kept it from that don't go round with the same again."""
+        decided: list[Decided] = []
+        with suppress(NoRing, KeyReused):  # a pool has changed; or it is known when next asked for
+            decided = asking.ask_ring(self.found, ring)
+        if decided and not any(codes for _, codes in decided):
+            self._note(decided)
+            return
+        guilty = {move.id for move, codes in decided if codes} or {move.id for move in ring}
+        pairs = zip(ring, [*ring[1:], ring[0]], strict=True)
+        self.shut |= {(one.id, other.id) for one, other in pairs if one.id in guilty}
+        self._note((move, codes) for move, codes in decided if codes)
 
+    def _note(self, decided: Iterable[Decided]) -> None:
+        self._settle(Settled.of(move, codes) for move, codes in decided if codes != FULL)
 
-def _many(found: Import, term: int, changes: dict[str, Adjustment]) -> Many:
-    past = Options.read(found.options).past
-    return Many(
-        term,
-        changes,
-        overrides=tuple(sorted(PAST if past else NO_MATTER)),
-        why=f"Import {found.id}: {found.name}",
-        by=found.account_id,
-        correlation=f"{IMPORT}{found.id}",
-    )
-
-
-def _decided(many: Many, people: Mapping[int, Profile]) -> list[list[str]]:
-    """The codes of what refused each change; none where it is as it was to be."""
-    try:
-        answers = by_hand.adjust_all(many, people)
-    except KeyReused:  # decided before it was interrupted, of a section that has been edited since
-        if len(many.changes) == 1:
-            return [[]]
-        each = (replace(many, changes=dict([one])) for one in many.changes.items())
-        return [codes for one in each for codes in _decided(one, people)]
-    return [
-        [reason.code for reason in answer.reasons if reason.code not in SO_ALREADY]
-        if answer.outcome == Outcome.REFUSED
-        else []
-        for answer in answers
-    ]
-
-
-def _note(import_id: int, batch: list[Move], notes: list[Note]) -> None:
-    """Take what is done off the list, with what there is to say of it."""
-    with transaction() as session:
-        session.execute(delete(ImportRow).where(ImportRow.id.in_([move.id for move in batch])))
-        add_notes(session, import_id, notes, len(notes))
+    def _settle(self, settled: Iterable[Settled]) -> None:
+        self.done += settle(self.found.id, list(settled))
+        self.progress("seating", self.done, self.total)
 
 
 def _finish(import_id: int) -> None:

@@ -15,26 +15,25 @@ local function seat_for(term, section, student, gone)
   return head == tonumber(student) and term:comes_first(section, student)
 end
 
-local function object_addition(reasons, term, mine, rest)
-  local ask, add = term.ask, term.ask.add
+-- `look` gives a section, and whether a seat is there.
+local function object_addition(term, ask, reasons, mine, rest, look)
+  local add = ask.add
   if mine.held[add.section] then return nil, object(reasons, "already_enrolled") end
-  local section = term:section(add.section)
+  local section, seat = look(add.section)
   add.windows, add.limit = ask.windows, ask.limit
   extend(reasons, term:objections(section, rest, add))
-  if section and not seat_for(term, section, ask.student, ask.drop) then
-    object(reasons, "full", full(section))
-  end
+  if section and not seat then object(reasons, "full", full(section)) end
   if section then rest.held[add.section] = add.credits end
   return section
 end
 
 -- Everything that stands in the way, and the section that would be had. A move is no drop of the day.
-local function objections_by_hand(term, mine)
-  local ask, reasons, section = term.ask, {}, nil
+local function objections_by_hand(term, ask, mine, look)
+  local reasons, section = {}, nil
   local rest = without(mine, { [ask.drop or 0] = true })
   if ask.drop and not mine.held[ask.drop] then object(reasons, "not_enrolled", { section = ask.drop }) end
   if ask.add then
-    section = object_addition(reasons, term, mine, rest)
+    section = object_addition(term, ask, reasons, mine, rest, look)
   else
     local day, resets = today(ask.days, term.at)
     term:enter(ask.windows or {})
@@ -45,6 +44,14 @@ local function objections_by_hand(term, mine)
   end
   if ask.drop then term:object_loss(reasons, mine, rest) end
   return reasons, section
+end
+
+local function objections_now(term)
+  local ask = term.ask
+  return objections_by_hand(term, ask, term:selections(ask.student), function(id)
+    local section = term:section(id)
+    return section, section and seat_for(term, section, ask.student, ask.drop)
+  end)
 end
 
 -- The reasons that still hold, and the codes of those that are put aside.
@@ -58,15 +65,18 @@ local function sift(reasons, overrides)
 end
 
 -- A waiter who is added has been promoted, and no seat goes for it but the one that is named.
-local function add_by_hand(term, mine, section)
-  local ask, name = term.ask, "enrolled"
-  if ask.drop then term:release(ask.drop, ask.student, { swap = section.id }) end
-  if mine.waiting[section.id] then
-    term:unqueue(section, ask.student)
-    name = "promoted"
-  end
+local function seat_by_hand(term, ask, section)
+  local waits = redis.call("ZSCORE", term:key("queue", section.id), ask.student)
+  if waits then term:unqueue(section, ask.student) end
+  local name = waits and "promoted" or "enrolled"
   local seq = term:seat(name, section, ask.student, ask.add, { instead = ask.drop })
   return answer(term, "enrolled", section, { seq = seq, registration = seq, given_up = ask.drop })
+end
+
+local function add_by_hand(term, section)
+  local ask = term.ask
+  if ask.drop then term:release(ask.drop, ask.student, { swap = section.id }) end
+  return seat_by_hand(term, ask, section)
 end
 
 -- Where the limit of the day is put aside, it isn't counted against the student either.
@@ -80,24 +90,28 @@ local function drop_by_hand(term)
   return answer(term, "dropped", section, { seq = seq, registration = registration })
 end
 
+local function refused_by_hand(term, ask, reasons)
+  local id = ask.add and ask.add.section or ask.drop
+  return answer(term, "refused", { id = id, counts = term:counts(id) }, { reasons = reasons })
+end
+
+-- The student has done nothing in any window.
+local function begin_by_hand(term, aside)
+  term.context = { reason = term.ask.reason, overrides = #aside > 0 and aside or nil }
+  term.during = nil
+end
+
 -- What is refused here was no attempt of the student's, so it leaves no receipt.
 local function adjust(term)
-  local ask, mine = term.ask, term:selections(term.ask.student)
-  local reasons, section = objections_by_hand(term, mine)
-  local left, aside = sift(reasons, ask.overrides)
-  if #left > 0 then
-    local id = ask.add and ask.add.section or ask.drop
-    return answer(term, "refused", { id = id, counts = term:counts(id) }, { reasons = left })
-  end
-  term.context = { reason = ask.reason, overrides = #aside > 0 and aside or nil }
-  term.during = nil -- the student has done nothing in any window
-  if ask.add then return add_by_hand(term, mine, section) end
+  local reasons, section = objections_now(term)
+  local left, aside = sift(reasons, term.ask.overrides)
+  if #left > 0 then return refused_by_hand(term, term.ask, left) end
+  begin_by_hand(term, aside)
+  if term.ask.add then return add_by_hand(term, section) end
   return drop_by_hand(term)
 end
 
-local function preview(term)
-  return { reasons = (objections_by_hand(term, term:selections(term.ask.student))) }
-end
+local function preview(term) return { reasons = (objections_now(term)) } end
 
 local function adjusted(ask)
   return { ask.drop or 0, ask.add and { ask.add.section, ask.add.credits } or 0, ask.overrides or 0 }

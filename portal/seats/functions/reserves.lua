@@ -1,14 +1,16 @@
 -- Reserves: seats of a section that are kept for a cohort, perhaps until some moment. A seat that is
 -- given under a reserve counts for it until it is given up. Who belongs to it, the caller tells.
 
--- How many seats each reserve of a section keeps now, in their order, and all of them.
-function Term:count_kept(section)
+-- How many seats each reserve of a section keeps now, in their order, and all of them; one more of
+-- the reserve `left`, where a seat under it is about to be given up.
+function Term:count_kept(section, left)
   section.keeps, section.kept, section.unasked = {}, 0, 0
   if #section.reserves == 0 then return end
   local held = hash(self:key("reserved", section.id))
   for i, reserve in ipairs(section.reserves) do
     local open = reserve["until"] > 0 and reserve["until"] <= self.at
-    local seats = open and 0 or math.max(0, reserve.seats - tonumber(held[tostring(reserve.id)] or 0))
+    local used = tonumber(held[tostring(reserve.id)] or 0) - (reserve.id == left and 1 or 0)
+    local seats = open and 0 or math.max(0, reserve.seats - used)
     section.keeps[i] = { id = reserve.id, seats = seats }
     section.kept = section.kept + seats
   end

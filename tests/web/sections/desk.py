@@ -9,7 +9,7 @@ from sqlalchemy import select
 from werkzeug.datastructures import MultiDict
 from werkzeug.test import TestResponse
 
-from portal.admin import sections_form
+from portal.admin.sections.fields import write
 from portal.backend import backend
 from portal.catalog.editing.details import Details
 from portal.catalog.editing.store import Stored, find
@@ -41,7 +41,7 @@ def details(section: Section) -> Details:
 def filled(section: Section, **fields: Any) -> MultiDict[str, str]:
     """The form as it is shown now, with other values in some of its fields."""
     now = stored(section)
-    form = sections_form.write(now.details)
+    form = write(now.details)
     form["version"] = str(now.version)
     for name, value in fields.items():
         form.setlist(name, value if isinstance(value, list) else [str(value)])

@@ -7,7 +7,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import update
 
-from portal.admin.sections_words import DEEDS
+from portal.admin.sections.words import DEEDS
 from portal.catalog.models import Section, Term
 from portal.db import transaction
 from portal.windows.offer import offer

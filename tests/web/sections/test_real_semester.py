@@ -4,7 +4,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
-from portal.admin import sections_form
+from portal.admin.sections import fields
 from portal.backend import Backend
 from portal.catalog.board import board
 from portal.catalog.editing.store import find
@@ -33,8 +33,8 @@ def test_every_form_is_read_back_as_it_was_written_and_the_list_is_paged(
         for section in list(ids)[::EVERY]:
             stored = find(session, term, section)
             assert stored
-            form = sections_form.write(stored.details)
-            read, reading = sections_form.read(session, form, view, stored.course_code)
+            form = fields.write(stored.details)
+            read, reading = fields.read(session, form, view, stored.course_code)
             assert read == stored.details, (stored.crn, reading.errors)
     an_account("max", is_admin=True)
     page = browser_of(app, "max").get(f"/admin/terms/{term}/sections?page=23").text

@@ -1,0 +1,144 @@
+"""What a claim costs: processor time in the web process and in the ledger, beside a bare hello's.
+
+Processor time, as it tells the same on a machine that is busy with other things. The requests are
+those of `bench/claims.py`, handed to the application itself in a process like that of the server,
+patched by gevent, with its log and its metrics: all but HTTP and the network.
+"""
+
+from gevent import monkey
+
+monkey.patch_all()
+
+import argparse  # noqa: E402
+import io  # noqa: E402
+import os  # noqa: E402
+import statistics  # noqa: E402
+import sys  # noqa: E402
+import tempfile  # noqa: E402
+import time  # noqa: E402
+from collections.abc import Callable, Iterable  # noqa: E402
+from contextlib import ExitStack, redirect_stderr  # noqa: E402
+from pathlib import Path  # noqa: E402
+from typing import TYPE_CHECKING, Any  # noqa: E402
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT)]
+os.environ["PROMETHEUS_MULTIPROC_DIR"] = tempfile.mkdtemp(prefix="fairseat-metrics-")
+
+from bench import portal_on_trial, stage  # noqa: E402
+from bench.baselines import hello  # noqa: E402
+from portal import create_app  # noqa: E402
+from portal.backend import backend  # noqa: E402
+from portal.catalog import board  # noqa: E402
+from portal.config import Settings  # noqa: E402
+from portal.ops import logs  # noqa: E402
+from portal.people import profile  # noqa: E402
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication
+
+HELLO = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+STUDENTS, EACH = 500, 3
+FIGURES = {
+    "claim_us": ("µs", "processor time of a claim in the web process, without HTTP and network"),
+    "claim_hello_us": ("µs", "the same of a bare Flask hello"),
+    "claim_cost_vs_hello": ("ratio", "the one over the other"),
+    "claim_ledger_us": ("µs", "processor time of a claim in the ledger"),
+}
+
+
+def main() -> None:
+    """Measure and print."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--repeats", type=int, default=3)
+    asked = options.parse_args()
+    with ExitStack() as stack, Path(os.devnull).open("w", encoding="utf-8") as nowhere:
+        stage.servers(stack)
+        app = create_app(Settings.read())
+        with redirect_stderr(nowhere):
+            logs.begin("web")
+        runs = [figures(app) for _ in range(asked.repeats)]
+    for name, (unit, what) in FIGURES.items():
+        values = [run[name] for run in runs]
+        spread = f"({min(values):.4g} to {max(values):.4g})"
+        print(f"{name:20} {statistics.median(values):8.4g} {unit:6} {spread:18} {what}")
+
+
+def figures(app: Any) -> dict[str, float]:
+    """One run's figures, by the names above."""
+    with portal_on_trial.a_rush(STUDENTS) as term:
+        board.preload()
+        profile.preload()
+        claims = [environ(each) for each in portal_on_trial.claims(app, term, STUDENTS, EACH)]
+        answer(app, claims[:STUDENTS])
+        before = _ledger()
+        claim = _each(app, claims[STUDENTS:])
+        ledger = (_ledger() - before) * 1e6 / len(claims[STUDENTS:])
+    bare = _each(hello.app, [environ(HELLO) for _ in range(5000)])
+    return {
+        "claim_us": claim,
+        "claim_hello_us": bare,
+        "claim_cost_vs_hello": bare / claim,
+        "claim_ledger_us": ledger,
+    }
+
+
+def environ(request: bytes) -> dict[str, Any]:
+    """A whole request as a server would hand it to the application."""
+    head, _, body = request.partition(b"\r\n\r\n")
+    line, *fields = head.decode().split("\r\n")
+    method, path, protocol = line.split(" ")
+    headers = {}
+    for name, value in (field.split(": ", 1) for field in fields):
+        key = name.upper().replace("-", "_")
+        headers[key if key.startswith("CONTENT_") else f"HTTP_{key}"] = value
+    return {
+        "REQUEST_METHOD": method,
+        "SCRIPT_NAME": "",
+        "PATH_INFO": path,
+        "QUERY_STRING": "",
+        "SERVER_NAME": "127.0.0.1",
+        "SERVER_PORT": "8000",
+        "SERVER_PROTOCOL": protocol,
+        "REMOTE_ADDR": "127.0.0.1",
+        "wsgi.version": (1, 0),
+        "wsgi.url_scheme": "http",
+        "wsgi.input": io.BytesIO(body),
+        "wsgi.errors": sys.stderr,
+        "wsgi.multithread": True,
+        "wsgi.multiprocess": True,
+        "wsgi.run_once": False,
+        **headers,
+    }
+
+
+def answer(app: "WSGIApplication", requests: Iterable[dict[str, Any]]) -> None:
+    """Have every request answered; stops where one is not answered well."""
+
+    def begin(status: str, *_: object) -> Callable[[bytes], object]:
+        if not status.startswith("200 "):
+            raise SystemExit(f"Not every request was answered well: {status}")
+        return lambda _: None
+
+    for each in requests:
+        parts = app(each, begin)
+        for _ in parts:
+            pass
+        if close := getattr(parts, "close", None):
+            close()
+
+
+def _each(app: "WSGIApplication", requests: list[dict[str, Any]]) -> float:
+    began = time.process_time()
+    answer(app, requests)
+    return (time.process_time() - began) * 1e6 / len(requests)
+
+
+def _ledger() -> float:
+    """Seconds of processor time that the ledger has taken."""
+    told: Any = backend().redis.info("cpu")
+    return float(told["used_cpu_user"] + told["used_cpu_sys"])
+
+
+if __name__ == "__main__":
+    main()

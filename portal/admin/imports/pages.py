@@ -1,0 +1,201 @@
+"""Importing through the portal: send files, look at what they would change, apply it."""
+
+from contextlib import suppress
+
+from flask import Blueprint, abort, flash, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from redis.exceptions import RedisError
+from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.orm import Session
+
+from portal.access import requires, visitor
+from portal.admin.imports import shown
+from portal.admin.imports.form import read_files, read_options
+from portal.admin.times import Reading
+from portal.catalog.terms import live_terms
+from portal.db import transaction
+from portal.edge.files import takes_files
+from portal.exports import making
+from portal.imports import book, reporting, run, uploads
+from portal.imports.kinds import ACTIONS
+from portal.imports.models import BUSY, Import
+from portal.imports.progress import Step, step_of
+from portal.imports.seating import ending
+from portal.imports.seating.settling import LATE
+from portal.imports.work import barred
+from portal.layout import go
+from portal.people.models import Account
+from portal.spreadsheets import download
+from portal.told import told
+from portal.words import _, _l, reader
+
+bp = Blueprint("imports", __name__, url_prefix="/imports")
+
+# Once seats are being given, there is no way back.
+REVOCABLE = ("ready", *(state for state in BUSY if state != "seating"))
+CHOICES = {"rest": {"leave_out": True}, "past": {"past": True}}
+OWN = {"apply", *CHOICES}  # for whoever sent it
+NOTES = 50  # on the page; the report has them all
+DEEDS = {
+    "apply": (("ready",), "approved", _l("It is being applied.")),
+    "rest": (("ready",), "approved", _l("It is being applied.")),
+    "past": (("ready",), "waiting", _l("It is read again.")),
+    "discard": (REVOCABLE, "discarded", _l("Given up. Nothing was changed.")),
+    "again": (("failed",), "waiting", _l("It is read again.")),
+    "seat": (("seating",), "seating", _l("A worker was called to it.")),
+    "resume": (BUSY, "", _l("A worker was called to it.")),
+}
+
+
+@bp.get("")
+@requires("admin")
+def index() -> ResponseReturnValue:
+    """The form, and the latest imports."""
+    return _form(Reading(), 200)
+
+
+@bp.post("")
+@requires("admin")
+@takes_files
+def send() -> ResponseReturnValue:
+    """What is wrong with the form, or on to the import that it begins."""
+    reading = Reading()
+    options = read_options(reading, request.form)
+    files = read_files(reading, request.files.getlist("files"))
+    if reading.errors:
+        return _form(reading, 422)
+    name = files[0][0] if len(files) == 1 else _("%(count)s files", count=len(files))
+    sent = book.Sent(visitor().id, name, uploads.digest(files), options)
+    try:
+        with transaction() as session:
+            import_id = book.begin(session, sent)
+            uploads.keep(session, import_id, files)
+    except book.Busy as other:
+        advice = _(
+            "Another import is under way: %(which)s. Send yours when it is done.", which=other
+        )
+        reading.wrong("files", advice)
+        return _form(reading, 409)
+    _call(import_id)
+    return go(url_for("admin.imports.show", import_id=import_id))
+
+
+@bp.get("/<int:import_id>")
+@requires("admin")
+def show(import_id: int) -> ResponseReturnValue:
+    """An import as it stands: under way, to be looked at, or done."""
+    with transaction() as session:
+        found = _find(session, import_id)
+        owner = found.account_id and session.get_one(Account, found.account_id).name
+        return render_template(
+            "admin/import.html",
+            found=found,
+            failure=told(found.error),
+            owner=owner or "",
+            barred=barred(found),
+            again=book.has_files(session, import_id),
+            late=found.notes.get(LATE, 0),
+            left=ending.left(session, import_id) if found.state == "seating" else 0,
+            unseated=found.notes.get(ending.LEFT, 0),
+            listeners=shown.listeners(session, found),
+            refused=shown.refused(found),
+            terms=shown.terms(session, found) if found.state == "done" else [],
+            mine=found.account_id == visitor().id,
+            state=shown.state_of(session, found),
+            step=step_of(import_id),
+            lines=shown.lines(session, found),
+            kinds=shown.KINDS,
+            sorts=shown.SORTS,
+            reasons=shown.reasons(found),
+            actions=ACTIONS,
+            notes=reporting.first_notes(session, import_id, NOTES),
+        )
+
+
+@bp.get("/<int:import_id>/progress")
+@requires("admin")
+def progress(import_id: int) -> ResponseReturnValue:
+    """How far it is, for a page that is open; the page loads anew once there is more to see."""
+    seen = request.args.get("seen", "")
+    try:
+        with transaction() as session:
+            found = _find(session, import_id)
+            state = shown.state_of(session, found)
+    except (OperationalError, InterfaceError):  # the page goes on asking
+        away = {"found": None, "state": "away", "step": Step()}
+        return render_template("admin/import_progress.html", import_id=import_id, seen=seen, **away)
+    if state != seen:
+        return "", 204, {"HX-Refresh": "true"}
+    told = {"found": found, "state": state, "step": step_of(import_id)}
+    return render_template("admin/import_progress.html", import_id=import_id, seen=seen, **told)
+
+
+@bp.post(f"/<int:import_id>/<any({','.join(DEEDS)}):step>")
+@requires("admin")
+def do(import_id: int, step: str) -> ResponseReturnValue:
+    """Apply it, give it up, read it again, or call a worker to it once more."""
+    of, state, done = DEEDS[step]
+    here = url_for("admin.imports.show", import_id=import_id)
+    with transaction() as session:
+        found = _find(session, import_id)
+        if step in OWN and found.account_id != visitor().id:
+            abort(403)
+        if why := _against(session, found, step):
+            flash(why)
+            return go(here)
+        choices = {"options": found.options | CHOICES.get(step, {})}
+        if state and not book.move(session, import_id, state, of=of, error="", **choices):
+            flash(_("That can't be done any more: this is how it stands now."))
+            return go(here)
+        if state == "discarded":
+            book.clear(session, import_id, (*book.SENT, *book.FOUND))
+    flash(str(done))
+    if state != "discarded":
+        _call(import_id)
+    return go(here)
+
+
+def _against(session: Session, found: Import, step: str) -> str:
+    """Why that can't be done now, if so."""
+    if step in {"discard", "resume"} and book.at_work(session) and found.busy:
+        return _("A worker is at it: wait until it is done.")
+    if step == "apply" and barred(found):
+        return _("Students would be refused their seats: choose what is to be done with these.")
+    if step == "again" and not book.has_files(session, import_id=found.id):
+        return _("The files are not here any more: send them again.")
+    return ""
+
+
+@bp.get("/<int:import_id>/report.csv")
+@requires("admin")
+def report(import_id: int) -> ResponseReturnValue:
+    """Everything that was noted or changes, as a table."""
+    with transaction() as session:
+        _find(session, import_id)
+    rows = reporting.report_rows(import_id, str(reader()))
+    return download(f"import-{import_id}.csv", rows)
+
+
+def _find(session: Session, import_id: int) -> Import:
+    return (session.get(Import, import_id) if import_id < 2**31 else None) or abort(404)
+
+
+def _call(import_id: int) -> None:
+    # Where Redis is away, the page offers to call again.
+    with suppress(RedisError):
+        run.call(import_id)
+
+
+def _form(reading: Reading, status: int) -> ResponseReturnValue:
+    with transaction() as session:
+        book.expire(session)
+        exports = making.mine(session, visitor().id)
+    page = render_template(
+        "admin/imports.html",
+        form=request.form,
+        reading=reading,
+        latest=book.latest(),
+        exports=exports,
+        terms=live_terms(),
+    )
+    return page, status

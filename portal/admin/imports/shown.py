@@ -1,0 +1,187 @@
+"""An import in the words of its page: what it would change, with examples, field by field."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import groupby
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from portal.catalog.models import Term
+from portal.imports import apply, book, news
+from portal.imports.compare import CHANGES, examples, shown
+from portal.imports.kinds import KINDS as REASONS
+from portal.imports.kinds import RECORDS, Action, Kind
+from portal.imports.models import BUSY, Import
+from portal.imports.reporting import changed_fields
+from portal.imports.seating.ending import LEFT
+from portal.imports.seating.settling import LATE
+from portal.words import _, _l
+
+EXAMPLES = 5
+LONGEST = 160
+NOTHING = "–"
+KINDS = {kind: _l(name) for kind, name in RECORDS.items()}
+SORTS = {
+    "added": _l("Added"),
+    "restored": _l("Restored"),
+    "changed": _l("Changed"),
+    "removed": _l("Removed"),
+}
+FIELDS = {
+    "account": _l("account"),
+    "campus": _l("campus"),
+    "capacity": _l("seats"),
+    "categories": _l("categories"),
+    "college": _l("college"),
+    "completed": _l("completed courses"),
+    "corequisites": _l("corequisites"),
+    "course": _l("course"),
+    "credit_limit": _l("credit limit"),
+    "credits": _l("credits"),
+    "cross_lists": _l("cross-lists"),
+    "degree": _l("degree"),
+    "department": _l("department"),
+    "drops_per_day": _l("seats given up a day"),
+    "description": _l("description"),
+    "email": _l("e-mail"),
+    "ends": _l("last day"),
+    "kind": _l("kind"),
+    "level": _l("level"),
+    "majors": _l("majors"),
+    "meetings": _l("meetings"),
+    "method": _l("method"),
+    "minors": _l("minors"),
+    "name": _l("name"),
+    "note": _l("note"),
+    "number": _l("number"),
+    "offered": _l("offered"),
+    "pass_codes": _l("reasons that count as passes"),
+    "pass_limit": _l("passes until a place is lost"),
+    "pool": _l("shared seats"),
+    "prerequisites": _l("prerequisites"),
+    "private": _l("private"),
+    "reserves": _l("kept seats"),
+    "restrictions": _l("restrictions"),
+    "school": _l("school"),
+    "starts": _l("first day"),
+    "status": _l("status"),
+    "subject": _l("subject"),
+    "title": _l("title"),
+    "waitlist": _l("waitlist"),
+    "year": _l("year"),
+}
+HUNDREDTHS = {"completed", "credits", "credit_limit"}
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field that changes."""
+
+    name: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True)
+class Example:
+    """One change."""
+
+    key: str
+    fields: list[Field]
+
+
+@dataclass(frozen=True)
+class Line:
+    """How much of one kind changes, and some of it, by sort of change."""
+
+    kind: str
+    counts: dict[str, int]
+    examples: dict[str, list[Example]]
+
+
+def state_of(session: Session, found: Import) -> str:
+    """The state to show: `stuck` where a worker should be at it and none has been for a while.
+
+    And `stopped` where one should not, as it would only meet the same trouble.
+    """
+    if found.state == "seating" and found.error:
+        return "stopped"
+    waited = datetime.now(UTC) - found.moved_at
+    if found.state in BUSY and waited > book.SETTLED and not book.at_work(session):
+        return "stuck"
+    return found.state
+
+
+def lines(session: Session, found: Import) -> list[Line]:
+    """What changes, kind by kind."""
+    grouped: dict[tuple[str, str], list[Example]] = {}
+    rows = examples(session, found.id, EXAMPLES)
+    for (kind, change), each in groupby(rows, key=lambda row: (row.kind, row.change)):
+        grouped[kind, change] = [_example(row) for row in each]
+    return [
+        Line(
+            kind,
+            {change: found.counts[kind].get(change, 0) for change in CHANGES},
+            {sort: grouped[kind, sort] for sort in SORTS if (kind, sort) in grouped},
+        )
+        for kind in KINDS
+        if kind in found.counts
+    ]
+
+
+def reasons(found: Import) -> Iterable[tuple[Kind, int]]:
+    """What was noted, and how often, refusals first."""
+    return [(REASONS[kind], found.notes[kind]) for kind in REASONS if kind in found.notes]
+
+
+def refused(found: Import) -> int:
+    """How many rows an import leaves out because they were refused."""
+    turned_down = [kind for kind in REASONS if REASONS[kind].action is Action.REFUSED]
+    return sum(found.notes.get(kind, 0) for kind in turned_down if kind not in (LATE, LEFT))
+
+
+def listeners(session: Session, found: Import) -> int:
+    """How many students a preview is news for."""
+    return news.listeners(session, found.id, found.counts) if found.state == "ready" else 0
+
+
+def terms(session: Session, found: Import) -> list[Term]:
+    """The terms that an import was about, for what comes next."""
+    about = Term.id.in_(apply.terms(session, found.id)) | (Term.name == found.options["term"])
+    there = select(Term).where(about, Term.deleted_at.is_(None))
+    return list(session.scalars(there.order_by(Term.starts_on, Term.name)))
+
+
+def _example(row: Any) -> Example:
+    before, after = row.before or {}, row.after or {}
+    names = changed_fields(before, after) if row.change == "changed" else []
+    fields = [Field(_name(name), said(name, before), said(name, after)) for name in names]
+    return Example(shown(row.key), fields)
+
+
+def _name(name: str) -> str:
+    return str(FIELDS.get(name, name))
+
+
+def said(name: str, fields: dict[str, Any]) -> str:
+    """The value of a field as people read it."""
+    text = _said(name, fields.get(name))
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+
+
+def _said(name: str, value: Any) -> str:
+    match value:
+        case None | "" | []:
+            return NOTHING
+        case bool():
+            return _("yes") if value else _("no")
+        case int() if name in HUNDREDTHS:
+            return f"{value / 100:g}"
+        case list():
+            inner = ", " if all(not isinstance(each, list) for each in value) else "; "
+            return inner.join(dict.fromkeys(_said(name, each) for each in value))
+        case _:
+            return str(value)

@@ -1,0 +1,117 @@
+"""Adding, dropping and moving a student by hand: what stands in the way first, then the deed."""
+
+from flask import Blueprint, abort, flash, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from portal.access import requires, visitor
+from portal.admin import looks
+from portal.admin.reasons import read_reason
+from portal.admin.results.asked import Asked, read
+from portal.admin.results.meaning import done, meaning, obstacles
+from portal.admin.results.words import OBSTACLES
+from portal.backend import backend
+from portal.catalog.board import board
+from portal.layout import go
+from portal.ops.correlation import correlation
+from portal.seats import by_hand
+from portal.seats.answers import Outcome
+from portal.seats.errors import KeyReused
+from portal.seats.reasons import told
+from portal.student.amounts import amounts
+from portal.student.wish import KEY, new_key
+from portal.windows.drafts import Form
+from portal.words import _
+
+bp = Blueprint("adjust", __name__, url_prefix="/terms/<int:term_id>/adjust")
+
+
+@bp.get("")
+@requires("admin")
+def ask(term_id: int) -> ResponseReturnValue:
+    """The form that asks whom and what; once that is given (`look`), what it will mean.
+
+    Or, of what was sent and refused, why.
+    """
+    offered, sent = board(term_id), looks.looked()
+    form = request.args if sent is None else sent
+    if sent is None and "look" not in form:
+        return _form(Asked(offered), form)
+    asked = read(form, offered)
+    if asked.reading.errors:
+        return _form(asked, form)
+    if sent is not None:
+        read_reason(asked.reading, sent)
+    if refused := form.get("refused"):
+        asked.reading.wrong("", refused)
+    return _page(asked, form)
+
+
+@bp.post("")
+@requires("admin")
+def do(term_id: int) -> ResponseReturnValue:
+    """Do it in one step, or on to the page that says all that stands against it."""
+    asked, key = read(request.form, board(term_id)), request.form.get("request", "")
+    why = read_reason(asked.reading, request.form)
+    if asked.reading.errors:
+        return looks.look(request.path)
+    if not KEY.fullmatch(key):
+        abort(400)
+    over = tuple(each for each in request.form.getlist("over") if each in OBSTACLES)
+    try:
+        answer = by_hand.adjust(
+            asked.adjustment(over), why=why, by=visitor().id, request=key, correlation=correlation()
+        )
+    except KeyReused:
+        said = _("This form has acted already, with other choices. Look again.")
+        return looks.look(request.path, said)
+    if answer.outcome == Outcome.REFUSED:
+        said = _("Nothing was changed: something stands in the way yet.")
+        return looks.look(request.path, said)
+    flash(done(asked))
+    return go(_back(asked, request.form, just=asked.adjustment().student))
+
+
+def _form(asked: Asked, form: Form) -> ResponseReturnValue:
+    page = render_template(
+        "admin/adjust_form.html",
+        term=asked.offered.term,
+        form=form,
+        reading=asked.reading,
+        back=_back(asked, form),
+    )
+    return page, 422 if asked.reading.errors else 200
+
+
+def _page(asked: Asked, form: Form) -> ResponseReturnValue:
+    """What it will mean as things are, with a box for everything that can be put aside."""
+    change, term = asked.adjustment(), asked.offered.term
+    standing = backend().ledger.standing(term.id, change.student)
+    reasons = by_hand.preview(change)
+    case = asked.case({held.section: held.credits for held in standing.enrolled})
+    page = render_template(
+        "admin/adjust.html",
+        term=term,
+        asked=asked,
+        reading=asked.reading,
+        firm=told(by_hand.firm(reasons), case),
+        obstacles=obstacles(reasons, case),
+        meaning=list(meaning(asked, standing)),
+        amounts=amounts(asked.add) if asked.add else [],
+        form=form,
+        key=new_key(),
+        back=_back(asked, form),
+    )
+    return page, 422 if asked.reading.errors else 200
+
+
+def _back(asked: Asked, form: Form, just: int | None = None) -> str:
+    """The page that the admin came from: the section's, the student's, or the list of sections.
+
+    The section's is told with whom something was done `just` now, as it shows what is recorded.
+    """
+    term = asked.offered.term.id
+    if form.get("back") == "section" and (card := asked.add or asked.drop):
+        return url_for("admin.results.show", term_id=term, section_id=card.id, just=just)
+    if asked.who:
+        return url_for("admin.records.show", student_id=asked.who.student, term=term)
+    return url_for("admin.sections.index", term_id=term)

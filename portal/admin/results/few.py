@@ -1,0 +1,184 @@
+"""Under-filled sections in a list, to cancel several in one step."""
+
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from flask import Blueprint, flash, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from sqlalchemy import select
+
+from portal.access import requires, visitor
+from portal.admin import looks
+from portal.admin.reasons import read_reason
+from portal.admin.results.few_query import Limits, full
+from portal.admin.sections.asked import told
+from portal.admin.sections.words import obstacle
+from portal.admin.times import Reading
+from portal.backend import backend
+from portal.catalog.board import Board, Card, board
+from portal.catalog.editing import store, trail
+from portal.catalog.editing.errors import NotPossible, Stale
+from portal.catalog.models import Section
+from portal.db import transaction
+from portal.layout import go
+from portal.seats import linked, trees
+from portal.seats.answers import Seats
+from portal.seats.case import name_of
+from portal.windows.drafts import Form
+from portal.words import _, _n
+
+bp = Blueprint("few", __name__, url_prefix="/terms/<int:term_id>/few")
+
+MOST = 200  # sections in the list, and in one step
+
+
+@dataclass(frozen=True)
+class Doomed:
+    """A section that is to be canceled, the version that was seen, and whom it affects."""
+
+    card: Card
+    version: int
+    seats: Seats | None
+    prior: int
+    partners: list[str]  # courses that are taken along with it
+
+    @property
+    def mind(self) -> list[str]:
+        """What speaks against it."""
+        said = []
+        if self.seats and full(self.seats):
+            said.append(_("It is full."))
+        if self.seats and self.seats.waiting:
+            waiting = self.seats.waiting
+            said.append(_n("%(num)s student waits.", "%(num)s students wait.", waiting))
+        if self.partners:
+            said.append(_("Taken along with %(courses)s", courses=", ".join(self.partners)))
+        return said
+
+    @property
+    def known(self) -> int:
+        """Students with a seat whose names are known here."""
+        return self.seats.taken - self.prior if self.seats else 0
+
+
+@bp.get("")
+@requires("admin")
+def index(term_id: int) -> ResponseReturnValue:
+    """The sections that are under-filled, the emptiest first; or what canceling some will mean."""
+    offered, reading, form = board(term_id), Reading(), looks.looked()
+    if form is None:
+        return _list(offered, reading, request.args)
+    cards = _ticked(offered, reading, form)
+    if reading.errors:
+        return _list(offered, reading, form)
+    if "confirmed" in form:
+        read_reason(reading, form)
+    if refused := form.get("refused"):
+        reading.wrong("", refused)
+    return _preview(offered, cards, reading, form)
+
+
+@bp.post("")
+@requires("admin")
+def cancel(term_id: int) -> ResponseReturnValue:
+    """Cancel all of them or none, once it is confirmed; otherwise on to what it will mean."""
+    offered, reading = board(term_id), Reading()
+    cards = _ticked(offered, reading, request.form)
+    why = read_reason(reading, request.form)
+    if reading.errors or "confirmed" not in request.form:
+        return looks.look(request.path)
+    if refused := _do(offered, cards, why):
+        return looks.look(request.path, refused)
+    told(term_id, *(card.id for card in cards))
+    flash(_n("Canceled: %(num)s section.", "Canceled: %(num)s sections.", len(cards)))
+    limits = urlencode(Limits.parse(request.form).args())
+    return go(f"{url_for('admin.few.index', term_id=term_id)}?{limits}")
+
+
+def _ticked(offered: Board, reading: Reading, form: Form) -> list[Card]:
+    cards = offered.some(form.getlist("section", type=int)[: MOST + 1])
+    if not cards:
+        reading.wrong("", _("Tick the sections that are to be canceled."))
+    if len(cards) > MOST:
+        reading.wrong("", _("No more than %(most)s sections at once.", most=MOST))
+    return cards
+
+
+def _do(offered: Board, cards: list[Card], why: str) -> str:
+    """Cancel them; why none was canceled, blank once they are."""
+    seen = [
+        store.Seen(offered.term.id, card.id, request.form.get(f"version_{card.id}", 0, type=int))
+        for card in sorted(cards, key=lambda card: card.id)
+    ]
+    try:
+        store.turn_all("cancel", seen, store.Deed(visitor().id, why))
+    except Stale as stale:
+        if trail.done_from("cancel", seen, visitor().id):  # the same press once more
+            return ""
+        return _nothing(offered, stale.section_id, _("it has been changed meanwhile"))
+    except NotPossible as refused:
+        said = obstacle("cancel", refused.code).rstrip(".")
+        return _nothing(offered, refused.section_id, said)
+    return ""
+
+
+def _nothing(offered: Board, section: int, why: str) -> str:
+    card = offered.card(section)
+    name = name_of(card) if card else str(section)
+    return _("Nothing was canceled. %(name)s: %(why)s. Look once more.", name=name, why=why)
+
+
+def _list(offered: Board, reading: Reading, form: Form) -> ResponseReturnValue:
+    limits = Limits.parse(form)
+    found = limits.pick(offered, backend().ledger.seats(offered.term.id))
+    page = render_template(
+        "admin/few.html",
+        term=offered.term,
+        limits=limits,
+        subjects=offered.subjects,
+        found=found[:MOST],
+        total=len(found),
+        ticked=set(form.getlist("section", type=int)),
+        reading=reading,
+    )
+    return page, 422 if reading.errors else 200
+
+
+def _preview(
+    offered: Board, cards: list[Card], reading: Reading, form: Form
+) -> ResponseReturnValue:
+    doomed = _doomed(offered, cards)
+    page = render_template(
+        "admin/few_confirm.html",
+        term=offered.term,
+        limits=Limits.parse(form),
+        doomed=doomed,
+        students=sum(each.known for each in doomed),
+        waiting=sum(each.seats.waiting for each in doomed if each.seats),
+        prior=sum(each.prior for each in doomed),
+        reading=reading,
+        reason=form.get("reason", ""),
+    )
+    return page, 422 if reading.errors else 200
+
+
+def _doomed(offered: Board, cards: list[Card]) -> list[Doomed]:
+    ids = [card.id for card in cards]
+    counts = backend().ledger.seats_of(offered.term.id, ids)
+    found = select(Section.id, Section.version, Section.prior_enrolled).where(Section.id.in_(ids))
+    with transaction() as session:
+        stored = {row.id: row for row in session.execute(found)}
+    return [
+        Doomed(
+            card,
+            stored[card.id].version,
+            counts.get(card.id),
+            stored[card.id].prior_enrolled,
+            [
+                trees.shown(offered.course_code(each) or "")
+                for each in linked.courses(card, offered)
+            ],
+        )
+        for card in cards
+        if card.id in stored
+    ]

@@ -1,0 +1,45 @@
+"""What the forms about sections have in common: what is offered to choose, and what follows."""
+
+from typing import Any
+
+from flask import flash
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from portal.admin.sections import reserves
+from portal.admin.sections.fields import Form
+from portal.admin.sections.meetings import MOST, rows
+from portal.catalog import present
+from portal.catalog.editing.details import teachers
+from portal.catalog.models import Room
+from portal.windows import cohorts
+from portal.windows.offer import offer
+from portal.words import _
+
+
+def choices(session: Session, form: Form) -> dict[str, Any]:
+    """What the form of a section offers, and how many rows of each kind it has."""
+    kept = reserves.rows(form)
+    rooms = select(Room.name).where(Room.deleted_at.is_(None)).order_by(Room.name)
+    return {
+        "teachers": [each.name for each in teachers(session)],
+        "rooms": list(session.scalars(rooms)),
+        "codes": {code: str(name) for code, name in present.KINDS.items() if len(code) == 3},
+        "days": list(zip(present.DAYS, present.day_names(), strict=True)),
+        "rows": min(MOST, rows(form) + (form.get("more") == "yes")),
+        "full": rows(form) >= MOST,
+        "keeps": min(reserves.MOST, kept + (form.get("more") == "kept")),
+        "all_kept": kept >= reserves.MOST,
+        "whom": cohorts.choices(session),
+    }
+
+
+def told(term_id: int, *section_ids: int) -> None:
+    """Have the change act; where the ledger is away, say that it will."""
+    if not offer(term_id, *section_ids):
+        flash(
+            _(
+                "It is stored. The seat ledger does not answer just now;"
+                " students’ pages follow as soon as it does."
+            )
+        )

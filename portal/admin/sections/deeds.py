@@ -1,0 +1,114 @@
+"""Publishing, confirming, canceling, deleting a section: a page that says what it means first."""
+
+from flask import Blueprint, flash, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from portal.access import requires, visitor
+from portal.admin.reasons import read_reason
+from portal.admin.sections import impact
+from portal.admin.sections.asked import told
+from portal.admin.sections.pages import find_or_404, seats_of
+from portal.admin.sections.words import DEEDS, obstacle
+from portal.admin.times import Reading
+from portal.catalog.board import board
+from portal.catalog.editing import store, trail
+from portal.catalog.editing.errors import NotPossible, Stale
+from portal.catalog.editing.store import Stored
+from portal.db import transaction
+from portal.layout import go
+from portal.seats import trees
+from portal.seats.answers import Seats
+from portal.words import _
+
+bp = Blueprint("section_deeds", __name__, url_prefix="/terms/<int:term_id>/sections")
+
+ROUTE = f"/<int:section_id>/<any({','.join(DEEDS)}):deed>"
+
+
+@bp.get(ROUTE)
+@requires("admin")
+def ask(term_id: int, section_id: int, deed: str) -> ResponseReturnValue:
+    """The page to confirm it on; where it can't be done, why."""
+    stored = _stored(term_id, section_id)
+    seats = seats_of(stored)
+    return _page(deed, stored, seats, _barred(deed, stored, seats), 409)
+
+
+@bp.post(ROUTE)
+@requires("admin")
+def do(term_id: int, section_id: int, deed: str) -> ResponseReturnValue:
+    """Do it, or say all that stands against it."""
+    stored = _stored(term_id, section_id)
+    seats = seats_of(stored)
+    reading = _barred(deed, stored, seats)
+    seen = store.Seen(term_id, section_id, request.form.get("version", 0, type=int))
+    if not reading.errors:
+        reason = read_reason(reading, request.form, needed=DEEDS[deed].takes)
+    if not reading.errors:
+        try:
+            store.turn(deed, seen, store.Deed(visitor().id, reason))
+        except Stale:
+            stored = _stored(term_id, section_id)
+            reading.wrong("", _("Somebody has changed the section meanwhile. Look once more."))
+        except NotPossible as refused:
+            reading.wrong("", obstacle(deed, refused.code))
+    pressed_again = stored.version == seen.version + 1 and trail.done_from(
+        deed, [seen], visitor().id
+    )
+    if reading.errors and not pressed_again:
+        return _page(deed, stored, seats, reading, 422)
+    told(term_id, section_id)
+    flash(str(DEEDS[deed].done) % {"name": _name(stored)})
+    return go(url_for("admin.sections.show", term_id=term_id, section_id=section_id))
+
+
+def _stored(term_id: int, section_id: int) -> Stored:
+    with transaction() as session:
+        return find_or_404(session, term_id, section_id)
+
+
+def _barred(deed: str, stored: Stored, seats: Seats | None) -> Reading:
+    """What the section's state has against it."""
+    reading = Reading()
+    if why := store.obstacle(deed, stored):
+        reading.wrong("", obstacle(deed, why))
+    elif deed == "delete" and seats:
+        if impact.part(stored, seats).anyone:
+            reading.wrong("", obstacle(deed, "held"))
+        elif seats.status != stored.status:
+            # The ledger still lets students in: it has to hear first that they can't come in.
+            told(stored.term_id, stored.id)
+            reading.wrong("", obstacle(deed, "untold"))
+    return reading
+
+
+def _already(deed: str, stored: Stored) -> bool:
+    """Whether the section is as the deed would leave it."""
+    turn = store.TURNS[deed]
+    if turn.deletes is not None:
+        return stored.deleted == turn.deletes
+    return stored.status == turn.status and not stored.deleted
+
+
+def _name(stored: Stored) -> str:
+    return f"{trees.shown(stored.course_code)}-{stored.details.number}"
+
+
+def _page(
+    deed: str, stored: Stored, seats: Seats | None, reading: Reading, wrong: int
+) -> ResponseReturnValue:
+    words = DEEDS[deed]
+    page = render_template(
+        "admin/section_deed.html",
+        term=board(stored.term_id).term,
+        deed=words,
+        dangerous=deed in {"cancel", "delete"},
+        stored=stored,
+        name=_name(stored),
+        meaning=words.meaning(impact.part(stored, seats)),
+        already=_already(deed, stored),
+        possible=not _barred(deed, stored, seats).errors,
+        reading=reading,
+        reason=request.form.get("reason", ""),
+    )
+    return page, wrong if reading.errors else 200

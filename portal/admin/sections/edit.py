@@ -1,0 +1,158 @@
+"""Changing a section: a form, then what the change will mean, then the deed."""
+
+from dataclasses import dataclass
+
+from flask import Blueprint, flash, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from sqlalchemy.orm import Session
+
+from portal.access import requires, visitor
+from portal.admin import looks
+from portal.admin.reasons import read_reason
+from portal.admin.sections import fields, impact
+from portal.admin.sections.asked import choices, told
+from portal.admin.sections.pages import find_or_404, seats_of
+from portal.admin.sections.preview import Preview, barred, confirm
+from portal.admin.sections.words import ACTIONS
+from portal.admin.times import Reading
+from portal.catalog.board import Board, board
+from portal.catalog.editing import store, trail
+from portal.catalog.editing.cautions import Subject, cautions
+from portal.catalog.editing.details import Details
+from portal.catalog.editing.errors import NotPossible, Stale
+from portal.catalog.editing.merge import Merged, merge
+from portal.catalog.editing.store import Stored
+from portal.catalog.editing.words import differences
+from portal.db import transaction
+from portal.layout import go
+from portal.seats import trees
+from portal.words import _
+
+bp = Blueprint("section_edit", __name__, url_prefix="/terms/<int:term_id>/sections")
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """A form that was sent: what is wrong with it, or what it will mean."""
+
+    stored: Stored
+    form: fields.Form
+    reading: Reading
+    wanted: Details | None = None  # None: the form is to be filled in further
+    reason: str = ""
+    preview: Preview | None = None
+    stale: bool = False  # somebody has changed the section meanwhile
+
+    @property
+    def ready(self) -> bool:
+        """Whether it is to be done."""
+        return self.preview is not None and "confirmed" in self.form and not self.reading.errors
+
+
+@bp.get("/<int:section_id>/edit")
+@requires("admin")
+def ask(term_id: int, section_id: int) -> ResponseReturnValue:
+    """The form with what is set now; of one that was sent, what is wrong or what it will mean."""
+    form = looks.looked()
+    with transaction() as session:
+        stored = find_or_404(session, term_id, section_id)
+        if form is None:
+            form = fields.write(stored.details)
+            return _form(session, stored, form, barred(stored))
+        found = _weigh(session, stored, form)
+        if found.stale and found.wanted:
+            return _conflict(session, stored, _version(form), found.wanted)
+        if found.preview is None:
+            return _form(session, stored, form, found.reading)
+        return confirm(stored, form, found.reading, found.preview)
+
+
+@bp.post("/<int:section_id>/edit")
+@requires("admin")
+def change(term_id: int, section_id: int) -> ResponseReturnValue:
+    """The deed, once it is confirmed; otherwise on to what it will mean."""
+    with transaction() as session:
+        found = _weigh(session, find_or_404(session, term_id, section_id), request.form)
+    if found.ready and found.wanted:
+        return _do(found.stored, found.wanted, found.reason)
+    return looks.look(request.path)
+
+
+def _weigh(session: Session, stored: Stored, form: fields.Form) -> Weighed:
+    """What is wrong, what somebody else has changed, what it will mean."""
+    offered, reading = board(stored.term_id), barred(stored)
+    if reading.errors:
+        return Weighed(stored, form, reading)
+    wanted, reading = fields.read(session, form, offered.term, stored.course_code)
+    if wanted is None or {"edit", "more"} & form.keys():
+        return Weighed(stored, form, reading)
+    if stored.version != _version(form):
+        return Weighed(stored, form, reading, wanted, stale=True)
+    if wanted == stored.details:
+        reading.wrong("", _("Nothing has been changed yet."))
+        return Weighed(stored, form, reading)
+    preview = _preview(session, stored, wanted, offered)
+    needed = preview.takes and "confirmed" in form
+    return Weighed(
+        stored, form, reading, wanted, read_reason(reading, form, needed=needed), preview
+    )
+
+
+def _version(form: fields.Form) -> int:
+    return form.get("version", 0, type=int)
+
+
+def _preview(session: Session, stored: Stored, wanted: Details, offered: Board) -> Preview:
+    now = impact.part(stored, seats_of(stored))
+    return Preview(
+        differences(stored.details, wanted),
+        impact.impact(session, stored, wanted, now, offered),
+        cautions(session, Subject(stored.id, stored.course_code, wanted, offered)),
+        impact.takes(stored, wanted, now),
+    )
+
+
+def _do(stored: Stored, wanted: Details, reason: str) -> ResponseReturnValue:
+    seen = store.Seen(stored.term_id, stored.id, _version(request.form))
+    try:
+        store.edit(seen, wanted, store.Deed(visitor().id, reason))
+    except (Stale, NotPossible):  # in the moment since it was read above
+        return looks.look(request.path)
+    told(stored.term_id, stored.id)
+    flash(_("Changed: %(name)s.", name=f"{trees.shown(stored.course_code)}-{wanted.number}"))
+    return go(url_for("admin.sections.show", term_id=stored.term_id, section_id=stored.id))
+
+
+def _conflict(session: Session, stored: Stored, version: int, mine: Details) -> ResponseReturnValue:
+    """Both versions, what differs, and the form with both changes in it."""
+    base = trail.at_version(session, stored.subject, version)
+    merged = merge(base, stored.details, mine)
+    done = trail.of(session, stored.subject)
+    form = fields.write(merged.wanted)
+    reading = barred(stored)
+    if not merged.fields and not reading.errors:
+        reading.wrong("", _("It has been changed meanwhile, to just what you have entered."))
+    return _form(session, stored, form, reading, merged, done[0] if done else None)
+
+
+def _form(  # noqa: PLR0913, PLR0917 - what one page shows
+    session: Session,
+    stored: Stored,
+    form: fields.Form,
+    reading: Reading,
+    merged: Merged | None = None,
+    last: trail.Done | None = None,
+) -> ResponseReturnValue:
+    page = render_template(
+        "admin/section_edit.html",
+        term=board(stored.term_id).term,
+        stored=stored,
+        form=form,
+        version=stored.version if merged else form.get("version", stored.version),
+        reading=reading,
+        merged=merged,
+        last=last,
+        verbs=ACTIONS,
+        **choices(session, form),
+    )
+    return page, 409 if merged else 422 if reading.errors else 200

@@ -1,0 +1,189 @@
+"""The sections of a term as they fill, and one of them with all that is known of it."""
+
+from dataclasses import dataclass
+
+from flask import Blueprint, abort, render_template, request
+from flask.typing import ResponseReturnValue
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from portal.access import requires
+from portal.admin.sections.impact import lasts, part
+from portal.admin.sections.query import Sifted
+from portal.admin.sections.words import ACTIONS, DEEDS
+from portal.backend import backend
+from portal.catalog.board import Board, board
+from portal.catalog.editing import trail
+from portal.catalog.editing.cautions import Subject, cautions
+from portal.catalog.editing.store import EDITABLE, TURNS, Stored, find, obstacle
+from portal.catalog.editing.words import FIELDS
+from portal.catalog.models import Course, Section
+from portal.db import transaction
+from portal.record.fact import milliseconds
+from portal.seats import linked, trees
+from portal.seats.answers import Seats
+from portal.windows import cohorts
+from portal.windows.localtime import Clockface
+from portal.words import _
+
+bp = Blueprint("sections", __name__, url_prefix="/terms/<int:term_id>/sections")
+
+PAGE = 100
+
+
+@dataclass(frozen=True)
+class Deleted:
+    """A section that was taken off every list."""
+
+    id: int
+    name: str
+    crn: str
+    title: str
+    on: str
+
+
+@dataclass(frozen=True)
+class Reserved:
+    """Seats kept for a cohort, how many of them are taken, and if their time is `over`."""
+
+    whom: str
+    until: str
+    seats: int
+    held: int
+    over: bool
+
+
+@bp.get("")
+@requires("admin")
+def index(term_id: int) -> ResponseReturnValue:
+    """Sections that fit the search, drafts and canceled ones too, a hundred at a time."""
+    offered, counts = board(term_id), backend().ledger.seats(term_id)
+    wanted = Sifted.parse(request.args)
+    found = wanted.pick(offered, counts)
+    pages = max(1, -(-len(found) // PAGE))
+    page = min(max(1, request.args.get("page", 1, type=int)), pages)
+    return render_template(
+        "admin/sections.html",
+        term=offered.term,
+        wanted=wanted,
+        unread=[_("Give a whole number.")] if _unread(request.args.get("fewer", "")) else [],
+        query=wanted.query,
+        subjects=offered.subjects,
+        cards=found[(page - 1) * PAGE : page * PAGE],
+        counts=counts,
+        sums=wanted.sums(found, counts),
+        total=len(found),
+        page=page,
+        pages=pages,
+    )
+
+
+def _unread(number: str) -> bool:
+    """Whether that was meant as a number and is none."""
+    text = number.strip()
+    return bool(text) and not (text.isascii() and text.isdigit())
+
+
+@bp.get("/deleted")
+@requires("admin")
+def deleted(term_id: int) -> ResponseReturnValue:
+    """Sections that have been deleted, to bring them back."""
+    term = board(term_id).term
+    found = (
+        select(Section, Course.code)
+        .join(Course)
+        .where(Section.term_id == term_id, Section.deleted_at.is_not(None))
+        .order_by(Section.deleted_at.desc())
+    )
+    face = Clockface(backend().settings.zone)
+    with transaction() as session:
+        rows = [
+            Deleted(
+                each.id,
+                f"{trees.shown(code)}-{each.number}",
+                each.crn,
+                each.title,
+                face.short(each.deleted_at),
+            )
+            for each, code in session.execute(found)
+            if each.deleted_at
+        ]
+    return render_template("admin/sections_deleted.html", term=term, sections=rows)
+
+
+@bp.get("/<int:section_id>")
+@requires("admin")
+def show(term_id: int, section_id: int) -> ResponseReturnValue:
+    """One section: what is set, what an admin should know, and what has been done to it."""
+    offered = board(term_id)
+    with transaction() as session:
+        stored = find_or_404(session, term_id, section_id)
+        warnings = _cautions(session, stored, offered)
+        done = trail.of(session, stored.subject)
+    return render_template(
+        "admin/section.html",
+        term=offered.term,
+        stored=stored,
+        seats=seats_of(stored),
+        facts=[
+            (field.label, field.lines(stored.details))
+            for name, field in FIELDS.items()
+            if name != "reserves"  # told apart, with how many of them are taken
+        ],
+        cautions=warnings,
+        partners=_partners(stored, offered),
+        reserves=_reserves(stored),
+        counts=_counts(stored),
+        done=done,
+        deeds={name: DEEDS[name] for name in TURNS if not obstacle(name, stored)},
+        verbs=ACTIONS,
+        editable=stored.status in EDITABLE and not stored.deleted,
+    )
+
+
+def find_or_404(session: Session, term_id: int, section_id: int) -> Stored:
+    """The section as it is stored."""
+    return find(session, term_id, section_id) or abort(404)
+
+
+def seats_of(stored: Stored) -> Seats | None:
+    """Its counts, None where the ledger has not heard of it."""
+    return backend().ledger.seats_of(stored.term_id, [stored.id]).get(stored.id)
+
+
+def _cautions(session: Session, stored: Stored, offered: Board) -> list[str]:
+    if stored.deleted or stored.status == "CANCELED":
+        return []
+    subject = Subject(stored.id, stored.course_code, stored.details, offered)
+    return cautions(session, subject)
+
+
+def _reserves(stored: Stored) -> list[Reserved]:
+    """The cohorts for which seats are kept, and how many of them they have by now."""
+    held = part(stored, seats_of(stored)).held
+    face = Clockface(backend().settings.zone)
+    return [
+        Reserved(
+            cohorts.describe(each.cohort),
+            face.full(milliseconds(each.until)) if each.until else "",
+            each.seats,
+            held.get(each.id, 0),
+            over=not lasts(each),
+        )
+        for each in stored.details.reserves
+    ]
+
+
+def _counts(stored: Stored) -> dict[int, Seats]:
+    """The counts of all sections with which it shares seats."""
+    ids = sorted(stored.shares.ids) if stored.shares else []
+    return backend().ledger.seats_of(stored.term_id, ids)
+
+
+def _partners(stored: Stored, offered: Board) -> list[str]:
+    """The codes of courses that are taken along with it, each naming the other."""
+    card = offered.card(stored.id)
+    if card is None:
+        return []
+    found = (offered.course_code(course) for course in linked.courses(card, offered))
+    return [trees.shown(code) for code in found if code]

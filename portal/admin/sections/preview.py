@@ -1,0 +1,45 @@
+"""What a change of a section will mean, on the page to confirm it on."""
+
+from dataclasses import dataclass
+
+from flask import render_template
+from flask.typing import ResponseReturnValue
+
+from portal.admin.sections.fields import Form
+from portal.admin.sections.words import NOT_POSSIBLE
+from portal.admin.times import Reading
+from portal.catalog.board import board
+from portal.catalog.editing.store import EDITABLE, Stored
+from portal.catalog.editing.words import Difference
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What a change will mean."""
+
+    changes: list[Difference]
+    impact: list[str]
+    cautions: list[str]
+    takes: bool  # something from students, so that it needs a reason
+
+
+def barred(stored: Stored) -> Reading:
+    """What stands against any change of it."""
+    reading = Reading()
+    if stored.deleted or stored.status not in EDITABLE:
+        reading.wrong("", str(NOT_POSSIBLE["deleted" if stored.deleted else stored.status]))
+    return reading
+
+
+def confirm(stored: Stored, form: Form, reading: Reading, preview: Preview) -> ResponseReturnValue:
+    """The page to confirm the change on, and to say why."""
+    page = render_template(
+        "admin/section_confirm.html",
+        term=board(stored.term_id).term,
+        stored=stored,
+        preview=preview,
+        reading=reading,
+        kept=[*form.items(multi=True)],
+        reason=form.get("reason", ""),
+    )
+    return page, 422 if reading.errors else 200

@@ -1,0 +1,160 @@
+"""Seats that a section shares with others: a form, then what it will mean, then the deed."""
+
+from dataclasses import dataclass
+
+from flask import Blueprint, flash, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from sqlalchemy.orm import Session
+from werkzeug.datastructures import MultiDict
+
+from portal.access import requires, visitor
+from portal.admin import looks
+from portal.admin.reasons import read_reason
+from portal.admin.sections import sharers
+from portal.admin.sections.asked import told
+from portal.admin.sections.fields import Form
+from portal.admin.sections.pages import find_or_404
+from portal.admin.sections.preview import Preview, barred, confirm
+from portal.admin.sections.words import NOT_POSSIBLE
+from portal.admin.times import Reading
+from portal.catalog.board import Board, board
+from portal.catalog.editing import sharing
+from portal.catalog.editing.errors import NotPossible, Stale
+from portal.catalog.editing.pools import Member, Shared
+from portal.catalog.editing.store import Deed, Stored
+from portal.catalog.editing.words import Difference
+from portal.db import transaction
+from portal.layout import go
+from portal.seats import trees
+from portal.words import _, _l
+
+bp = Blueprint("section_share", __name__, url_prefix="/terms/<int:term_id>/sections")
+
+LABELS = {"name": _l("Name"), "capacity": _l("Shared seats"), "section": _l("Sections")}
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """A form that was sent: what is wrong with it, or what it will mean."""
+
+    reading: Reading
+    wanted: Shared
+    reason: str = ""
+    preview: Preview | None = None  # None: the form is to be filled in further
+    differs: list[Difference] | None = None  # from what somebody else has stored meanwhile
+
+
+@bp.get("/<int:section_id>/share")
+@requires("admin")
+def ask(term_id: int, section_id: int) -> ResponseReturnValue:
+    """The form with what is shared now; of one that was sent, what is wrong or what it means."""
+    form = looks.looked()
+    with transaction() as session:
+        stored = find_or_404(session, term_id, section_id)
+        found = _weigh(session, stored, form) if form is not None else None
+    if form is None or found is None:
+        return _form(stored, _written(_now(stored)), barred(stored))
+    if found.preview is None:
+        return _form(stored, form, found.reading, found.differs)
+    return confirm(stored, form, found.reading, found.preview)
+
+
+@bp.post("/<int:section_id>/share")
+@requires("admin")
+def change(term_id: int, section_id: int) -> ResponseReturnValue:
+    """The deed, once it is confirmed; otherwise on to what it will mean."""
+    with transaction() as session:
+        stored = find_or_404(session, term_id, section_id)
+        found = _weigh(session, stored, request.form)
+    if found.preview and "confirmed" in request.form and not found.reading.errors:
+        return _do(stored, found.wanted, found.reason)
+    return looks.look(request.path)
+
+
+def _written(shared: Shared) -> Form:
+    form: Form = MultiDict({"name": shared.name, "capacity": str(shared.capacity)})
+    form.setlist("section", [each.name for each in shared.members])
+    return form
+
+
+def _weigh(session: Session, stored: Stored, form: Form) -> Weighed:
+    """What is wrong, what somebody else has changed, what it will mean."""
+    offered, reading, now = board(stored.term_id), barred(stored), _now(stored)
+    if refused := form.get("refused"):
+        reading.wrong("", refused)
+    wanted = sharers.read(session, reading, form, offered, now)
+    if reading.errors or "edit" in form:
+        return Weighed(reading, wanted)
+    seen = tuple(form.get(name, 0, type=int) for name in ("pool", "version"))
+    if seen != (now.id, now.version):
+        return Weighed(reading, wanted, differs=_differences(now, wanted))
+    preview = _preview(now, wanted, offered)
+    if not preview.changes:
+        reading.wrong("", _("Nothing has been changed yet."))
+        return Weighed(reading, wanted)
+    needed = preview.takes and "confirmed" in form
+    return Weighed(reading, wanted, read_reason(reading, form, needed=needed), preview)
+
+
+def _now(stored: Stored) -> Shared:
+    """What it shares, or what it might: all of its seats, with nobody yet."""
+    own = Member(stored.id, f"{trees.shown(stored.course_code)}-{stored.details.number}")
+    return stored.shares or Shared(
+        0, 0, trees.shown(stored.course_code), stored.details.capacity, (own,)
+    )
+
+
+def _preview(now: Shared, wanted: Shared, offered: Board) -> Preview:
+    return Preview(
+        _differences(now, wanted),
+        sharers.impact(now, wanted, offered.term.id),
+        sharers.cautions(wanted, offered),
+        not wanted.ids <= now.ids or wanted.capacity < now.capacity,
+    )
+
+
+def _differences(old: Shared, new: Shared) -> list[Difference]:
+    before, after = _lines(old), _lines(new)
+    return [
+        Difference(name, str(label), before[name], after[name])
+        for name, label in LABELS.items()
+        if before[name] != after[name]
+    ]
+
+
+def _lines(shared: Shared) -> dict[str, list[str]]:
+    """Field by field; what one section has alone is not shared."""
+    if len(shared.members) < sharing.FEWEST:
+        return {name: [] for name in LABELS}
+    names = [each.name for each in shared.members]
+    return {"name": [shared.name], "capacity": [str(shared.capacity)], "section": names}
+
+
+def _do(stored: Stored, wanted: Shared, reason: str) -> ResponseReturnValue:
+    try:
+        touched = sharing.share(stored.term_id, wanted, Deed(visitor().id, reason))
+    except Stale:  # in the moment since it was read above
+        return looks.look(request.path)
+    except NotPossible as refused:
+        return looks.look(request.path, str(NOT_POSSIBLE[refused.code]))
+    told(stored.term_id, *touched)
+    flash(_("Changed: %(name)s.", name=wanted.name))
+    return go(url_for("admin.sections.show", term_id=stored.term_id, section_id=stored.id))
+
+
+def _form(
+    stored: Stored, form: Form, reading: Reading, differs: list[Difference] | None = None
+) -> ResponseReturnValue:
+    offered, now = board(stored.term_id), _now(stored)
+    page = render_template(
+        "admin/section_share.html",
+        term=offered.term,
+        stored=stored,
+        form=form,
+        reading=reading,
+        differs=differs,
+        pool=now.id if differs is not None else form.get("pool", now.id),
+        version=now.version if differs is not None else form.get("version", now.version),
+        names=sharers.names(offered),
+    )
+    return page, 409 if differs is not None else 422 if reading.errors else 200

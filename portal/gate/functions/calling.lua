@@ -1,0 +1,91 @@
+-- Calling in: who is next, and how many at once.
+
+function Room:allowance()
+  local per_minute, at_once, off = self:limits()
+  if off then return MOST end
+  local most = math.max(1, per_minute * BURST / 60000)
+  if per_minute == 0 then most = 0 end
+  local gained = math.max(0, self.at - number(self:field("allowed_at"))) * per_minute / 60000
+  self.allowed = math.min(most, math.max(0, number(self:field("allowance"))) + gained)
+  redis.call("ZREMRANGEBYSCORE", self:key("in"), "-inf", self.at)
+  return math.floor(math.min(self.allowed, at_once - redis.call("ZCARD", self:key("in"))))
+end
+
+function Room:alive(id)
+  local seen = tonumber(redis.call("ZSCORE", self:key("seen"), id)) -- nil: has left
+  return seen and (seen + PATIENCE > self.at or number(self:field("patient")) > self.at)
+end
+
+-- The next one to be called, nil where nobody waits; skips who has left or shows no sign of life.
+function Room:next()
+  while self.looked < MOST do
+    self.looked = self.looked + 1
+    local id = redis.call("ZPOPMIN", self:key("back"))[1]
+    if not id then
+      id = redis.call("ZRANGE", self:key("line"), self.called, self.called)[1]
+      if not id then return nil end
+      self.called = self.called + 1
+    end
+    local student = redis.call("HGET", self:key("who"), id):match("^%d+")
+    if redis.call("HGET", self:key("mine"), student) == id then
+      redis.call("ZADD", self:key("away"), self.at + CHANCE, id)
+      if self:alive(id) then return id, student end
+      redis.call("HDEL", self:key("said"), id)
+    end
+  end
+end
+
+-- Whether the wait was within the range that was shown; nothing is held against who slept.
+function Room:compare(id)
+  local at, least, most = (redis.call("HGET", self:key("said"), id) or ""):match("(%d+):(%d+):(%d+)")
+  if not at then return end
+  redis.call("HDEL", self:key("said"), id)
+  local waited = self.at - at
+  local right = waited >= tonumber(least) and waited <= tonumber(most)
+  redis.call("HINCRBY", self.base, right and "right" or "wrong", 1)
+end
+
+function Room:note_pace(count)
+  local pace, slot = self:key("pace"), math.floor(self.at / SLOT)
+  redis.call("HINCRBY", pace, slot, count)
+  for _, each in ipairs(redis.call("HKEYS", pace)) do
+    if tonumber(each) <= slot - SLOTS then redis.call("HDEL", pace, each) end
+  end
+end
+
+function Room:step()
+  if self.phase ~= "open" or self:waiting() == 0 then return end
+  if self.at - number(self:field("heard")) > DEAF then return end -- nobody would come
+  self.called, self.looked = number(self:field("called")), 0
+  local before, allowed, called = self.called, self:allowance(), {}
+  while #called < allowed do
+    local id, student = self:next()
+    if not id then break end
+    called[#called + 1] = tonumber(student)
+    redis.call("ZADD", self:key("in"), self.at + TAKE, student)
+    self:compare(id)
+  end
+  if self.allowed then
+    redis.call("HSET", self.base, "allowance", self.allowed - #called, "allowed_at", self.at)
+  end
+  if self.called == before and #called == 0 then return end
+  redis.call("HSET", self.base, "called", self.called)
+  self:note_pace(self.called - before)
+  self:tell(called)
+end
+
+function Room:tell(called)
+  local news = self:state()
+  news.window, news.students = self.window, called
+  redis.call("PUBLISH", self.term .. ":room", cjson.encode(news))
+end
+
+-- What nobody needs any more is given back; the order stays, for whoever checks it.
+function Room:tidy()
+  if self.phase ~= "ended" or self.at < self.closes + KEEP then return end
+  local keys = {}
+  for _, kind in ipairs({ "mine", "left", "came", "seen", "in", "away", "back", "pace", "said" }) do
+    keys[#keys + 1] = self:key(kind)
+  end
+  redis.call("UNLINK", unpack(keys))
+end

@@ -1,0 +1,126 @@
+-- The doors: what may be called.
+
+local function enter(room)
+  local ask = room.ask
+  if room.phase ~= "before" and room.phase ~= "open" then return { error = room.phase } end
+  if room:field("seed") ~= ask.seed then return { error = "seed" } end
+  room:back(ask.student)
+  room:touch(ask.student)
+  local place = room:place(ask.student)
+  if not place.kind or place.kind == "gone" then room:join() end
+  room:step()
+  return room:report(ask.student)
+end
+
+local function look(room)
+  room:touch(room.ask.student)
+  room:step()
+  return room:report(room.ask.student)
+end
+
+-- Signs of life of many who wait; gives those who do so no more, or were skipped.
+local function touch(room)
+  local students, seen, others = room.ask.students, {}, {}
+  room:hear()
+  local ids = redis.call("HMGET", room:key("mine"), unpack(students))
+  for i, id in ipairs(ids) do
+    if id and not redis.call("ZSCORE", room:key("away"), id) and not room:inside(students[i]) then
+      seen[#seen + 1] = room.at
+      seen[#seen + 1] = id
+    else
+      others[#others + 1] = students[i]
+    end
+  end
+  if #seen > 0 then redis.call("ZADD", room:key("seen"), unpack(seen)) end
+  return { others = others }
+end
+
+-- Come in, or go on staying, where one's turn is; not for ever while others wait.
+local function stay(room)
+  local ask, ends = room.ask, room.at + room.ask.stay
+  local inside = room:inside(ask.student)
+  if room.phase ~= "open" or not inside then return {} end
+  if redis.call("ZREM", room:key("away"), redis.call("HGET", room:key("mine"), ask.student)) == 1 then
+    redis.call("HSET", room:key("came"), ask.student, room.at)
+  elseif room:waiting() > 0 then
+    local came = number(redis.call("HGET", room:key("came"), ask.student))
+    ends = math.max(inside, math.min(ends, came + LONGEST))
+  end
+  redis.call("ZADD", room:key("in"), ends, ask.student)
+  return { ends = ends }
+end
+
+-- A visit that is over ends the place with it; who left the line finds the same place again.
+local function leave(room)
+  local student = room.ask.student
+  local id = redis.call("HGET", room:key("mine"), student)
+  if not id then return {} end
+  if not room:inside(student) then redis.call("HSET", room:key("left"), student, id) end
+  redis.call("HDEL", room:key("mine"), student)
+  redis.call("ZREM", room:key("in"), student)
+  redis.call("ZREM", room:key("seen"), id)
+  redis.call("ZREM", room:key("back"), id)
+  room:step()
+  return {}
+end
+
+local function say(room)
+  local ask = room.ask
+  redis.call("HSETNX", room:key("said"), ask.request, room.at .. ":" .. ask.least .. ":" .. ask.most)
+  return {}
+end
+
+-- Whether the limits are others than they were seen to be, and not those that are asked for.
+local function overtaken(room)
+  local per_minute, at_once, off = room:limits()
+  local function are(it)
+    return it.per_minute == per_minute and it.at_once == at_once and (it.off or false) == off
+  end
+  return room.ask.seen and not are(room.ask.seen) and not are(room.ask)
+end
+
+local function limit(room)
+  if overtaken(room) then return { error = "overtaken" } end
+  local ask, paused = room.ask, room:limits() == 0
+  redis.call("HSET", room.base, "per_minute", ask.per_minute, "at_once", ask.at_once, "off", ask.off and 1 or 0)
+  if paused then redis.call("HDEL", room.base, "allowed_at") end -- so it goes on with a burst
+  room:step()
+  room:tell({})
+  return room:state()
+end
+
+local function step(room)
+  room:step()
+  return room:state()
+end
+
+-- Every room of a term: whose turn it is are called in; gives the ms until the next window opens.
+local function attend(keys, args)
+  local ask, windows, soonest = cjson.decode(args[1]), redis.call("HGETALL", keys[1] .. ":windows"), nil
+  for i = 1, #windows, 2 do
+    local room = Room.of(keys[1], windows[i], windows[i + 1], ask)
+    room:step()
+    room:tidy()
+    if room.phase == "before" then soonest = math.min(soonest or math.huge, room.opens - room.at) end
+  end
+  return cjson.encode({ opens_in = soonest })
+end
+
+local function register(name, act, flags)
+  redis.register_function({
+    function_name = "room_" .. name,
+    callback = function(keys, args) return cjson.encode(act(Room.begin(keys, args))) end,
+    flags = flags or {},
+  })
+end
+
+register("enter", enter)
+register("look", look)
+register("touch", touch)
+register("stay", stay)
+register("leave", leave)
+register("say", say)
+register("limit", limit)
+register("step", step)
+redis.register_function("room_attend", attend)
+register("state", function(room) return room:state() end, { "no-writes" })

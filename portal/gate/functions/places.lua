@@ -1,0 +1,78 @@
+-- Places: one's own, kept by signs of life.
+
+function Room:place(student)
+  local id = redis.call("HGET", self:key("mine"), student)
+  if not id then return {} end
+  local place = { request = id, since = tonumber(redis.call("HGET", self:key("who"), id):match(":(%d+)")) }
+  if self.phase == "before" then
+    place.kind = "early"
+    return place
+  end
+  place.number = redis.call("ZRANK", self:key("line"), id) + 1
+  local back, ends = redis.call("ZRANK", self:key("back"), id), self:inside(student)
+  if ends then
+    place.kind, place.ends = "called", ends
+  elseif back then
+    place.kind, place.ahead = "waiting", back
+  elseif place.number > number(self:field("called")) then
+    local before = redis.call("ZCARD", self:key("back"))
+    place.kind, place.ahead = "waiting", place.number - number(self:field("called")) - 1 + before
+  else
+    place.kind = "gone"
+  end
+  return place
+end
+
+function Room:waiting()
+  local line, back = redis.call("ZCARD", self:key("line")), redis.call("ZCARD", self:key("back"))
+  return line - number(self:field("called")) + back
+end
+
+-- When the visit of who has been called ends; nil for others.
+function Room:inside(student)
+  local ends = tonumber(redis.call("ZSCORE", self:key("in"), student))
+  return ends and ends > self.at and ends or nil
+end
+
+-- After a silence of all, nobody is skipped until everyone has had the time to be heard again.
+function Room:hear()
+  if self.phase == "unknown" then return end -- anyone may ask for any number
+  local heard = number(self:field("heard"))
+  if heard > 0 and self.at - heard > DEAF then redis.call("HSET", self.base, "patient", self.at + PATIENCE) end
+  redis.call("HSET", self.base, "heard", self.at)
+end
+
+-- A sign of life; who was skipped, or called and did not come, stands at the front again.
+function Room:touch(student)
+  self:hear()
+  local id = redis.call("HGET", self:key("mine"), student)
+  if not id then return end
+  redis.call("ZADD", self:key("seen"), self.at, id)
+  if self:inside(student) then return end
+  local chance = tonumber(redis.call("ZSCORE", self:key("away"), id))
+  if not chance then return end
+  redis.call("ZREM", self:key("away"), id)
+  if chance > self.at then
+    redis.call("ZADD", self:key("back"), redis.call("ZSCORE", self:key("line"), id), id)
+  end
+end
+
+-- Nobody draws twice: who left the line has the place there was.
+function Room:back(student)
+  local left = redis.call("HGET", self:key("left"), student)
+  if not left then return end
+  redis.call("HSETNX", self:key("mine"), student, left)
+  redis.call("HDEL", self:key("left"), student)
+end
+
+-- A new place; the fraction, in [0, 1), orders those who come early. A clock that went back, as after
+-- a failover, makes nobody early once someone was called.
+function Room:join()
+  local ask, score = self.ask, self.ask.fraction
+  local begun = number(self:field("called")) + number(self:field("late")) > 0
+  if self.phase == "open" or begun then score = redis.call("HINCRBY", self.base, "late", 1) end
+  redis.call("ZADD", self:key("line"), score, ask.request)
+  redis.call("HSET", self:key("who"), ask.request, ask.student .. ":" .. self.at)
+  redis.call("HSET", self:key("mine"), ask.student, ask.request)
+  redis.call("ZADD", self:key("seen"), self.at, ask.request)
+end

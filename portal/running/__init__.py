@@ -1,0 +1,1 @@
+"""The processes of a portal on one machine: started, kept alive, replaced, stopped."""

@@ -1,0 +1,66 @@
+"""The portal's own processes replaced, one after the other, while the others serve."""
+
+import signal
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from portal.running.kept import Kept, say
+
+STARTED = "FAIRSEAT_STARTED"  # the file that a web server makes when it serves
+PATIENCE = 60.0  # seconds for a web server to start, or to end
+BRIEFLY = 20.0  # seconds that others wait for a worker: one with a long job ends after that
+
+
+def renew(crew: Sequence[Kept], wait: Callable[[], None]) -> None:
+    """Replace each of them; `wait` passes a moment in which the others are looked after.
+
+    Where a web server does not start, the old ones go on and nothing else is touched.
+    """
+    say("Restarting one process after the other.")
+    web = [kept for kept in crew if STARTED in kept.child.env]
+    if not all(_renew_web(kept, wait) for kept in web):
+        return
+    for kept in crew:
+        if kept not in web and kept.child.name != "haproxy":
+            _renew(kept, wait)
+    say("Restarted.")
+
+
+def _renew_web(kept: Kept, wait: Callable[[], None]) -> bool:
+    started = Path(kept.child.env[STARTED])
+    started.unlink(missing_ok=True)
+    if not kept.child.keep_open:  # a node with a door of its own, which only one can open
+        kept.ask_to_leave()
+        return _until(started.exists, wait) or _say_not_started(kept)
+    old = kept.child.process
+    kept.start()
+    if not _until(started.exists, wait):
+        kept.child.kill()
+        kept.child.process = old
+        return _say_not_started(kept)
+    if old:
+        old.send_signal(signal.SIGTERM)
+        if not _until(lambda: old.poll() is not None, wait):
+            old.kill()
+    return True
+
+
+def _renew(kept: Kept, wait: Callable[[], None]) -> None:
+    old = kept.child.process
+    kept.ask_to_leave()
+    _until(lambda: kept.child.process is not old, wait, BRIEFLY)
+
+
+def _until(holds: Callable[[], bool], wait: Callable[[], None], patience: float = PATIENCE) -> bool:
+    deadline = time.monotonic() + patience
+    while not holds():
+        if time.monotonic() > deadline:
+            return False
+        wait()
+    return True
+
+
+def _say_not_started(kept: Kept) -> bool:
+    say(f"{kept.child.name} does not start, so no more are restarted. Its log is {kept.child.log}")
+    return False

@@ -1,0 +1,71 @@
+"""Receivers of events, and what is still to be told to each."""
+
+from datetime import datetime
+
+from sqlalchemy import (
+    ARRAY,
+    BigInteger,
+    Boolean,
+    DateTime,
+    ForeignKey,
+    Index,
+    Integer,
+    SmallInteger,
+    String,
+    Text,
+    UniqueConstraint,
+    func,
+)
+from sqlalchemy.orm import Mapped, mapped_column
+
+from portal.db import Base
+
+Moment = DateTime(timezone=True)
+
+
+class Webhook(Base):
+    """Where events of some names are sent to; one that was deleted is off for good."""
+
+    __tablename__ = "webhooks"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    url: Mapped[str] = mapped_column(Text)
+    names: Mapped[list[str]] = mapped_column(ARRAY(String(40)))  # see names.py
+    seed: Mapped[str] = mapped_column(String(64))  # of the secret, which is kept nowhere
+    is_on: Mapped[bool] = mapped_column(Boolean, default=True)
+    version: Mapped[int] = mapped_column(Integer, default=1)
+    made_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
+    deleted_at: Mapped[datetime | None] = mapped_column(Moment)
+
+
+class Delivery(Base):
+    """One event for one receiver: due from `due_at` on. Without an event it is a test."""
+
+    __tablename__ = "webhook_deliveries"
+    __table_args__ = (
+        UniqueConstraint("webhook_id", "term_id", "seq", name="uq_webhook_deliveries_event"),
+        Index("ix_webhook_deliveries_webhook_id", "webhook_id", "id"),
+        Index(
+            "ix_webhook_deliveries_due",
+            "webhook_id",
+            "due_at",
+            "id",
+            postgresql_where="sent_at IS NULL AND dead_at IS NULL",
+        ),
+        Index(
+            "ix_webhook_deliveries_dead",
+            "webhook_id",
+            "dead_at",
+            postgresql_where="dead_at IS NOT NULL",
+        ),
+    )
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    webhook_id: Mapped[int] = mapped_column(ForeignKey("webhooks.id"))
+    term_id: Mapped[int | None] = mapped_column(ForeignKey("terms.id"))
+    seq: Mapped[int | None] = mapped_column(BigInteger)
+    due_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
+    tries: Mapped[int] = mapped_column(SmallInteger, default=0)
+    error: Mapped[str] = mapped_column(Text, default="")  # of the last try
+    sent_at: Mapped[datetime | None] = mapped_column(Moment)
+    dead_at: Mapped[datetime | None] = mapped_column(Moment)

@@ -1,0 +1,61 @@
+"""Which addresses a receiver may have: none by which our own network could be asked."""
+
+import ipaddress
+import socket
+from collections.abc import Iterator, Sequence
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from urllib.parse import SplitResult, urlsplit
+
+Address = IPv4Address | IPv6Address
+Networks = Sequence[IPv4Network | IPv6Network]
+
+LONGEST = 2000  # characters of an address
+TRANSLATED = IPv6Network("64:ff9b::/96")  # each stands for the IPv4 address at its end
+
+
+class Forbidden(OSError):  # noqa: N818  a fact about an address
+    """What is at the address must not be asked."""
+
+
+def parts(url: str, within: Networks) -> SplitResult:
+    """The parts of a receiver's address; raises ValueError unless it is one.
+
+    Outside of networks of our own, where there are such, it has to be https.
+    """
+    found = urlsplit(url)
+    fits = url.isascii() and url.isprintable() and " " not in url and len(url) <= LONGEST
+    secure = found.scheme == "https" or (found.scheme == "http" and within)
+    if not (fits and secure and found.hostname and found.port != 0):
+        raise ValueError(url)
+    if found.username is not None or found.fragment:
+        raise ValueError(url)
+    return found
+
+
+def connect(url: SplitResult, seconds: float, within: Networks) -> socket.socket:
+    """A connection to the receiver, to an address that was looked at; raises OSError."""
+    error: OSError = Forbidden("Its address is not one of the public internet.")
+    for host, port in _addresses(url, within):
+        try:
+            return socket.create_connection((host, port), seconds)
+        except OSError as failed:
+            error = failed
+    raise error
+
+
+def _addresses(url: SplitResult, within: Networks) -> Iterator[tuple[str, int]]:
+    port = url.port or (443 if url.scheme == "https" else 80)
+    for *_, found in socket.getaddrinfo(url.hostname, port, type=socket.SOCK_STREAM):
+        address = _meant(ipaddress.ip_address(str(found[0]).partition("%")[0]))
+        inside = any(address in network for network in within)
+        if inside or (url.scheme == "https" and address.is_global and not address.is_multicast):
+            yield str(found[0]), port
+
+
+def _meant(address: Address) -> Address:
+    """The IPv4 address that an IPv6 address stands for, where it does."""
+    if isinstance(address, IPv6Address):
+        if address in TRANSLATED:
+            return IPv4Address(int(address) & 0xFFFFFFFF)
+        return address.ipv4_mapped or address
+    return address

@@ -1,0 +1,178 @@
+"""An exchange: each of several students gets the seat that the next one leaves, in one step."""
+
+from typing import Any
+
+import pytest
+
+from portal.seats.asks import ByHand, PoolSpec, ReserveSpec
+from portal.seats.errors import NoRing
+from portal.seats.ledger import Answer, KeyReused, Outcome, Part
+from tests.ledger.desk import DAY, MINUTE, TERM, Desk, codes, meets
+
+MONDAY = meets(1, 9, 11)
+DONE = [Outcome.ENROLLED] * 2
+
+
+def outcomes(answers: tuple[Answer, ...]) -> list[Outcome]:
+    return [each.outcome for each in answers]
+
+
+def swap(desk: Desk, **fields: Any) -> tuple[Answer, ...]:
+    """501 goes from 1 to 2, and 502 from 2 to 1."""
+    return desk.exchange(desk.by_hand(501, 2, 1), desk.by_hand(502, 1, 2), **fields)
+
+
+def full(desk: Desk, *sections: int, **facts: Any) -> None:
+    """Sections of one seat, which 501, 502 and so on have."""
+    for section in sections:
+        desk.section(section, capacity=1, **facts)
+        assert desk.claim(500 + section, section).outcome == Outcome.ENROLLED
+
+
+def rosters(desk: Desk, *sections: int) -> list[list[int]]:
+    return [desk.roster(each) for each in sections]
+
+
+def test_two_students_swap_two_full_sections(desk: Desk) -> None:
+    full(desk, 1, 2)
+    said = swap(desk)
+    assert [(each.section, each.given_up) for each in said] == [(2, 1), (1, 2)]
+    assert rosters(desk, 1, 2) == [[502], [501]]
+
+
+def test_all_leave_before_anyone_enters_and_each_event_tells_of_a_move(desk: Desk) -> None:
+    full(desk, 1, 2)
+    before = len(desk.events())
+    swap(desk)
+    told = desk.events()[before:]
+    assert [(each["name"], each["student"], each["seats"]["taken"]) for each in told] == [
+        ("dropped", 501, 0),
+        ("dropped", 502, 0),
+        ("enrolled", 501, 1),
+        ("enrolled", 502, 1),
+    ]
+    assert [each.get("swap") or each["instead"] for each in told] == [2, 1, 1, 2]
+    assert {(each["reason"], each["actor"], each["cause"]) for each in told} == {
+        ("a ring", "account:9", "exchange")
+    }
+    assert desk.ledger.drops(TERM, 501) == {}
+
+
+def test_three_go_round(desk: Desk) -> None:
+    full(desk, 1, 2, 3)
+    ring = [desk.by_hand(501, 2, 1), desk.by_hand(502, 3, 2), desk.by_hand(503, 1, 3)]
+    assert outcomes(desk.exchange(*ring)) == [*DONE, Outcome.ENROLLED]
+    assert rosters(desk, 1, 2, 3) == [[503], [501], [502]]
+
+
+def test_what_stands_in_the_way_of_one_keeps_all_where_they_are(desk: Desk) -> None:
+    full(desk, 1)
+    full(desk, 2, times=(MONDAY,))
+    desk.section(3, times=(MONDAY,))
+    desk.claim(501, 3)
+    before = desk.events()
+    said = swap(desk)
+    assert outcomes(said) == [Outcome.REFUSED] * 2
+    assert [codes(each) for each in said] == [["time_conflict"], []]
+    assert desk.events() == before
+    assert rosters(desk, 1, 2) == [[501], [502]]
+    assert outcomes(swap(desk, overrides=["time_conflict"])) == DONE
+    assert [each.get("overrides") for each in desk.events()[-2:]] == [["time_conflict"], None]
+
+
+def test_the_seat_that_comes_free_belongs_to_whoever_waits(desk: Desk) -> None:
+    full(desk, 1, 2)
+    desk.claim(601, 2)
+    assert [codes(each) for each in swap(desk)] == [["full"], []]
+    desk.leave(601, 2)
+    assert outcomes(swap(desk)) == DONE
+
+
+def test_also_to_one_who_was_passed_over(desk: Desk) -> None:
+    full(desk, 1, 2)
+    desk.claim(601, 2)
+    desk.section(2, capacity=2, version=2)
+    desk.promote(2, 601, limit=0)
+    desk.adjust(602, add=2, overrides=["full"])
+    assert [codes(each) for each in swap(desk)] == [["full"], []]
+
+
+def test_who_waits_first_may_have_it(desk: Desk) -> None:
+    full(desk, 1, 2)
+    desk.claim(501, 2)
+    assert outcomes(swap(desk)) == DONE
+    assert (desk.queue(2), desk.events()[-2]["name"]) == ([], "promoted")
+
+
+def test_a_section_that_is_over_its_capacity_stays_shut(desk: Desk) -> None:
+    full(desk, 1, 2)
+    desk.adjust(601, add=2, overrides=["full"])
+    assert [codes(each) for each in swap(desk)] == [["full"], []]
+    assert outcomes(swap(desk, overrides=["full"])) == DONE
+    assert rosters(desk, 1, 2) == [[502], [601, 501]]
+
+
+def test_a_kept_seat_is_kept_again_for_those_it_is_for(desk: Desk) -> None:
+    full(desk, 1)
+    desk.section(2, capacity=1, reserves=(ReserveSpec(61, 1),))
+    assert desk.claim(502, 2, reserves=(61,)).outcome == Outcome.ENROLLED
+    assert [codes(each) for each in swap(desk)] == [["full"], []]
+    mine = desk.by_hand(501, 2, 1, part=Part(2, 400, reserves=(61,)))
+    assert outcomes(desk.exchange(mine, desk.by_hand(502, 1, 2))) == DONE
+    assert desk.ledger.reserved(TERM, 2) == {61: 1}
+
+
+def test_the_seat_of_a_pool_is_left_by_whoever_leaves_any_of_its_sections(desk: Desk) -> None:
+    pool = PoolSpec(8, 1, 1)
+    full(desk, 1)
+    desk.section(2, capacity=1, pool=pool)
+    desk.section(3, capacity=1, pool=pool)
+    desk.claim(503, 3)
+    ring = [desk.by_hand(501, 2, 1), desk.by_hand(503, 1, 3)]
+    desk.claim(601, 3)
+    assert [codes(each) for each in desk.exchange(*ring)] == [["full"], []]
+    desk.leave(601, 3)
+    assert outcomes(desk.exchange(*ring)) == DONE
+    assert rosters(desk, 1, 2, 3) == [[503], [501], []]
+    told = [each["seats"] for each in desk.events() if "seats" in each]
+    assert {seats.get("pool_taken", 0) for seats in told} <= {0, 1}
+
+
+def test_it_is_done_once_for_a_key(desk: Desk) -> None:
+    full(desk, 1, 2)
+    first = swap(desk, request="k")
+    again = swap(desk, request="k")
+    assert [{**vars(each), "replayed": False} for each in again] == [vars(each) for each in first]
+    assert all(each.replayed for each in again)
+    assert rosters(desk, 1, 2) == [[502], [501]]
+    with pytest.raises(KeyReused):
+        desk.adjust(501, drop=2, request="k")
+
+
+def test_a_refusal_can_be_sent_again(desk: Desk) -> None:
+    full(desk, 1, 2)
+    desk.claim(601, 2)
+    swap(desk, request="k")
+    desk.leave(601, 2)
+    assert outcomes(swap(desk, request="k")) == DONE
+
+
+def test_moves_that_make_no_ring_are_none(desk: Desk) -> None:
+    full(desk, 1, 2, 3)
+
+    def no_ring(*moves: ByHand) -> None:
+        with pytest.raises(NoRing):
+            desk.exchange(*moves)
+
+    no_ring(desk.by_hand(501, 2, 1))
+    no_ring(desk.by_hand(501, 2, 1), desk.by_hand(502, 3, 2))
+    no_ring(desk.by_hand(501, 2, 1), desk.by_hand(501, 1, 2))
+    no_ring(*[desk.by_hand(500 + n, n % 101 + 1, n) for n in range(1, 102)])
+
+
+def test_windows_hold_for_it_as_for_any_change_by_hand(desk: Desk) -> None:
+    full(desk, 1, 2)
+    now = desk.ledger.now()
+    desk.put_window(8, now + MINUTE, now + DAY)
+    ring = [desk.by_hand(501, 2, 1, windows=(8,)), desk.by_hand(502, 1, 2)]
+    assert [codes(each) for each in desk.exchange(*ring)] == [["window_before"], []]

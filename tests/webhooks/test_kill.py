@@ -1,0 +1,52 @@
+"""kill -9 of whoever tells receivers: each event is told, under one id, seldom twice."""
+
+from collections import Counter
+
+import pytest
+from sqlalchemy import func, select
+
+from portal.backend import Backend
+from portal.db import transaction
+from portal.record.drain import drain
+from portal.record.models import Event
+from portal.webhooks import outbox
+from portal.webhooks.models import Webhook
+from tests.cast import Cast
+from tests.record.processes import running, wait_for
+from tests.record.rush import a_rush, claims
+from tests.webhooks.conftest import a_webhook
+from tests.webhooks.deliveries import all_sent
+from tests.webhooks.receiver import Receiver
+
+STUDENTS = 300
+
+
+@pytest.fixture
+def rushed(cast: Cast, receiver: Receiver, backend: Backend) -> Webhook:
+    """So many seats are given that a receiver is to be told of."""
+    assert backend
+    rush = a_rush(sections=1, students=STUDENTS, capacity=STUDENTS)
+    drain(rush.term, seconds=0)
+    webhook = a_webhook(receiver.url, cast, "enrolled")
+    claims(rush, [(student, rush.sections[0]) for student in rush.students])
+    drain(rush.term, seconds=0)
+    return webhook
+
+
+def test_each_event_is_told_at_least_once(rushed: Webhook, receiver: Receiver) -> None:
+    assert rushed
+    with running(("clock",)):
+        for told in (50, 150):
+            with running(("worker", "errands")):  # which kills it at the end
+                wait_for(lambda told=told: len(receiver.told) >= told)
+        with running(("worker", "errands")):
+            wait_for(all_sent)
+    with transaction() as session:
+        events = session.execute(
+            select(Event.term_id, Event.seq).where(Event.name == "enrolled")
+        ).all()
+        assert session.scalar(select(func.count()).select_from(Event)) or STUDENTS < 0
+    times = Counter(receiver.ids)
+    assert set(times) == {f"{term}-{seq}" for term, seq in events}
+    assert len(times) == STUDENTS
+    assert len(receiver.told) <= STUDENTS + 2 * outbox.BATCH  # a batch at each kill, at most

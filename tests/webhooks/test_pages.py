@@ -1,0 +1,175 @@
+"""GET and POST /admin/webhooks and below: receivers made, changed, switched, tested, deleted."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select
+
+from portal.backend import Backend
+from portal.db import transaction
+from portal.people.models import AuditEntry
+from portal.webhooks import book
+from portal.webhooks.models import Webhook
+from portal.webhooks.relay import Relay
+from portal.webhooks.secret import secret
+from tests.cast import Cast
+from tests.web.visitors import browser_of
+from tests.webhooks.conftest import a_webhook
+from tests.webhooks.deliveries import deliveries
+from tests.webhooks.receiver import Receiver
+
+PAGE = "/admin/webhooks"
+URL = "https://campus.example/hook"
+WHY = "The library wants to know."
+
+
+@pytest.fixture
+def admin(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
+    return browser_of(app, "max")
+
+
+@pytest.fixture
+def known(cast: Cast) -> Webhook:
+    return a_webhook(URL, cast)
+
+
+def wish(**changed: Any) -> dict[str, Any]:
+    return {"url": URL, "names": ["enrolled", "dropped"], "reason": WHY, **changed}
+
+
+def entries() -> Sequence[AuditEntry]:
+    with transaction() as session:
+        found = select(AuditEntry).where(AuditEntry.action.like("webhook.%"))
+        return session.scalars(found.order_by(AuditEntry.id)).all()
+
+
+def now(webhook: Webhook) -> Webhook | None:
+    with transaction() as session:
+        return book.webhook(session, webhook.id)
+
+
+def test_a_new_one_shows_its_secret_this_once(admin: FlaskClient) -> None:
+    answer = admin.post(PAGE, data=wish())
+    with transaction() as session:
+        (made,) = book.webhooks(session)
+    assert answer.status_code == 201
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert secret(made.seed) in answer.text
+    assert secret(made.seed) not in admin.get(f"{PAGE}/{made.id}").text
+    assert (made.url, made.names, made.is_on) == (URL, ["enrolled", "dropped"], True)
+    (entry,) = entries()
+    assert (entry.action, entry.subject) == ("webhook.make", f"webhook:{made.id}")
+    assert entry.reason == WHY
+    assert made.seed not in str(entry.after)
+
+
+def test_the_list_leads_to_each(admin: FlaskClient, known: Webhook) -> None:
+    page = admin.get(PAGE).text
+    assert f'href="{PAGE}/{known.id}"' in page
+    assert URL in page
+
+
+def test_operations_leads_to_the_list(admin: FlaskClient) -> None:
+    assert f'href="{PAGE}"' in admin.get("/admin/operations").text
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"url": "http://[::1/"}, {"url": ""}, {"names": []}, {"names": ["refused"]}, {"reason": ""}],
+)
+def test_what_is_wrong_is_said_and_nothing_is_made(
+    admin: FlaskClient, wrong: dict[str, Any]
+) -> None:
+    answer = admin.post(PAGE, data=wish(**wrong))
+    assert answer.status_code == 422
+    assert f'href="#{next(iter(wrong))}"' in answer.text
+    assert not entries()
+
+
+def test_it_can_be_changed(admin: FlaskClient, known: Webhook) -> None:
+    data = wish(url="https://other.example/", names=["left"], version=known.version)
+    assert admin.post(f"{PAGE}/{known.id}/edit", data=data).status_code == 303
+    after = now(known)
+    assert after
+    assert (after.url, after.names) == ("https://other.example/", ["left"])
+    assert entries()[-1].before == {"url": URL, "names": known.names}
+
+
+@pytest.mark.parametrize("path", ["edit", "off", "secret", "delete"])
+def test_two_admins_do_not_overwrite_each_other(
+    admin: FlaskClient, known: Webhook, path: str
+) -> None:
+    data = wish(version=known.version)
+    admin.post(f"{PAGE}/{known.id}/edit", data=data)
+    before = now(known)
+    answer = admin.post(f"{PAGE}/{known.id}/{path}", data=data | {"url": "https://z.example/"})
+    assert answer.status_code == 409
+    after = now(known)
+    assert before
+    assert after
+    assert after.version == before.version
+
+
+@pytest.mark.parametrize("deed", ["off", "delete"])
+def test_it_is_off_once_it_is_switched_off_or_deleted(
+    admin: FlaskClient, known: Webhook, deed: str
+) -> None:
+    asked = admin.get(f"{PAGE}/{known.id}/{deed}").text
+    assert f'name="version" value="{known.version}"' in asked
+    data = {"version": known.version, "reason": WHY}
+    assert admin.post(f"{PAGE}/{known.id}/{deed}", data=data).status_code == 303
+    after = now(known)
+    assert after is None if deed == "delete" else after and not after.is_on
+    assert entries()[-1].reason == WHY
+    assert admin.get(f"{PAGE}/{known.id}").status_code == (404 if deed == "delete" else 200)
+
+
+def test_a_new_secret_is_shown_this_once(admin: FlaskClient, known: Webhook) -> None:
+    answer = admin.post(f"{PAGE}/{known.id}/secret", data={"version": known.version, "reason": WHY})
+    after = now(known)
+    assert after
+    assert after.seed != known.seed
+    assert secret(after.seed) in answer.text
+    assert secret(after.seed) not in admin.get(f"{PAGE}/{known.id}").text
+
+
+def test_a_test_is_sent_and_seen(
+    admin: FlaskClient, cast: Cast, receiver: Receiver, relay: Relay, backend: Backend
+) -> None:
+    webhook = a_webhook(receiver.url, cast)
+    assert admin.post(f"{PAGE}/{webhook.id}/test").status_code == 303
+    assert entries()[-1].action == "webhook.test"
+    assert "Waits" in admin.get(f"{PAGE}/{webhook.id}").text
+    assert any(job.startswith(b"0-") for job in backend.redis.lrange("rq:queue:errands", 0, -1))
+    relay.send_due()
+    assert "Delivered" in admin.get(f"{PAGE}/{webhook.id}").text
+
+
+def test_the_page_says_that_one_is_left_alone(
+    admin: FlaskClient, cast: Cast, receiver: Receiver, relay: Relay
+) -> None:
+    receiver.close()
+    webhook = a_webhook(receiver.url, cast)
+    relay.rest = 60
+    for _ in range(5):
+        admin.post(f"{PAGE}/{webhook.id}/test")
+    relay.pauses = (60.0,)
+    relay.send_due()
+    page = admin.get(f"{PAGE}/{webhook.id}").text
+    assert "left alone until" in page
+    assert "Connection refused" in page
+    assert all(each.tries == 1 for each in deliveries())
+
+
+@pytest.mark.parametrize("who", ["ada", "iris"])
+def test_nobody_else_may(app: Flask, cast: Cast, known: Webhook, who: str) -> None:
+    assert cast
+    other = browser_of(app, who)
+    assert other.get(PAGE).status_code == 403
+    assert other.post(PAGE, data=wish()).status_code == 403
+    assert other.get(f"{PAGE}/{known.id}").status_code == 403
+    for deed in ("edit", "test", "off", "on", "secret", "delete", "deliveries/all/retry"):
+        assert other.post(f"{PAGE}/{known.id}/{deed}", data=wish()).status_code == 403

@@ -81,7 +81,7 @@ class Up:
     def end(self) -> None:
         for process in self.processes:
             process.terminate()
-            process.communicate(timeout=30)
+            process.communicate(timeout=120)
 
 
 GIVEN = {"DATABASE_URL", "REDIS_URL", "SECRET_KEY"}

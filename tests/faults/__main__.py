@@ -31,7 +31,7 @@ def main() -> int:
     options.add_argument("--only", default="", help="faults whose name has this in it")
     options.add_argument("--anew", action="store_true", help="forget what came of them before")
     options.add_argument("--students", type=int, default=6)
-    options.add_argument("--keep", type=Path, help="a folder for the histories")
+    options.add_argument("--keep", type=Path, help="a folder for the histories and the logs")
     asked = options.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("Ended from outside."))  # all is undone
     own_disks = not asked.short and mountable()
@@ -41,7 +41,7 @@ def main() -> int:
     chosen = [each for each in FAULTS if where in each.on and asked.only in each.name]
     faults = [each for each in chosen if own_disks or not each.disks]
     disks: Disks = mounted if own_disks else nullcontext
-    with running(where, asked.students, disks) as trial:
+    with running(where, asked.students, disks, asked.keep) as trial:
         if asked.short:
             return not _row(trial, faults, 1, asked.keep).green
         return not _rounds(trial, faults, asked)

@@ -44,17 +44,15 @@ class Student:
         self.number = me["student_id"]
         self.http.headers["X-CSRFToken"] = me["csrf_token"]
 
-    def enter(self, window: int) -> None:
-        """Wait in the room of a window until it is one's turn; the pass goes with every claim."""
+    def enter(self, window: int) -> bool:
+        """Ask in the waiting room whether it is one's turn; the pass goes with every claim then."""
         self.window = window
         room = f"{self.address}/api/v1/waiting-room/{window}/requests"
-        while True:
-            answer = self.http.post(room, json={}, timeout=60)
-            answer.raise_for_status()
-            if held := answer.json()["data"]["access_token"]:
-                break
-            time.sleep(0.5)
-        self.http.headers["Fairseat-Pass"], self.entered = held, time.time()
+        answer = self.http.post(room, json={}, timeout=60)
+        held = answer.json()["data"]["access_token"] if answer.ok else None
+        if held:
+            self.http.headers["Fairseat-Pass"], self.entered = held, time.time()
+        return bool(held)
 
     def stay(self) -> None:
         """Have the pass renewed long before it ends, as pages do."""

@@ -30,6 +30,7 @@ class Row:
     verdict: Verdict
     differences: tuple[str, ...] = ()
     round: int = 1
+    mailed: int = 0
 
     @property
     def green(self) -> bool:
@@ -45,6 +46,7 @@ class Row:
     def told(self) -> str:
         """One line for whoever watches."""
         what = f"{self.decided} decided, {self.away} refused for now, {self.unknown} unknown"
+        what += f", {self.mailed} mails"
         times = f"silence {self.silence:.1f} s, wait {self.wait:.1f} s, drained {self.recorded:.1f}"
         wrong = [] if self.green else [str(vars(self.verdict)), *self.differences]
         return "; ".join([f"{'ok ' if self.green else 'BAD'} {self.fault}", what, times, *wrong])
@@ -106,6 +108,7 @@ def _judged(trial: Trial, rush: Rush, name: str, span: tuple[float, float]) -> R
         drained,
         verdict,
         differences,
+        mailed=len(trial.postman.mails),
     )
 
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -102,7 +103,7 @@ class Trial:
         self.postman.mails.clear()
         window = self._open(term)
         for student in self.students:
-            student.enter(window)
+            until(partial(student.enter, window), "the waiting room lets nobody in")
         return Rush(term.id, [section.id for section in sections], self.students)
 
     def _open(self, term: Term) -> int:
@@ -165,8 +166,11 @@ def standing(rush: Rush) -> tuple[set[Pair], set[Pair]]:
 
 
 @contextmanager
-def running(what: str, students: int, disks: Disks) -> Iterator[Trial]:
-    """`fairseat up` or `fairseat cluster`, and this process connected to its servers."""
+def running(what: str, students: int, disks: Disks, keep: Path | None = None) -> Iterator[Trial]:
+    """`fairseat up` or `fairseat cluster`, and this process connected to its servers.
+
+    Its logs are copied to `keep` at the end.
+    """
     var = Path(tempfile.mkdtemp(prefix="fairseat-faults-"))
     with a_postman() as postman:
         os.environ |= {
@@ -183,6 +187,8 @@ def running(what: str, students: int, disks: Disks) -> Iterator[Trial]:
                 trial.students = [_a_student(trial, number) for number in range(students)]
                 yield trial
         finally:
+            if keep:
+                shutil.copytree(trial.folder / "log", keep / "log", dirs_exist_ok=True)
             shutil.rmtree(var, ignore_errors=True)
 
 

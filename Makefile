@@ -4,7 +4,7 @@
 # make lint    the linter, the formatter and the types
 # make translations  gather the texts, and say which are not translated yet
 # make lock    renew the lock files (needs uv and npm)
-# make faults  kill, freeze and cut off everything during a rush: docs/reliability.md (30 minutes)
+# make faults  kill, freeze and cut off everything during a rush: docs/reliability.md (an hour)
 # make bench   measure claims a second
 # make measure PART=caches   a part on against off: docs/workers.md
 # make clean   remove what set-up made; the data in var/ stays
@@ -51,7 +51,7 @@ translations: $(TESTABLE)
 	@$(BIN)/pytest -q --no-header --tb=line tests/test_translations.py
 
 faults: $(TESTABLE) $(WORDS) $(SCRIPTS)
-	$(BIN)/python -m tests.faults
+	$(BIN)/python -m tests.faults --anew
 
 bench: $(TESTABLE) $(WORDS) $(SCRIPTS)
 	$(BIN)/python bench/claims.py

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from concurrent.futures import Future
 from math import inf
-from threading import Lock
+from threading import Lock, Thread
 from time import monotonic
 from typing import Generic, TypeVar
 
@@ -52,6 +52,10 @@ class Cache(Generic[Key, Value]):
             if known and (reading or self._fresh(known) or self._outage.spares()):
                 return known[1]
             mine = self._readings[key] = Future() if reading is None else reading
+        if reading is None and known and self._outage.lasts:
+            # To find out whether a silent server is back may take long: nobody waits for that.
+            Thread(target=self._renew, args=(key, mine), daemon=True, name="asks again").start()
+            return known[1]
         if reading is None:
             self._renew(key, mine)
         try:

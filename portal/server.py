@@ -81,11 +81,9 @@ def post_fork(server: Any, worker: Any) -> None:  # noqa: ARG001  gunicorn's sig
 
 def post_worker_init(worker: Any) -> None:
     """Read and hear what is new before the first visitor comes, and see pages off at the end."""
-    from portal.catalog import board  # noqa: PLC0415  only after gevent has patched
-    from portal.edge import patience  # noqa: PLC0415
+    from portal.edge import patience  # noqa: PLC0415  only after gevent has patched
     from portal.live import leaving  # noqa: PLC0415
     from portal.ops import flags, metrics  # noqa: PLC0415
-    from portal.people import profile  # noqa: PLC0415
     from portal.windows import warmth  # noqa: PLC0415
 
     worker.log.error_log.addFilter(patience.hush)
@@ -94,8 +92,7 @@ def post_worker_init(worker: Any) -> None:
     if hub := worker.wsgi.extensions.get("live"):  # an app on trial may have none
         hub.start()
         leaving.watch(worker, hub)
-    board.preload()
-    profile.preload()
+    warmth.read_ahead()
     Thread(target=warmth.watch, args=(Event(),), daemon=True, name="warmth").start()
     if started := os.environ.get("FAIRSEAT_STARTED"):  # the supervisor waits for it
         Path(started).touch()

@@ -11,6 +11,7 @@ from portal import outage as outages
 from portal.cache import Cache
 from portal.ops import flags
 from portal.outage import Outage
+from tests.record.processes import wait_for
 
 
 class Database:
@@ -121,7 +122,19 @@ def test_the_database_is_asked_again_after_a_while(database: Database) -> None:
     database.away = True
     cache.get("ada")
     database.away = False
-    assert cache.get("ada") == "ada 3"
+    wait_for(lambda: cache.get("ada") != "ada 1")
+
+
+@pytest.mark.usefixtures("no_rest")
+def test_nobody_waits_for_a_silent_database_once_it_is_away(database: Database) -> None:
+    cache = database.cache(0)
+    cache.get("ada")
+    database.away = True
+    cache.get("ada")
+    database.fall_silent()
+    assert [cache.get("ada"), cache.get("ada")] == ["ada 1", "ada 1"]
+    assert database.reached.wait(5)
+    database.speaks.set()
 
 
 def test_what_is_read_for_another_ends_the_outage(database: Database) -> None:

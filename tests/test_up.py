@@ -30,11 +30,12 @@ class Up:
     var: Path
     port: int
     what: str = "up"
+    said: Path | None = None  # a file for what it says, which else must be read before it is much
     processes: list[subprocess.Popen[str]] = field(default_factory=list)
 
     def start(self) -> None:
         self.processes.append(self.command(self.what))
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 180
         while missing := not_ready(self.address):
             assert self.process.poll() is None, self.process.communicate()
             assert time.monotonic() < deadline, missing
@@ -47,7 +48,7 @@ class Up:
             [*FAIRSEAT, *arguments],
             env=env,
             text=True,
-            stdout=subprocess.PIPE,
+            stdout=self.said.open("a") if self.said else subprocess.PIPE,
             stderr=subprocess.STDOUT,
         )
 
@@ -80,7 +81,7 @@ class Up:
     def end(self) -> None:
         for process in self.processes:
             process.terminate()
-            process.communicate(timeout=30)
+            process.communicate(timeout=120)
 
 
 GIVEN = {"DATABASE_URL", "REDIS_URL", "SECRET_KEY"}

@@ -72,10 +72,11 @@ def request(header: dict[str, Any], body: dict[str, Any]) -> Request:
 
 
 def decide(asked: Request, how: Callable[[Asked], Answer]) -> Answer:
-    """The desk's answer; raises InFlight where the same is being decided."""
-    who = Asked(asked.student, asked.term, asked.section, asked.key.text, correlation())
-    with keys.alone(asked.term, asked.student, asked.key):
-        return how(who)
+    """The desk's answer; raises Overtaken where the same is being decided."""
+    with keys.alone(asked.term, asked.student, asked.key) as flight:
+        return how(
+            Asked(asked.student, asked.term, asked.section, asked.key.text, correlation(), flight)
+        )
 
 
 def facts(asked: Request, answer: Answer) -> dict[str, Any]:

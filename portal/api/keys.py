@@ -4,14 +4,13 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from secrets import token_hex
 from typing import Any
 from uuid import uuid4
 
 import marshmallow as ma
 from flask import g
 from flask.typing import ResponseReturnValue
-from redis.exceptions import RedisError
-from redis.lock import Lock
 
 from portal.api.entry import bp
 from portal.api.fields import Key
@@ -19,8 +18,7 @@ from portal.api.kinds import kind
 from portal.api.reading import fault
 from portal.backend import backend
 from portal.errors import LATER, UNSURE, Words, problem
-from portal.seats.errors import LedgerSilent
-from portal.seats.library import prefix, reached
+from portal.seats.errors import LedgerSilent, LedgerUnavailable, Overtaken
 from portal.words import _, _l
 
 log = logging.getLogger(__name__)
@@ -28,7 +26,9 @@ log = logging.getLogger(__name__)
 HEADER = "Idempotency-Key"
 REPLAYED = "Idempotency-Replayed"
 TOLD = (HEADER, REPLAYED)  # with every decision
-LONGEST_SECONDS = 10  # that a decision can take: a process that died in one blocks no longer
+# For which whoever asks again waits for the first, whose process may have died. It is shorter than
+# a request can take: the ledger tells which of two may be decided.
+LONGEST = 2000  # ms
 RETRY_SECONDS = 1
 
 IN_FLIGHT = Words(
@@ -42,10 +42,6 @@ SILENT = Words(
     _l("Send the same request again, with the Idempotency-Key of this answer: it counts once."),
     kind("silent"),
 )
-
-
-class InFlight(Exception):  # noqa: N818  a state of the world, not a mistake
-    """Another request with this key is being decided."""
 
 
 class Header(ma.Schema):
@@ -74,21 +70,24 @@ def chosen(header: dict[str, Any], body: dict[str, Any]) -> Request:
 
 
 @contextmanager
-def alone(term: int, student: int, request: Request) -> Iterator[None]:
-    """A block that no other request with this key is in; raises InFlight, LedgerUnavailable."""
+def alone(term: int, student: int, request: Request) -> Iterator[str | None]:
+    """A block to decide the request in, under the flight that it gives: one at a time for a key.
+
+    Raises Overtaken where another is being decided, LedgerUnavailable.
+    """
     if not request.own:
-        yield
+        yield None
         return
-    name = f"{prefix(term)}:flight:{student}:{request.text}"
-    lock = Lock(backend().redis, name, timeout=LONGEST_SECONDS, blocking=False)
-    with reached():
-        if not lock.acquire():
-            raise InFlight
+    ledger, flight = backend().ledger, token_hex(8)
+    ledger.take_off(term, student, request.text, flight, LONGEST)
     try:
-        yield
-    finally:
-        with suppress(RedisError):  # whose time is up by then, or it ends by itself soon
-            lock.release()
+        yield flight
+    except Overtaken:
+        raise
+    except BaseException:
+        with suppress(LedgerUnavailable):  # its time is up soon
+            ledger.land(term, student, request.text, flight)
+        raise
 
 
 def headers(request: Request, *, replayed: bool) -> dict[str, str]:
@@ -104,7 +103,7 @@ def _silent(error: LedgerSilent) -> ResponseReturnValue:
     return problem(503, SILENT, LATER | made)
 
 
-@bp.errorhandler(InFlight)
-def _in_flight(_error: InFlight) -> ResponseReturnValue:
+@bp.errorhandler(Overtaken)
+def _in_flight(_error: Overtaken) -> ResponseReturnValue:
     later = {"Retry-After": str(RETRY_SECONDS)}
     return problem(409, IN_FLIGHT, later)

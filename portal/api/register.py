@@ -111,8 +111,8 @@ def register(header: dict[str, Any], body: dict[str, Any]) -> ResponseReturnValu
     groups = wanted.together(wanted.lines(body, offered), offered)
     wishes = [wanted.wish(group) for group in groups]
     window = passed.window if passed else None
-    asker = Asker(student, offered.term.id, key.text, correlation(), window)
-    with keys.alone(asker.term, student, key):
+    with keys.alone(offered.term.id, student, key) as flight:
+        asker = Asker(student, offered.term.id, key.text, correlation(), window, flight)
         found = desk.submit(asker, wishes)
     order = {line.card.id: line.number for line in chain.from_iterable(groups)}
     each = sorted(told(found, offered, student), key=lambda one: order[one["section_id"]])

@@ -19,6 +19,7 @@ from sqlalchemy.sql import func
 
 from portal.db import transaction
 from portal.ops.models import Flag
+from portal.outage import postgresql
 
 NAMES = (
     "waiting_room",
@@ -82,10 +83,15 @@ def begin() -> None:
 
 
 def read() -> None:
-    """Take up what has been switched; what is known stays while PostgreSQL is away."""
+    """Take up what has been switched; what is known stays while PostgreSQL is away.
+
+    So a process knows within a second that it is back, before a request makes do with what is old.
+    """
     global _off  # noqa: PLW0603
-    with suppress(SQLAlchemyError), transaction() as session:
-        _off = frozenset(session.scalars(select(Flag.name).where(Flag.is_on.is_(False))))
+    with suppress(SQLAlchemyError):
+        with transaction() as session:
+            _off = frozenset(session.scalars(select(Flag.name).where(Flag.is_on.is_(False))))
+        postgresql.end()
 
 
 def switch(session: Session, wanted: Switching, by: int) -> None:

@@ -1,12 +1,16 @@
 """Keeps what a process knows of people until it changes, as told by triggers in PostgreSQL."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from math import inf
+from time import monotonic
 from typing import Any, TypeVar
 
 from sqlalchemy import text
+from sqlalchemy.exc import SQLAlchemyError
 
 from portal.cache import Cache
 from portal.db import transaction
@@ -15,6 +19,8 @@ Value = TypeVar("Value")
 
 FRESH = 2.0  # seconds between two looks at what has changed
 KEPT = timedelta(days=1)  # how long a change is kept for those who have not looked
+BATCH = 500  # people a statement, when many are read
+WARM_SECONDS = 5.0
 
 # One statement, so that what is seen and the snapshot to go on from are of the same moment. By the
 # snapshot, not by a number: a transaction may commit long after it took one.
@@ -53,6 +59,18 @@ def keep(kind: str, read: Callable[[int], Value]) -> Cache[int, Value]:
 def look() -> None:
     """Forget what has changed; asks every 2 s at most, and not while PostgreSQL is away."""
     _seen.get("people")
+
+
+def preload(cache: Cache[int, Value], batch: Callable[[int], dict[int, Value]]) -> None:
+    """Read as many as fit and can be in a few seconds; `batch` gives those next after an id."""
+    ends, last = monotonic() + WARM_SECONDS, 0
+    with suppress(SQLAlchemyError):
+        look()
+        for _ in range(cache.size // BATCH):
+            found = cache.fill(partial(batch, last))
+            if len(found) < BATCH or monotonic() > ends:
+                return
+            last = max(found)
 
 
 def news(seen: Seen | None) -> Seen:

@@ -1,24 +1,17 @@
 """What the rules need to know of a student, read at once and kept until it changes."""
 
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
-from functools import partial
 from sys import intern
-from time import monotonic
 
-from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from portal.db import transaction
 from portal.people import changes
 from portal.people.models import Student
 from portal.people.profile_query import Facts, facts
-
-BATCH = 500  # students a statement, when many are read
-WARM_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
@@ -115,15 +108,8 @@ def read_all(session: Session, students: Iterable[int]) -> dict[int, Profile]:
 
 
 def preload() -> None:
-    """Read profiles, as many as fit and can be in a few seconds, so that a rush finds them."""
-    ends, last = monotonic() + WARM_SECONDS, 0
-    with suppress(SQLAlchemyError):
-        changes.look()
-        for _ in range(_profiles.size // BATCH):
-            batch = _profiles.fill(partial(_batch, last))
-            if len(batch) < BATCH or monotonic() > ends:
-                return
-            last = max(batch)
+    """Read profiles, so that a rush finds them."""
+    changes.preload(_profiles, _batch)
 
 
 def known() -> int:
@@ -138,7 +124,7 @@ def most() -> int:
 
 def _batch(after: int) -> dict[int, Profile]:
     with transaction() as session:
-        found = facts(session, Student.id > after, limit=BATCH)
+        found = facts(session, Student.id > after, limit=changes.BATCH)
         return {each["student"]: _profile(each) for each in found}
 
 

@@ -36,6 +36,7 @@ class Asker:
     request: str | None
     correlation: str
     window: int | None = None  # the one that a pass is for; None = any that is theirs
+    flight: str | None = None  # of the request, where others may come under its key
 
 
 @dataclass(frozen=True)
@@ -47,10 +48,11 @@ class Asked:
     section: int
     request: str | None
     correlation: str
+    flight: str | None = None
 
     @property
     def asker(self) -> Asker:
-        return Asker(self.student, self.term, self.request, self.correlation)
+        return Asker(self.student, self.term, self.request, self.correlation, flight=self.flight)
 
 
 def submit(asker: Asker, wished: Sequence[Wish]) -> Submission:
@@ -73,6 +75,7 @@ def submit(asker: Asker, wished: Sequence[Wish]) -> Submission:
         ],
         lines=[wishes.line(wished[number], who, offered) for number in order],
         actor=_actor(who),
+        flight=asker.flight,
     )
     wake(asker.term, decided.wake)
     counted.submission(decided)

@@ -29,6 +29,7 @@ from portal.seats.errors import (
     LedgerBehind,
     LedgerSilent,
     LedgerUnavailable,
+    Overtaken,
     WindowRefused,
 )
 from portal.seats.ledger_by_hand import LedgerByHand
@@ -50,6 +51,7 @@ __all__ = [
     "LineAnswer",
     "Meeting",
     "Outcome",
+    "Overtaken",
     "Part",
     "Passes",
     "Promotion",
@@ -88,10 +90,12 @@ class Ledger(LedgerByHand, LedgerSections, LedgerWindows):
         lines: Sequence[Line],
         actor: str,
         correlation: str,
+        flight: str | None = None,
     ) -> Submission:
         """Decide several wishes in one step, in their order; `limit` is in hundredths.
 
-        Raises KeyReused if the request key stood for other wishes.
+        Raises KeyReused if the request key stood for other wishes, Overtaken where another request
+        than `flight` is the one that may be decided under it.
         """
         payload = {
             "student": student,
@@ -101,6 +105,7 @@ class Ledger(LedgerByHand, LedgerSections, LedgerWindows):
             "lines": [as_payload(line) for line in lines],
             "actor": actor,
             "correlation": correlation,
+            "flight": flight,
         }
         return replies.submission(self.library.ask("submit", term, payload, again=bool(request)))
 
@@ -136,6 +141,7 @@ class Ledger(LedgerByHand, LedgerSections, LedgerWindows):
         drop_limit: int,
         actor: str,
         correlation: str,
+        flight: str | None = None,
     ) -> Answer:
         """Give a seat up, and those of `along` with it: together one drop of the day.
 
@@ -151,6 +157,7 @@ class Ledger(LedgerByHand, LedgerSections, LedgerWindows):
             "drop_limit": drop_limit,
             "actor": actor,
             "correlation": correlation,
+            "flight": flight,
         }
         return replies.answer(self.library.ask("drop", term, payload, again=bool(request)))
 
@@ -163,6 +170,7 @@ class Ledger(LedgerByHand, LedgerSections, LedgerWindows):
         request: str | None,
         actor: str,
         correlation: str,
+        flight: str | None = None,
     ) -> Answer:
         """Leave a waitlist; needs no open window."""
         payload = {
@@ -171,8 +179,23 @@ class Ledger(LedgerByHand, LedgerSections, LedgerWindows):
             "request": request,
             "actor": actor,
             "correlation": correlation,
+            "flight": flight,
         }
         return replies.answer(self.library.ask("leave", term, payload, again=bool(request)))
+
+    def take_off(self, term: int, student: int, request: str, flight: str, lasts: int) -> None:
+        """Begin to decide the request under a key, of which there may be several, under `flight`.
+
+        No other is begun for so many ms, unless it is decided or `land`s before; raises Overtaken.
+        """
+        payload = {"student": student, "request": request, "flight": flight, "lasts": lasts}
+        if "error" in self.library.note("take_off", term, payload):
+            raise Overtaken
+
+    def land(self, term: int, student: int, request: str, flight: str) -> None:
+        """Let another be begun, where this one was not decided."""
+        payload = {"student": student, "request": request, "flight": flight}
+        self.library.note("land", term, payload)
 
     def standing(self, term: int, student: int) -> Standing:
         """What a student holds and waits for, with positions."""

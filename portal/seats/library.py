@@ -159,6 +159,11 @@ class Library:
                 raise LedgerSilent(str(error)) from error
             raise
 
+    def note(self, op: str, term: int, payload: dict[str, Any]) -> Any:
+        """The reply of a function that decides nothing: what it writes may be lost."""
+        arguments = (f"{self.name}_{op}", 1, prefix(term), encoded(payload))
+        return json.loads(self._reach(lambda: self.redis.fcall(*arguments), again=False))
+
     def read(self, op: str, term: int, payload: dict[str, Any]) -> Any:
         """The reply of a function that changes nothing."""
         arguments = (f"{self.name}_{op}", 1, prefix(term), encoded(payload))

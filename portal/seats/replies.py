@@ -19,15 +19,15 @@ from portal.seats.answers import (
     Waiting,
     WindowView,
 )
-from portal.seats.errors import KeyReused, LedgerBehind, NoRing, WindowRefused
+from portal.seats.errors import KeyReused, LedgerBehind, NoRing, Overtaken, WindowRefused
 
 Reply = dict[str, Any]
 
 
 def submission(reply: Reply) -> Submission:
-    """A decision on wishes; raises KeyReused."""
+    """A decision on wishes; raises KeyReused, Overtaken."""
     if "error" in reply:
-        raise KeyReused(reply["error"])
+        raise _under_key(reply["error"])
     wake, replayed = tuple(reply.get("wake", ())), reply.get("replayed", False)
     lines = tuple(_line(each) for each in reply["lines"])
     return Submission(reply["at"], lines, replayed, wake)
@@ -40,6 +40,10 @@ def only(submission: Submission) -> Answer:
     return replace(found, replayed=submission.replayed, wake=submission.wake)
 
 
+def _under_key(code: str) -> Exception:
+    return Overtaken(code) if code == "overtaken" else KeyReused(code)
+
+
 def _line(reply: Reply) -> LineAnswer:
     taken = tuple(answer(each) for each in reply.get("taken") or ())
     refused = tuple(tuple(answer(each) for each in option) for option in reply["refused"] or ())
@@ -47,9 +51,9 @@ def _line(reply: Reply) -> LineAnswer:
 
 
 def answer(reply: Reply) -> Answer:
-    """A decision on a selection; raises KeyReused."""
+    """A decision on a selection; raises KeyReused, Overtaken."""
     if "error" in reply:
-        raise KeyReused(reply["error"])
+        raise _under_key(reply["error"])
     counts = reply.get("seats")
     return Answer(
         outcome=Outcome(reply["outcome"]),

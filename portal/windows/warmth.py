@@ -13,7 +13,7 @@ from redis.exceptions import RedisError
 
 from portal.backend import backend
 from portal.catalog import board
-from portal.people import profile
+from portal.people import accounts, profile
 from portal.seats.errors import LedgerUnavailable
 from portal.seats.library import reached
 
@@ -39,6 +39,13 @@ def want(at: int) -> None:
     """Have every web process read what is offered and who students are (`at` in ms)."""
     with reached():
         backend().redis.set(WANTED, at)
+
+
+def read_ahead() -> None:
+    """Read what is offered and who students are, so that a rush need not ask PostgreSQL."""
+    board.preload()
+    profile.preload()
+    accounts.preload()
 
 
 def processes() -> list[Process]:
@@ -69,8 +76,7 @@ def look(name: str, before: Process) -> Process:
         wish = int(redis.get(WANTED) or 0)
     read = before.read
     if wish > before.wish or not read:
-        board.preload()
-        profile.preload()
+        read_ahead()
         read = now()
     said = Process(wish, profile.known(), read, now())
     with reached():

@@ -1,20 +1,23 @@
 """`make faults`: every fault during a rush, and whether all that was told holds.
 
 `--short` runs a few in one rush on `fairseat up` and writes nothing; else each runs on
-`fairseat cluster`, and their table is written to docs/reliability.md after each.
+`fairseat cluster`, and what came of it goes to docs/faults.json and docs/reliability.md at once. A
+run goes on where the last one ended; `--anew` has faults take their turn again.
 """
 
 import argparse
 import signal
 import sys
+from collections.abc import Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 
-from tests.faults import table
 from tests.faults.checker import Verdict
 from tests.faults.disks import apart, mountable, mounted
 from tests.faults.faults import CLUSTER, FAULTS, UP, Fault
 from tests.faults.row import Row, run
+from tests.faults.table import Results
 from tests.faults.trial import PATIENCE, Disks, Trial, running
 
 ROUNDS = 3
@@ -24,33 +27,42 @@ def main() -> int:
     """Run what is asked for; 1 where something was lost."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--short", action="store_true")
-    options.add_argument("--rounds", type=int, default=0)
+    options.add_argument("--rounds", type=int, default=ROUNDS)
     options.add_argument("--only", default="", help="faults whose name has this in it")
+    options.add_argument("--anew", action="store_true", help="forget what came of them before")
     options.add_argument("--students", type=int, default=6)
-    options.add_argument("--keep", type=Path, help="a folder for the histories")
+    options.add_argument("--keep", type=Path, help="a folder for the histories and the logs")
     asked = options.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("Ended from outside."))  # all is undone
     own_disks = not asked.short and mountable()
     if own_disks:
         apart(sys.argv[1:])
     where = UP if asked.short else CLUSTER
-    faults = [each for each in FAULTS if where in each.on and asked.only in each.name]
-    if not own_disks:
-        faults = [each for each in faults if not each.disks]
-    rounds = asked.rounds or (1 if asked.short else ROUNDS)
-    together = [tuple(faults)] if asked.short else [(each,) for each in faults]
-    rows: list[Row] = []
-    disks: Disks = mounted if own_disks else lambda _: nullcontext()
-    with running(where, asked.students, disks) as trial:
-        for number in range(1, rounds + 1):
-            for those in together:
-                rows.append(_row(trial, those, number, asked.keep))
-                if not (asked.short or asked.only):
-                    table.write(rows)
-    return not all(row.green for row in rows)
+    chosen = [each for each in FAULTS if where in each.on and asked.only in each.name]
+    faults = [each for each in chosen if own_disks or not each.disks]
+    disks: Disks = mounted if own_disks else nullcontext
+    with running(where, asked.students, disks, asked.keep) as trial:
+        if asked.short:
+            return not _row(trial, faults, 1, asked.keep).green
+        return not _rounds(trial, faults, asked)
 
 
-def _row(trial: Trial, faults: tuple[Fault, ...], number: int, keep: Path | None) -> Row:
+def _rounds(trial: Trial, faults: Sequence[Fault], asked: argparse.Namespace) -> bool:
+    """Run what has not had its turn yet; whether all of it was green."""
+    results, green = Results(), True
+    results.read()
+    if asked.anew:
+        results.forget(fault.name for fault in faults)
+    for number in range(1, asked.rounds + 1):
+        for fault in faults:
+            if results.lacks(fault.name, number):
+                row = _row(trial, [fault], number, asked.keep)
+                results.add(row)
+                green = green and row.green
+    return green
+
+
+def _row(trial: Trial, faults: Sequence[Fault], number: int, keep: Path | None) -> Row:
     name = ", ".join(fault.name for fault in faults)
     if keep:
         keep.mkdir(parents=True, exist_ok=True)
@@ -60,7 +72,7 @@ def _row(trial: Trial, faults: tuple[Fault, ...], number: int, keep: Path | None
     except TimeoutError as late:
         row = Row(name, 0, 0, 0, PATIENCE, PATIENCE, PATIENCE, Verdict(odd=[str(late)]))
     print(row.told(), flush=True)
-    return row
+    return replace(row, round=number)
 
 
 if __name__ == "__main__":

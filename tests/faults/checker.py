@@ -31,6 +31,7 @@ class Verdict:
     order: list[str] = field(default_factory=list)
     twice: list[str] = field(default_factory=list)
     odd: list[str] = field(default_factory=list)
+    mails: list[str] = field(default_factory=list)
 
     @property
     def clean(self) -> bool:

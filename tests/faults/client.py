@@ -4,6 +4,8 @@ import random
 import re
 import secrets
 import time
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Event, Thread
 from typing import Any
@@ -17,6 +19,7 @@ TOKEN = re.compile(r'name="csrf_token" value="([^"]+)"')
 PATIENCE = 6.0  # seconds for one answer
 IMPATIENT = 0.004  # now and then someone gives up at once, and asks again
 PAUSE = 0.06
+RENEWED = 120.0
 BALANCER = {502, 503, 504}  # what it says by itself, not as JSON, when a node is gone
 
 
@@ -28,6 +31,8 @@ class Student:
     name: str
     http: requests.Session = field(default_factory=requests.Session)
     number: int = 0
+    window: int = 0
+    entered: float = 0.0
 
     def log_in(self) -> None:
         """By the form, as everybody does."""
@@ -38,6 +43,22 @@ class Student:
         me = self.http.get(f"{self.address}/api/v1/me", timeout=60).json()
         self.number = me["student_id"]
         self.http.headers["X-CSRFToken"] = me["csrf_token"]
+
+    def enter(self, window: int) -> bool:
+        """Ask in the waiting room whether it is one's turn; the pass goes with every claim then."""
+        self.window = window
+        room = f"{self.address}/api/v1/waiting-room/{window}/requests"
+        answer = self.http.post(room, json={}, timeout=60)
+        held = answer.json()["data"]["access_token"] if answer.ok else None
+        if held:
+            self.http.headers["Fairseat-Pass"], self.entered = held, time.time()
+        return bool(held)
+
+    def stay(self) -> None:
+        """Have the pass renewed long before it ends, as pages do."""
+        if time.time() - self.entered > RENEWED:
+            with suppress(requests.RequestException):
+                self.enter(self.window)
 
     def send(self, term: int, deed: Deed, patience: float) -> tuple[Try, dict[str, Any]]:
         """Ask once; gives what came of it, and the decision if there is one."""
@@ -56,7 +77,7 @@ class Student:
             return one, {}
         told = answer.json() if "json" in answer.headers["Content-Type"] else {}
         one.answered, one.what = time.time(), f"{answer.status_code} {told.get('type', '')}"
-        one.said = _said(answer.status_code, told)
+        one.said = _said(answer.status_code, told, answer.headers)
         return one, told.get("data", {}) if one.said == DECIDED else {}
 
 
@@ -68,15 +89,17 @@ def _body(student: int, term: int, deed: Deed) -> dict[str, Any]:
     return about | {"section_ids": [{"section_id": deed.section, **swap}], "wait": True}
 
 
-def _said(status: int, told: dict[str, Any]) -> str:
+def _said(status: int, told: dict[str, Any], headers: Mapping[str, str]) -> str:
     """What kind of answer it is (see Try)."""
     if status == 200 or (status == 409 and "data" in told):
         return DECIDED
     kind = told.get("type", "")
     if status == 409 and kind.endswith("in-flight"):
         return UNKNOWN
-    if status == 503 and told:
+    if status == 503 and told and "Retry-After" in headers:
         return UNKNOWN if kind.endswith("silent") else AWAY
+    if status == 503 and told:
+        return WRONG
     return UNKNOWN if status in BALANCER else WRONG
 
 
@@ -114,6 +137,7 @@ class Rush:
         chance = random.Random(f"{self.term} {student.number}")
         mine: dict[int, str] = {}
         while not self.ended.is_set():
+            student.stay()
             deed = _next(chance, student.number, self.sections, mine)
             self.deeds.append(deed)
             self._ask(student, deed, chance)

@@ -1,20 +1,25 @@
 """What is done to the portal: each gives how it is undone."""
 
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from itertools import cycle
+from pathlib import Path
 from threading import Event, Thread
 
 import psutil
 
 from portal import stores
 from portal.embedded import sentinels
+from portal.embedded.postgres import DATABASE
 from portal.sentinel import parsed, pool
+from tests.faults import looks
+from tests.faults.client import Rush
 from tests.faults.trial import Trial
 
 Undo = Callable[[], None]
+Look = Callable[[Trial, Rush], Iterable[str]]  # what is wrong while it lasts
 CLUSTER, UP = "cluster", "up"
 
 
@@ -27,6 +32,7 @@ class Fault:
     lasts: float = 2.0
     on: tuple[str, ...] = (CLUSTER,)
     disks: bool = False  # whether each server of the ledger needs a disk of its own
+    look: Look = lambda _trial, _rush: ()
 
 
 def nothing() -> None:
@@ -56,7 +62,18 @@ def freeze(name: str) -> Callable[[Trial], Undo]:
 
 def cut_off(trial: Trial) -> Undo:
     """The primary runs, but nobody can reach it and it can reach nobody."""
-    at, number = _topology(trial), _primary(trial)
+    return _cut_off(_topology(trial), _primary(trial))
+
+
+def no_ledger(trial: Trial) -> Undo:
+    """Nobody can reach any server of the ledger."""
+    at, held = _topology(trial), ExitStack()
+    for number in range(1, len(at.servers) + 1):
+        held.callback(_cut_off(at, number))
+    return held.close
+
+
+def _cut_off(at: sentinels.Topology, number: int) -> Undo:
     held = ExitStack()
     redis = held.enter_context(stores.commands(at.server_url(number), size=1))
     redis.ping()
@@ -70,6 +87,21 @@ def cut_off(trial: Trial) -> Undo:
         held.close()
 
     return undo
+
+
+def no_postgresql(trial: Trial) -> Undo:
+    """It runs, but nobody can reach it, and whoever was connected is no more."""
+    [door] = Path(trial.run.sockets).glob(".s.PGSQL.*[0-9]")
+    door.rename(door.with_name("away"))
+    clients = [each for each in trial.family("postgres") if f"{DATABASE} [local]" in _line(each)]
+    _signal(clients, signal.SIGTERM)
+    return lambda: door.with_name("away").rename(door) and None
+
+
+def _line(process: psutil.Process) -> str:
+    with suppress(psutil.NoSuchProcess):
+        return " ".join(process.cmdline())
+    return ""
 
 
 def slow(trial: Trial) -> Undo:
@@ -165,6 +197,8 @@ FAULTS = (
     Fault("PostgreSQL: kill -9", kill("postgres"), on=BOTH),
     Fault("PostgreSQL: frozen", freeze("postgres"), 12),
     Fault("PostgreSQL: restarted", restart("postgres", signal.SIGINT)),
+    Fault("PostgreSQL: away for a minute", no_postgresql, 60, look=looks.claims_go_on),
+    Fault("the ledger: away for a minute", no_ledger, 60, look=looks.pages_are_read),
     Fault("all processes at once: kill -9", kill("")),
     Fault("mail server: away", no_mail, 5),
     Fault("everything: ten times slower", slow, 8),

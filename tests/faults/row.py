@@ -3,11 +3,12 @@
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from portal.record.audit import audit_term
-from tests.faults import history
+from tests.faults import history, mails
 from tests.faults.checker import Verdict, judge
 from tests.faults.client import Rush
 from tests.faults.faults import Fault
@@ -28,15 +29,24 @@ class Row:
     recorded: float  # from the last answer until all is in PostgreSQL
     verdict: Verdict
     differences: tuple[str, ...] = ()
+    round: int = 1
+    mailed: int = 0
 
     @property
     def green(self) -> bool:
         """Whether nothing was lost, oversold, out of order, twice or odd."""
         return self.verdict.clean and not self.differences
 
+    def figures(self) -> dict[str, Any]:
+        """What is kept of it: of what is wrong, how much."""
+        kept = asdict(self)
+        wrong = {kind: len(found) for kind, found in kept.pop("verdict").items()}
+        return kept | wrong | {"differences": len(self.differences), "green": self.green}
+
     def told(self) -> str:
         """One line for whoever watches."""
         what = f"{self.decided} decided, {self.away} refused for now, {self.unknown} unknown"
+        what += f", {self.mailed} mails"
         times = f"silence {self.silence:.1f} s, wait {self.wait:.1f} s, drained {self.recorded:.1f}"
         wrong = [] if self.green else [str(vars(self.verdict)), *self.differences]
         return "; ".join([f"{'ok ' if self.green else 'BAD'} {self.fault}", what, times, *wrong])
@@ -45,30 +55,35 @@ class Row:
 def run(trial: Trial, faults: Sequence[Fault], keep: Path | None = None) -> Row:
     """Do them in the middle of a rush, undo each, and judge once all is recorded."""
     rush = trial.a_rush()
+    seen: list[str] = []
     rush.begin()
     try:
         _everyone(rush, 0)
         began = time.time()
         for fault in faults:
-            _suffer(trial, rush, fault)
+            seen += _suffer(trial, rush, fault)
         ended = time.time()
     finally:
         rush.end()
         if keep:
             history.write(keep, rush.deeds)
-    return _judged(trial, rush, ", ".join(fault.name for fault in faults), (began, ended))
+    row = _judged(trial, rush, ", ".join(fault.name for fault in faults), (began, ended))
+    row.verdict.odd.extend(seen)
+    return row
 
 
-def _suffer(trial: Trial, rush: Rush, fault: Fault) -> None:
-    """Until everyone is answered again, and nothing is missing."""
-    undo = fault.do(trial)
+def _suffer(trial: Trial, rush: Rush, fault: Fault) -> list[str]:
+    """Until everyone is answered again, and nothing is missing; what was wrong while it lasted."""
+    undo, began = fault.do(trial), time.monotonic()
     try:
-        time.sleep(fault.lasts)
+        seen = list(fault.look(trial, rush))
+        time.sleep(max(0.0, fault.lasts - (time.monotonic() - began)))
     finally:
         undo()
     _everyone(rush, time.time())
     until(trial.ready, "the portal is not ready again")
     _everyone(rush, time.time())
+    return seen
 
 
 def _judged(trial: Trial, rush: Rush, name: str, span: tuple[float, float]) -> Row:
@@ -77,6 +92,7 @@ def _judged(trial: Trial, rush: Rush, name: str, span: tuple[float, float]) -> R
     until(trial.mailed, "mails are not sent")
     held, waiting = standing(rush)
     verdict = judge(rush.deeds, log_of(rush.term), held, waiting)
+    verdict.mails += mails.wrong(trial.outbox(), map(mails.read, trial.postman.mails))
     differences = tuple(map(str, audit_term(rush.term)["differences"]))
     since = [deed for deed in rush.deeds if deed.tries and deed.tries[-1].answered > began]
     silence = history.longest_silence(rush.deeds, began, ended)
@@ -92,6 +108,7 @@ def _judged(trial: Trial, rush: Rush, name: str, span: tuple[float, float]) -> R
         drained,
         verdict,
         differences,
+        mailed=len(trial.postman.mails),
     )
 
 

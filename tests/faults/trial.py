@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -15,16 +16,20 @@ from sqlalchemy import func, select, update
 
 from portal import backend as connections
 from portal.backend import backend
+from portal.catalog.models import Term
 from portal.config import Settings
 from portal.db import transaction
 from portal.embedded.folder import Folder, Run
 from portal.notices.models import Outgoing
+from portal.ops import flags
 from portal.people.models import Account
 from portal.record.fact import Fact
 from portal.record.fold import logged
 from portal.record.journal import last_seq
 from portal.running.door import not_ready
 from portal.seats.errors import LedgerUnavailable
+from portal.windows import warmth
+from portal.windows.readiness import readiness
 from tests import cast
 from tests.faults.checker import Pair
 from tests.faults.client import Rush, Student
@@ -34,7 +39,6 @@ from tests.test_up import Up, free_port
 
 Disks = Callable[[Path], AbstractContextManager[None]]
 SECTIONS, SEATS, PLACES = 6, 2, 8
-FRESH = 2.5  # seconds after which every process has read what is offered
 PATIENCE = 120.0
 
 
@@ -56,6 +60,7 @@ class Trial:
     postman: Postman
     students: list[Student] = field(default_factory=list)
     terms: int = 0
+    mails: int = 0  # of the outbox when the rush began
 
     @property
     def clustered(self) -> bool:
@@ -66,6 +71,13 @@ class Trial:
     def folder(self) -> Path:
         """Where its data is."""
         return self.up.var / "cluster" if self.clustered else self.up.var
+
+    @property
+    def run(self) -> Run:
+        """What it has announced to other terminals."""
+        found = Folder(self.folder).own()
+        assert found
+        return found
 
     def family(self, name: str) -> list[psutil.Process]:
         """The processes whose name begins so, each with those that it has started."""
@@ -87,9 +99,20 @@ class Trial:
             )
             for n in range(SECTIONS)
         ]
-        cast.an_open_window(term)
-        time.sleep(FRESH)
+        self.mails = max(self.outbox(), default=0)
+        self.postman.mails.clear()
+        window = self._open(term)
+        for student in self.students:
+            until(partial(student.enter, window), "the waiting room lets nobody in")
         return Rush(term.id, [section.id for section in sections], self.students)
+
+    def _open(self, term: Term) -> int:
+        """Open its window as any: the ledger is told first, and web processes read ahead."""
+        window = cast.a_coming_window(term)
+        until(lambda: _warm(term.id), "the web processes don't read ahead")
+        cast.open_soon(term, window, 1)
+        until(lambda: _opened(term.id), "the window does not open")
+        return window.id
 
     def settled(self, term: int) -> bool:
         """Whether the workers have recorded all, and no free seat waits for somebody in line."""
@@ -101,11 +124,28 @@ class Trial:
         except (RedisError, LedgerUnavailable):
             return False
 
+    def outbox(self) -> list[int]:
+        """The mails that were written since the rush began."""
+        with transaction() as session:
+            return list(session.scalars(select(Outgoing.id).where(Outgoing.id > self.mails)))
+
     def mailed(self) -> bool:
         """Whether every mail that was written has been sent."""
         with transaction() as session:
             unsent = select(func.count()).where(Outgoing.sent_at.is_(None))
             return not session.scalar(unsent)
+
+
+def _opened(term: int) -> bool:
+    [window] = backend().ledger.windows(term)
+    return window.opens <= backend().ledger.now()
+
+
+def _warm(term: int) -> bool:
+    found = readiness(term)
+    wanted = found.wanted if found else 0
+    known = warmth.processes()
+    return bool(wanted and known) and all(each.wish >= wanted for each in known)
 
 
 def log_of(term: int) -> list[Fact]:
@@ -126,21 +166,29 @@ def standing(rush: Rush) -> tuple[set[Pair], set[Pair]]:
 
 
 @contextmanager
-def running(what: str, students: int, disks: Disks) -> Iterator[Trial]:
-    """`fairseat up` or `fairseat cluster`, and this process connected to its servers."""
+def running(what: str, students: int, disks: Disks, keep: Path | None = None) -> Iterator[Trial]:
+    """`fairseat up` or `fairseat cluster`, and this process connected to its servers.
+
+    Its logs are copied to `keep` at the end.
+    """
     var = Path(tempfile.mkdtemp(prefix="fairseat-faults-"))
     with a_postman() as postman:
         os.environ |= {
-            "FAIRSEAT_GATE": "0",
+            "FAIRSEAT_GATE": "1",
+            "FAIRSEAT_ROOM": "60000/10000",
+            "FAIRSEAT_CAPTCHA": "off",
             "FAIRSEAT_SMTP": f"smtp://127.0.0.1:{postman.port}",
             "FAIRSEAT_REMINDERS": "",
         }
-        trial = Trial(Up(var, free_port(), what), postman)
+        trial = Trial(Up(var, free_port(), what, var / "said.log"), postman)
         try:
             with disks(trial.folder), _started(trial):
+                _without_limits()
                 trial.students = [_a_student(trial, number) for number in range(students)]
                 yield trial
         finally:
+            if keep:
+                shutil.copytree(trial.folder / "log", keep / "log", dirs_exist_ok=True)
             shutil.rmtree(var, ignore_errors=True)
 
 
@@ -155,11 +203,20 @@ def _started(trial: Trial) -> Iterator[None]:
 
 
 def _connect(trial: Trial) -> None:
-    run: Run | None = Folder(trial.folder).own()
-    assert run
+    run = trial.run
     os.environ |= {"DATABASE_URL": run.database_url, "REDIS_URL": run.redis_url}
     os.environ["SECRET_KEY"] = "unused: nothing is signed here"
     connections.connect(Settings.read())
+
+
+def _without_limits() -> None:
+    """Six students ask for what hundreds would; nobody else may ask for so much."""
+    by = cast.an_account("max").id
+    with transaction() as session:
+        flags.switch(
+            session, flags.Switching("rate_limits", on=False, version=0, reason="a trial"), by
+        )
+    time.sleep(2 * flags.EVERY)  # every process has read it
 
 
 def _a_student(trial: Trial, number: int) -> Student:

@@ -133,9 +133,14 @@ class Desk:
         settings = {"limit": 2100, "windows": (OPEN,), "days": days, "drop_limit": 3, **fields}
         return ByHand(student, part, drop, **settings)
 
-    def leave(self, student: int, section: int, request: str | None = None) -> Answer:
-        asks = {"actor": f"student:{student}", "correlation": "c"}
-        return self.ledger.leave(TERM, student=student, section=section, request=request, **asks)
+    def leave(self, student: int, section: int, **fields: Any) -> Answer:
+        settings: dict[str, Any] = {
+            "request": None,
+            "actor": f"student:{student}",
+            "correlation": "c",
+            **fields,
+        }
+        return self.ledger.leave(TERM, student=student, section=section, **settings)
 
     def promote(
         self, section: int, *students: int, passes: Passes | None = None, **fields: Any

@@ -12,7 +12,8 @@ from portal.gate import room
 from portal.gate.limits import REQUESTS
 from portal.gate.meter import Charge
 from portal.live.page import LATER
-from portal.ops import breaking, crew
+from portal.ops import breaking, crew, flags
+from portal.outage import postgresql
 from portal.record.wake import wake
 from tests import cast as builders
 from tests.cast import Cast
@@ -194,3 +195,9 @@ def test_without_its_breaker_the_mail_server_is_asked_every_time(
         wait_for(
             lambda: wake(story.term.id, ["notify"]) or asked_though_open(backend, "mail"),
         )
+
+
+def test_who_reads_them_learns_that_postgresql_is_back(backend: Backend) -> None:  # noqa: ARG001
+    postgresql.begin()
+    flags.read()
+    assert not postgresql.lasts

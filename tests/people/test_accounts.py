@@ -102,3 +102,17 @@ def test_a_stranger_can_not_be_found_while_the_database_is_away(
     without_database()
     with pytest.raises(OperationalError):
         accounts.find(cast.ben.account_id)
+
+
+def test_all_who_are_students_can_be_read_ahead(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(changes, "BATCH", 3)
+    everyone = [each.account_id for each in (cast.ada, cast.ben, cast.cleo, cast.dan)]
+    read = [accounts.find(account) for account in everyone]
+    changes.news(None)  # so that nothing is known
+    accounts.preload()
+    with statements() as sent:
+        found = [accounts.find(account) for account in everyone]
+    assert not [each for each in sent if "FROM accounts" in each]
+    assert found == read

@@ -205,7 +205,7 @@ def test_old_changes_are_cleared_away(cast: Cast) -> None:
 
 
 def test_all_students_can_be_read_ahead(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(profile, "BATCH", 3)
+    monkeypatch.setattr(changes, "BATCH", 3)
     settled()
     profile.preload()
     everyone = (cast.ada, cast.ben, cast.cleo, cast.dan)

@@ -17,6 +17,8 @@ end
 register("submit", once(lines_of, submit))
 register("drop", once(function(ask) return { ask.section, ask.along } end, drop))
 register("leave", once(function(ask) return ask.section end, leave))
+register("take_off", take_off)
+register("land", function(term) return { landed = land(term) } end)
 register("adjust", once(adjusted, adjust))
 register("exchange", once(exchanged, exchange))
 register("preview", preview, { "no-writes" })

@@ -180,12 +180,36 @@ local function refuse(term, act, id, reasons, more)
   return answer(term, "refused", { id = id, counts = counts }, { seq = seq, reasons = reasons })
 end
 
+-- Flights: of several requests under one key one is decided at a time. Who took longer than it may
+-- is decided still, but not once another has taken off: that one may have been told that it was
+-- refused.
+local FLOWN = 60000 -- ms after which a flight is no more
+
+local function flight_of(ask) return ask.student .. ":" .. ask.request end
+
+local function take_off(term)
+  local ask, key = term.ask, term:key("flight", flight_of(term.ask))
+  if tonumber(redis.call("HGET", key, "ends") or 0) > term.at then return { error = "overtaken" } end
+  redis.call("HSET", key, "flight", ask.flight, "ends", term.at + ask.lasts)
+  redis.call("PEXPIRE", key, FLOWN)
+  return {}
+end
+
+-- Let the next take off at once; false where one has.
+local function land(term)
+  local key = term:key("flight", flight_of(term.ask))
+  if redis.call("HGET", key, "flight") ~= term.ask.flight then return false end
+  redis.call("HSET", key, "ends", 0)
+  return true
+end
+
 -- What changed something is kept under the caller's key and said again word for word. A refusal
 -- is not: the same form may be sent again when its reasons are gone.
 local function once(content, decide)
   return function(term)
     local ask = term.ask
     if not ask.request or ask.request == "" then return decide(term) end
+    local overtaken = ask.flight and not land(term)
     local key = term:key("request", ask.student .. ":" .. ask.request)
     local wanted = cjson.encode({ term.cause, content(ask) })
     local stored = redis.call("GET", key)
@@ -194,6 +218,7 @@ local function once(content, decide)
       stored.answer.replayed = true
       return stored.content == wanted and stored.answer or { error = "key_reused" }
     end
+    if overtaken then return { error = "overtaken" } end
     local reply = decide(term)
     if term.decided then
       reply.wake = term.wake

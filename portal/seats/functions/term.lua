@@ -22,6 +22,7 @@
 --                          c:<section> -> its corequisites, JSON
 --                          w:<section> -> ticket:credits:at, then :section to be given up for it
 --   request:<student>:<key>  what was answered, for a day
+--   flight:<student>:<key>   hash: which request under it is being decided, until when
 --   tally:<ten seconds>      hash: what happened -> how often, for a while
 
 local DAY = 24 * 60 * 60 * 1000

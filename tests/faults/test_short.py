@@ -1,0 +1,15 @@
+"""A rush in which web, recorders, ledger and PostgreSQL are killed one after the other."""
+
+import os
+import subprocess
+import sys
+
+OWN = ("DATABASE_URL", "REDIS_URL", "FAIRSEAT_VAR", "PORT")
+
+
+def test_what_students_were_told_survives_the_death_of_any_part() -> None:
+    """`python -m tests.faults --short`, in a process that has settings of its own."""
+    env = {name: value for name, value in os.environ.items() if name not in OWN}
+    command = [sys.executable, "-m", "tests.faults", "--short"]
+    run = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr

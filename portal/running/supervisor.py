@@ -11,7 +11,7 @@ from types import FrameType
 
 from portal.embedded import Servers
 from portal.embedded.folder import Folder, Run
-from portal.ops import logs
+from portal.ops import logs, scaling
 from portal.running import renewal
 from portal.running.children import Child
 from portal.running.door import UpError, address, not_ready, open_door
@@ -29,7 +29,11 @@ class Stopped(Exception):  # noqa: N818  asked for, not an error
 
 
 def supervise(folder: Folder, servers: Servers, crew: Crew) -> None:
-    """Run all of it until a signal comes; raises UpError, FolderError or StartError."""
+    """Run all of it until a signal comes.
+
+    Raises UpError, FolderError or StartError; SettingsError before anything is begun.
+    """
+    scaling.pools(os.environ.get("FAIRSEAT_WORKERS", ""))
     run = folder.own()
     if run:
         raise UpError(f"Fairseat already runs on {folder.path}: {run.address}")

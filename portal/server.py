@@ -85,7 +85,7 @@ def post_worker_init(worker: Any) -> None:
     from portal.edge import patience  # noqa: PLC0415
     from portal.live import leaving  # noqa: PLC0415
     from portal.ops import flags, metrics  # noqa: PLC0415
-    from portal.people import profile  # noqa: PLC0415
+    from portal.people import accounts, profile  # noqa: PLC0415
     from portal.windows import warmth  # noqa: PLC0415
 
     worker.log.error_log.addFilter(patience.hush)
@@ -96,6 +96,7 @@ def post_worker_init(worker: Any) -> None:
         leaving.watch(worker, hub)
     board.preload()
     profile.preload()
+    accounts.preload()
     Thread(target=warmth.watch, args=(Event(),), daemon=True, name="warmth").start()
     if started := os.environ.get("FAIRSEAT_STARTED"):  # the supervisor waits for it
         Path(started).touch()

@@ -1,10 +1,12 @@
 """Who is asking: the account behind a session or an access token."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from flask import Request, g, request
-from sqlalchemy import ColumnElement, Row, func, select
+from sqlalchemy import ColumnElement, Row, Select, func, select
+from sqlalchemy.exc import SQLAlchemyError
 
 from portal.db import transaction
 from portal.extensions import logins
@@ -89,6 +91,25 @@ def doubt(account_id: int) -> None:
 
 def read(which: ColumnElement[bool]) -> Visitor | None:
     """The visitor of the one account that fits, from the database."""
+    with transaction() as session:
+        row = session.execute(_rows(which)).one_or_none()
+    return _visitor(row) if row else None
+
+
+def preload() -> None:
+    """Read the visitors who are students, as many as are kept, so that a rush finds them."""
+    with suppress(SQLAlchemyError):
+        changes.look()
+        _visitors.fill(_students)
+
+
+def _students() -> dict[int, Visitor | None]:
+    with transaction() as session:
+        some = _rows(Student.id.is_not(None)).order_by(Account.id).limit(_visitors.size)
+        return {row.id: _visitor(row) for row in session.execute(some)}
+
+
+def _rows(which: ColumnElement[bool]) -> Select[Any]:
     columns = (
         Account.id,
         Account.name,
@@ -96,13 +117,11 @@ def read(which: ColumnElement[bool]) -> Visitor | None:
         Account.session_epoch,
         Account.language,
     )
-    with transaction() as session:
-        row = session.execute(
-            select(*columns, Student.id.label("student"), _teachers().label("teachers"))
-            .outerjoin(Student, (Student.account_id == Account.id) & Student.deleted_at.is_(None))
-            .where(which, Account.deleted_at.is_(None))
-        ).one_or_none()
-    return _visitor(row) if row else None
+    return (
+        select(*columns, Student.id.label("student"), _teachers().label("teachers"))
+        .outerjoin(Student, (Student.account_id == Account.id) & Student.deleted_at.is_(None))
+        .where(which, Account.deleted_at.is_(None))
+    )
 
 
 def _of_this_session(kept: str) -> Visitor | None:

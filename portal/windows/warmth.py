@@ -13,7 +13,7 @@ from redis.exceptions import RedisError
 
 from portal.backend import backend
 from portal.catalog import board
-from portal.people import profile
+from portal.people import accounts, profile
 from portal.seats.errors import LedgerUnavailable
 from portal.seats.library import reached
 
@@ -71,6 +71,7 @@ def look(name: str, before: Process) -> Process:
     if wish > before.wish or not read:
         board.preload()
         profile.preload()
+        accounts.preload()
         read = now()
     said = Process(wish, profile.known(), read, now())
     with reached():

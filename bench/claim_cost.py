@@ -32,7 +32,7 @@ from portal.backend import backend  # noqa: E402
 from portal.catalog import board  # noqa: E402
 from portal.config import Settings  # noqa: E402
 from portal.ops import logs  # noqa: E402
-from portal.people import profile  # noqa: E402
+from portal.people import accounts, profile  # noqa: E402
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
@@ -69,6 +69,7 @@ def figures(app: Any) -> dict[str, float]:
     with portal_on_trial.a_rush(STUDENTS) as term:
         board.preload()
         profile.preload()
+        accounts.preload()
         claims = [environ(each) for each in portal_on_trial.claims(app, term, STUDENTS, EACH)]
         answer(app, claims[:STUDENTS])
         before = _ledger()

@@ -7,11 +7,11 @@ from datetime import datetime
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session, joinedload
 
-from portal.backend import backend
 from portal.catalog.models import Meeting, Room, Section
 from portal.catalog.terms import live_terms
 from portal.db import transaction
 from portal.people.models import Student
+from portal.record import known
 from portal.requests.models import Request
 from portal.requests.stale import obstacle
 from portal.seats import trees
@@ -143,12 +143,12 @@ def _rooms(session: Session, sections: set[int]) -> dict[int, int]:
 
 
 def _counts(lines: Iterable[Line]) -> list[Seats | None]:
-    """How each section stands at the ledger."""
+    """How each section stands."""
     sections = [each.request.section for each in lines]
     counts: dict[int, Seats] = {}
     for term in {each.term_id for each in sections}:
         mine = [each.id for each in sections if each.term_id == term]
-        counts |= backend().ledger.seats_of(term, mine)
+        counts |= known.seats_of(term, mine)
     return [counts.get(each.id) for each in sections]
 
 

@@ -15,6 +15,7 @@ from cachetools import TTLCache, cached
 from portal.backend import backend
 from portal.catalog.board import Board, board
 from portal.people.profile import Profile, profile
+from portal.record import known
 from portal.record.wake import wake
 from portal.seats import counted, replies, wishes
 from portal.seats.answers import Answer, Submission, WindowView
@@ -138,7 +139,7 @@ def forget_windows() -> None:
 def drops_left(student: int, term: int, at: int) -> int:
     """How many seats the student may still give up on the day of `at`, the ledger's time in ms."""
     day = datetime.fromtimestamp(at / 1000, backend().settings.zone).date().isoformat()
-    used = backend().ledger.drops(term, student).get(day, 0)
+    used = known.drops(term, student).get(day, 0)
     return max(0, board(term).term.drops_per_day - used)
 
 

@@ -11,7 +11,7 @@ from portal.admin import looks
 from portal.admin.reasons import read_reason
 from portal.admin.sections import fields, impact
 from portal.admin.sections.asked import choices, told
-from portal.admin.sections.pages import find_or_404, seats_of
+from portal.admin.sections.pages import find_or_404
 from portal.admin.sections.preview import Preview, barred, confirm
 from portal.admin.sections.words import ACTIONS
 from portal.admin.times import Reading
@@ -103,7 +103,7 @@ def _version(form: fields.Form) -> int:
 
 
 def _preview(session: Session, stored: Stored, wanted: Details, offered: Board) -> Preview:
-    now = impact.part(stored, seats_of(stored))
+    now = impact.part(stored, impact.seats_of(stored))
     return Preview(
         differences(stored.details, wanted),
         impact.impact(session, stored, wanted, now, offered),

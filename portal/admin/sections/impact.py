@@ -41,6 +41,11 @@ class Part:
         return self.taken > self.prior or self.waiting > 0
 
 
+def seats_of(stored: Stored) -> "Seats | None":
+    """Its counts, None where the ledger has not heard of it."""
+    return backend().ledger.seats_of(stored.term_id, [stored.id]).get(stored.id)
+
+
 def part(stored: Stored, seats: "Seats | None") -> Part:
     """Who has a part in it now; nobody where the ledger has not heard of it."""
     if seats is None:

@@ -8,7 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from portal.access import requires
-from portal.admin.sections.impact import lasts, part
+from portal.admin.sections.impact import lasts
 from portal.admin.sections.query import Sifted
 from portal.admin.sections.words import ACTIONS, DEEDS
 from portal.backend import backend
@@ -19,6 +19,7 @@ from portal.catalog.editing.store import EDITABLE, TURNS, Stored, find, obstacle
 from portal.catalog.editing.words import FIELDS
 from portal.catalog.models import Course, Section
 from portal.db import transaction
+from portal.record import known
 from portal.record.fact import milliseconds
 from portal.seats import linked, trees
 from portal.seats.answers import Seats
@@ -57,7 +58,7 @@ class Reserved:
 @requires("admin")
 def index(term_id: int) -> ResponseReturnValue:
     """Sections that fit the search, drafts and canceled ones too, a hundred at a time."""
-    offered, counts = board(term_id), backend().ledger.seats(term_id)
+    offered, counts = board(term_id), known.seats(term_id)
     wanted = Sifted.parse(request.args)
     found = wanted.pick(offered, counts)
     pages = max(1, -(-len(found) // PAGE))
@@ -124,7 +125,7 @@ def show(term_id: int, section_id: int) -> ResponseReturnValue:
         "admin/section.html",
         term=offered.term,
         stored=stored,
-        seats=seats_of(stored),
+        seats=known.seats_of(term_id, [section_id]).get(section_id),
         facts=[
             (field.label, field.lines(stored.details))
             for name, field in FIELDS.items()
@@ -146,11 +147,6 @@ def find_or_404(session: Session, term_id: int, section_id: int) -> Stored:
     return find(session, term_id, section_id) or abort(404)
 
 
-def seats_of(stored: Stored) -> Seats | None:
-    """Its counts, None where the ledger has not heard of it."""
-    return backend().ledger.seats_of(stored.term_id, [stored.id]).get(stored.id)
-
-
 def _cautions(session: Session, stored: Stored, offered: Board) -> list[str]:
     if stored.deleted or stored.status == "CANCELED":
         return []
@@ -160,7 +156,7 @@ def _cautions(session: Session, stored: Stored, offered: Board) -> list[str]:
 
 def _reserves(stored: Stored) -> list[Reserved]:
     """The cohorts for which seats are kept, and how many of them they have by now."""
-    held = part(stored, seats_of(stored)).held
+    held = known.reserved(stored.term_id, stored.id) if stored.details.reserves else {}
     face = Clockface(backend().settings.zone)
     return [
         Reserved(
@@ -177,7 +173,7 @@ def _reserves(stored: Stored) -> list[Reserved]:
 def _counts(stored: Stored) -> dict[int, Seats]:
     """The counts of all sections with which it shares seats."""
     ids = sorted(stored.shares.ids) if stored.shares else []
-    return backend().ledger.seats_of(stored.term_id, ids)
+    return known.seats_of(stored.term_id, ids)
 
 
 def _partners(stored: Stored, offered: Board) -> list[str]:

@@ -4,14 +4,13 @@ from flask import Blueprint, abort, render_template, request
 from flask.typing import ResponseReturnValue
 
 from portal.access import requires
-from portal.backend import backend
 from portal.catalog.board import board
+from portal.record import known
 from portal.reports import closeout, lists
 from portal.reports.models import WindowReport
 from portal.seats.answers import WindowView
 from portal.seats.labels import label
 from portal.spreadsheets import Row, download
-from portal.windows import schedule
 from portal.windows.phases import phase
 from portal.words import _
 
@@ -79,14 +78,15 @@ def show_csv(term_id: int, window_id: int) -> ResponseReturnValue:
 
 def none_yet(term_id: int, window: WindowView) -> str:
     """The page in place of a report that is not made."""
-    now = phase([window], backend().ledger.now())
+    now = phase([window], known.now())
     term = board(term_id).term
     return render_template("admin/report_none.html", term=term, window=window, phase=now)
 
 
 def window_of(term_id: int, window_id: int) -> WindowView:
-    """The window as the ledger has it; 404 where there is none."""
-    return schedule.find(term_id, window_id) or abort(404)
+    """The window of an address; 404 where there is none."""
+    found = (each for each in known.windows(term_id) if each.id == window_id)
+    return next(found, None) or abort(404)
 
 
 def made_of(term_id: int, window_id: int) -> WindowReport:

@@ -16,6 +16,7 @@ from portal.requests.models import Request
 from portal.requests.stale import obstacle
 from portal.seats import trees
 from portal.seats.answers import Seats
+from portal.seats.promise import Promise, promise
 
 PAGE = 30
 
@@ -38,12 +39,11 @@ class Line:
         return self.request.id
 
     @property
-    def gains(self) -> int:
-        """How many of those who wait get a seat at once if it is approved."""
+    def promise(self) -> Promise:
+        """What those who wait get at once if it is approved."""
         if self.seats is None or self.request.wanted is None:
-            return 0
-        free = max(0, self.request.wanted - self.seats.taken)
-        return min(free, self.seats.waiting - self.seats.passed)
+            return Promise(line=0)
+        return promise(replace(self.seats, capacity=self.request.wanted))
 
     @property
     def too_small(self) -> bool:

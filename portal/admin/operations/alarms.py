@@ -7,8 +7,8 @@ from typing import Literal
 from portal.admin.operations.figures import Figures, Jobs
 from portal.admin.operations.fuses import fuses, switches
 from portal.admin.operations.remembered import Remembered
-from portal.admin.operations.words import QUEUES
 from portal.gate.wording import grouped
+from portal.ops.names import QUEUES
 from portal.words import _, _n
 
 SLOW = 10  # seconds of lag

@@ -6,12 +6,12 @@ from flask.typing import ResponseReturnValue
 from portal.access import requires, visitor
 from portal.admin.operations.asking import Question
 from portal.admin.operations.fates import Fate, asked, settled
-from portal.admin.operations.words import QUEUES
 from portal.admin.windows.pages import clock
 from portal.backend import backend
 from portal.db import transaction
 from portal.ops import dead
 from portal.ops.dead import DeadLetter
+from portal.ops.names import QUEUES
 from portal.people.models import AuditEntry
 from portal.seats.library import reached
 from portal.words import _, _l

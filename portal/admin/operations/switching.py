@@ -7,13 +7,14 @@ from portal.access import requires, visitor
 from portal.admin.operations import asking
 from portal.admin.operations.asking import Question
 from portal.admin.operations.fuses import parts_in_use
-from portal.admin.operations.words import MEANINGS, PARTS
+from portal.admin.operations.words import MEANINGS
 from portal.admin.reasons import read_reason
 from portal.admin.times import Reading
 from portal.db import transaction
 from portal.ops import flags
 from portal.ops.flags import Switched, Switching
 from portal.ops.models import Flag
+from portal.ops.names import PARTS
 from portal.people.models import AuditEntry
 from portal.words import _, _l
 

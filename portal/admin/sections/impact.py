@@ -1,8 +1,7 @@
 """Whom a change of a section affects, in sentences, before it is made."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sqlalchemy import select
@@ -13,6 +12,7 @@ from portal.catalog.editing.details import Details
 from portal.catalog.editing.store import Stored
 from portal.record.models import Enrollment
 from portal.seats.clashes import meet
+from portal.seats.promise import in_words, kept, lasts, promise
 from portal.windows import cohorts
 from portal.words import _, _n
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from portal.catalog.board import Board
-    from portal.catalog.cards import MeetingView, ReserveView
+    from portal.catalog.cards import MeetingView
     from portal.seats.answers import Seats
 
 HARDER = ("prerequisites", "corequisites", "restrictions")
@@ -34,6 +34,7 @@ class Part:
     waiting: int
     prior: int
     held: Mapping[int, int] = field(default_factory=dict)  # seats under its reserves, by reserve
+    seats: "Seats | None" = None
 
     @property
     def anyone(self) -> bool:
@@ -51,7 +52,7 @@ def part(stored: Stored, seats: "Seats | None") -> Part:
     if seats is None:
         return Part(0, 0, stored.prior)
     held = backend().ledger.reserved(stored.term_id, stored.id) if stored.details.reserves else {}
-    return Part(seats.taken, seats.waiting, stored.prior, held)
+    return Part(seats.taken, seats.waiting, stored.prior, held, seats)
 
 
 def impact(
@@ -110,14 +111,9 @@ def _seats(stored: Stored, wanted: Details, now: Part) -> Iterator[str]:
             " again only once enough have been given up.",
             now.taken - new,
         )
-    placed = min(now.waiting, new - now.taken)
-    if new > old and placed > 0 and stored.status == "OPEN":
-        yield _n(
-            "The first student in line gets a seat at once, unless a rule stands in the way.",
-            "The first %(num)s students in line get a seat at once, unless a rule stands in"
-            " the way.",
-            placed,
-        )
+    if now.seats and (new > old or wanted.reserves != stored.details.reserves):
+        left = kept(wanted.reserves, now.held)
+        yield from in_words(promise(replace(now.seats, capacity=new, kept=left)))
 
 
 def _kept(session: Session, stored: Stored, wanted: Details, now: Part) -> Iterator[str]:
@@ -133,20 +129,15 @@ def _kept(session: Session, stored: Stored, wanted: Details, now: Part) -> Itera
             whom=cohorts.describe(each.cohort),
         )
     free = max(0, wanted.capacity - now.taken)
-    kept = min(free, sum(max(0, each.seats - now.held.get(each.id, 0)) for each in lasting))
+    closed = min(free, kept(lasting, now.held))
     yield _n(
         "Of %(num)s free seat, %(kept)s will be kept and %(open)s open to everyone.",
         "Of %(num)s free seats, %(kept)s will be kept and %(open)s open to everyone.",
         free,
-        kept=kept,
-        open=free - kept,
+        kept=closed,
+        open=free - closed,
     )
     yield _("Nobody loses a seat by it. Everyone in line is asked again, in their order.")
-
-
-def lasts(reserve: "ReserveView") -> bool:
-    """Whether it keeps seats still."""
-    return reserve.until is None or reserve.until > datetime.now(UTC)
 
 
 def _waitlist(stored: Stored, wanted: Details, now: Part) -> Iterator[str]:

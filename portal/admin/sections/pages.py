@@ -8,7 +8,6 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from portal.access import requires
-from portal.admin.sections.impact import lasts
 from portal.admin.sections.query import Sifted
 from portal.admin.sections.words import ACTIONS, DEEDS
 from portal.backend import backend
@@ -23,6 +22,7 @@ from portal.record import known
 from portal.record.fact import milliseconds
 from portal.seats import linked, trees
 from portal.seats.answers import Seats
+from portal.seats.promise import lasts
 from portal.windows import cohorts
 from portal.windows.localtime import Clockface
 from portal.words import _

@@ -60,7 +60,7 @@ def in_term(who: Profile, term: int) -> InTerm:
         waiting=[line(each) for each in standing.waiting],
         credits=amount(sum(each.credits for each in standing.enrolled)),
         limit=amount(desk.hundredths(desk.limit(who, offered))),
-        drops_left=desk.drops_left(who.student, term, now),
+        drops_left=desk.left(known.drops(term, who.student), term, now),
         windows=[
             Turn(each, phase([each], now), cohorts.describe(each.cohort))
             for each in open_to(who, known.windows(term))

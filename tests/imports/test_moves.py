@@ -121,7 +121,7 @@ def test_who_is_left_out_stays_and_so_do_those_who_counted_on_that_seat(boss: Fl
     assert "2 seats would be refused" in shown
     assert shown.count("The student stays in this section") == 1
     press(boss, import_id, "rest")
-    assert "Applied, but for 2 rows that were refused." in page(boss, import_id)
+    assert "Applied, but for 3 rows that were refused." in page(boss, import_id)
     assert who() == "1A 2B"
 
 

@@ -9,7 +9,7 @@ from portal.imports.report import Note, Report
 from portal.imports.statements import statements
 
 REFER = f"CREATE TEMP TABLE referred ON COMMIT DROP AS {statements('refer')[0]}"
-# In the order of the files, as of two who want the last seat the first one named has it.
+# As the files have them: of too many students the last are refused.
 PLACED = text("""
     INSERT INTO import_rows (import_id, kind, key, fields, removes, file, line)
     SELECT :id, CASE rows.fields ->> 'role' WHEN 'teacher' THEN 'teaching' ELSE 'enrollment' END,
@@ -23,7 +23,8 @@ PLACED = text("""
         ON classes.kind = 'class' AND classes.sourced_id = rows.fields ->> 'class'
     JOIN referred AS people ON people.sourced_id = rows.fields ->> 'user' AND people.kind =
         CASE rows.fields ->> 'role' WHEN 'teacher' THEN 'user' ELSE 'student' END
-    WHERE rows.import_id = :id AND rows.kind = 'enrolling' ORDER BY rows.id
+    WHERE rows.import_id = :id AND rows.kind = 'enrolling'
+    ORDER BY rows.id
 """)
 LEAVING = text("""
     INSERT INTO import_rows (import_id, kind, key, fields, removes, file, line)

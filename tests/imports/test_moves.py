@@ -111,6 +111,16 @@ def test_the_seats_of_a_pool_are_changed_too(boss: FlaskClient) -> None:
     assert who() == "1B 2A"
 
 
+def test_a_ring_that_could_not_go_round_is_tried_again_when_others_have_left(
+    boss: FlaskClient,
+) -> None:
+    seats: dict[str, Any] = {"A": 1, "B": 1, "C": 1, "D": 2, "E": 1}
+    seats["pool"] = ["shared", 2, "CD"]
+    begin(boss, "1C 2A 3D 4B", **seats)
+    press(boss, read(boss, "1B 5D 2C 3A 4E", **seats), "apply")
+    assert who() == "1B 2C 3A 4E 5D"
+
+
 # What is refused in advance
 
 

@@ -35,6 +35,12 @@ class Scheduled:
     students: int
 
     @property
+    def counted(self) -> bool:
+        """Whether the words of whom it is for say how many these are: a list alone."""
+        cohort = {kind: some for kind, some in self.window.cohort.items() if some}
+        return cohort.keys() == {"list"} and cohort["list"]["students"] == self.students
+
+    @property
     def canceled(self) -> bool:
         """Whether it was called off before it began."""
         return self.window.state == "canceled"

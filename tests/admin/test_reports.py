@@ -170,6 +170,15 @@ def test_larger_groups_are_drawn_with_their_numbers(admin: FlaskClient, term: Te
     assert row == ["By class year", "Senior", "6", "4", "4", "0.0", "0.0", ""]
 
 
+def test_majors_have_their_names(admin: FlaskClient, term: Term) -> None:
+    found = builders.an_open_window(term)
+    section = builders.a_section(builders.a_course("CSC-2"), term, capacity=5)
+    for number in range(5):
+        claim(builders.a_student(f"m{number}", majors=("CSC",)), section, found)
+    closes(term, found)
+    assert "Field of CSC (CSC) 5 100%" in words(admin, address(found, term, "fairness"))
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_before_it_has_ended_there_is_no_report(admin: FlaskClient, term: Term, page: str) -> None:
     window = builders.an_open_window(term)

@@ -8,6 +8,7 @@ from portal.admin.results.asked import Asked
 from portal.admin.results.words import OBSTACLES, OTHER
 from portal.backend import backend
 from portal.catalog.board import Card
+from portal.catalog.present import number
 from portal.db import transaction
 from portal.record.models import Enrollment
 from portal.seats import trees
@@ -64,7 +65,7 @@ def done(asked: Asked) -> str:
 
 
 def _added(name: str, seats: Seats) -> Iterator[str]:
-    facts = {"name": name, "taken": seats.taken, "capacity": seats.capacity}
+    facts = {"name": name, "taken": number(seats.taken), "capacity": number(seats.capacity)}
     yield _("%(name)s: %(taken)s of %(capacity)s seats are taken now.", **facts)
     if seats.taken >= seats.capacity:
         more = seats.over + 1

@@ -26,6 +26,7 @@ from portal.catalog.editing.words import differences
 from portal.db import transaction
 from portal.layout import go
 from portal.seats import trees
+from portal.trail import entries
 from portal.words import _
 
 bp = Blueprint("section_edit", __name__, url_prefix="/terms/<int:term_id>/sections")
@@ -127,7 +128,7 @@ def _conflict(session: Session, stored: Stored, version: int, mine: Details) -> 
     """Both versions, what differs, and the form with both changes in it."""
     base = trail.at_version(session, stored.subject, version)
     merged = merge(base, stored.details, mine)
-    done = trail.of(session, stored.subject)
+    done = entries.of(session, stored.subject)
     form = fields.write(merged.wanted)
     reading = barred(stored)
     if not merged.fields and not reading.errors:
@@ -141,7 +142,7 @@ def _form(  # noqa: PLR0913, PLR0917 - what one page shows
     form: fields.Form,
     reading: Reading,
     merged: Merged | None = None,
-    last: trail.Done | None = None,
+    last: entries.Entry | None = None,
 ) -> ResponseReturnValue:
     page = render_template(
         "admin/section_edit.html",

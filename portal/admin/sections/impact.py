@@ -11,6 +11,7 @@ from portal.backend import backend
 from portal.catalog.editing.details import Details
 from portal.catalog.editing.store import Stored
 from portal.record.models import Enrollment
+from portal.seats import linked, trees
 from portal.seats.clashes import meet
 from portal.seats.promise import in_words, kept, lasts, promise
 from portal.windows import cohorts
@@ -72,9 +73,26 @@ def impact(
                 " waitlist from now on; seats that are held stay held."
             )
         )
+    said += _linked(stored, wanted, offered)
     if stored.details.credits != wanted.credits and now.taken:
         said.append(_("Seats that are held keep the credits that they were taken for."))
     return said
+
+
+def _linked(stored: Stored, wanted: Details, offered: "Board") -> Iterator[str]:
+    """That courses come to be taken together, as each of them names the other from now on."""
+    card = offered.card(stored.id)
+    if card is None:
+        return
+    then = replace(card, corequisites=wanted.corequisites)
+    new = set(linked.courses(then, offered)) - set(linked.courses(card, offered))
+    codes = sorted(code for each in new if (code := offered.course_code(each)))
+    if codes:
+        yield _(
+            "It becomes linked with %(courses)s, as each names the other: students pick, plan and"
+            " cancel them together.",
+            courses=trees.all_of([trees.shown(code) for code in codes]),
+        )
 
 
 def takes(stored: Stored, wanted: Details, now: Part) -> bool:

@@ -12,17 +12,19 @@ from portal.admin.sections.query import Sifted
 from portal.admin.sections.words import ACTIONS, DEEDS
 from portal.backend import backend
 from portal.catalog.board import Board, board
-from portal.catalog.editing import trail
 from portal.catalog.editing.cautions import Subject, cautions
 from portal.catalog.editing.store import EDITABLE, TURNS, Stored, find, obstacle
 from portal.catalog.editing.words import FIELDS
 from portal.catalog.models import Course, Section
+from portal.catalog.terms import live_terms
 from portal.db import transaction
 from portal.record import known
 from portal.record.fact import milliseconds
 from portal.seats import linked, trees
 from portal.seats.answers import Seats
 from portal.seats.promise import lasts
+from portal.trail import differences, entries, things
+from portal.trail.entries import Entry
 from portal.windows import cohorts
 from portal.windows.localtime import Clockface
 from portal.words import _
@@ -66,6 +68,7 @@ def index(term_id: int) -> ResponseReturnValue:
     return render_template(
         "admin/sections.html",
         term=offered.term,
+        terms=[each for each in live_terms() if each.id != term_id],
         wanted=wanted,
         unread=[_("Give a whole number.")] if _unread(request.args.get("fewer", "")) else [],
         query=wanted.query,
@@ -120,7 +123,7 @@ def show(term_id: int, section_id: int) -> ResponseReturnValue:
     with transaction() as session:
         stored = find_or_404(session, term_id, section_id)
         warnings = _cautions(session, stored, offered)
-        done = trail.of(session, stored.subject)
+        done = entries.of(session, stored.subject)
     return render_template(
         "admin/section.html",
         term=offered.term,
@@ -135,11 +138,18 @@ def show(term_id: int, section_id: int) -> ResponseReturnValue:
         partners=_partners(stored, offered),
         reserves=_reserves(stored),
         counts=_counts(stored),
-        done=done,
+        done=_told(done),
         deeds={name: DEEDS[name] for name in TURNS if not obstacle(name, stored)},
         verbs=ACTIONS,
         editable=stored.status in EDITABLE and not stored.deleted,
     )
+
+
+def _told(done: list[Entry]) -> list[tuple[Entry, str]]:
+    """Each deed with what it changed, in a line."""
+    names = things.named(key for each in done for key in differences.mentioned(each))
+    times = Clockface(backend().settings.zone)
+    return [(each, differences.short(each, names, times)) for each in done]
 
 
 def find_or_404(session: Session, term_id: int, section_id: int) -> Stored:

@@ -126,6 +126,8 @@ def test_a_lab_at_the_time_of_its_lecture_is_named(
     needs = {"corequisites": {"course": "CSC-1100"}}
     builders.a_section(builders.a_course("CSC-1101"), term, meetings=(NOON,), **needs)
     assert "Every open section" not in said(send(admin, section, corequisites="CSC-1101"))
+    told = said(send(admin, section, corequisites="CSC-1101"))
+    assert "It becomes linked with CSC 1101, as each names the other" in told
     told = said(send(admin, section, corequisites="CSC-1101", **TO_NOON))
     assert "Every open section of CSC 1101" in told
     change(admin, section, corequisites="CSC-1101")

@@ -1,6 +1,7 @@
 """A wire to the ledger that loses answers: the decision is made, nobody hears of it."""
 
 import socket
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
 from types import TracebackType
@@ -49,11 +50,39 @@ class LossyWire:
     def _carry(self, near: socket.socket) -> None:
         with near, socket.socket(socket.AF_UNIX) as far:
             far.connect(self.far)
-            while (asked := near.recv(65536)) and not self.is_cut:
-                far.sendall(asked)
-                answer = far.recv(65536)
+            talk = Talk(near, far)
+            back = Thread(target=self._answer, args=(talk,), daemon=True)
+            back.start()
+            while (asked := _next(near)) and not self.is_cut:
                 if self.lose and self.call in asked:
                     self.lose -= 1
-                    return
-                self.is_cut = bool(self.cut_after) and self.cut_after in asked
-                near.sendall(answer)
+                    talk.loses = True
+                talk.last = bool(self.cut_after) and self.cut_after in asked
+                far.sendall(asked)
+            far.shutdown(socket.SHUT_RDWR)
+            back.join()
+
+    def _answer(self, talk: "Talk") -> None:
+        while answer := _next(talk.far):
+            if talk.loses:
+                talk.near.shutdown(socket.SHUT_RDWR)
+                return
+            self.is_cut = self.is_cut or talk.last
+            talk.near.sendall(answer)
+
+
+@dataclass
+class Talk:
+    """One connection: whether its next answer is lost, or the last."""
+
+    near: socket.socket
+    far: socket.socket
+    loses: bool = False
+    last: bool = False
+
+
+def _next(line: socket.socket) -> bytes:
+    try:
+        return line.recv(65536)
+    except OSError:
+        return b""

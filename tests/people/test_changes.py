@@ -13,8 +13,8 @@ from sqlalchemy.exc import OperationalError
 
 from portal.backend import Backend
 from portal.db import transaction, with_driver
-from portal.people import changes, profile
-from portal.people.models import CompletedCourse
+from portal.people import accounts, changes, profile
+from portal.people.models import Account, CompletedCourse
 from portal.people.profile import Profile
 from portal.seats import desk
 from portal.seats.desk import Asked
@@ -213,3 +213,12 @@ def test_all_students_can_be_read_ahead(cast: Cast, monkeypatch: pytest.MonkeyPa
         found = known(*everyone)
     assert not [each for each in sent if "FROM students" in each]
     assert found == [profile.read(student.id) for student in everyone]
+
+
+def test_the_accounts_of_all_students_can_be_read_ahead(cast: Cast) -> None:
+    settled()
+    accounts.preload()
+    with statements() as sent:
+        found = [accounts.find(each.account_id) for each in (cast.ada, cast.ben)]
+    assert not [each for each in sent if "FROM accounts" in each]
+    assert found == [accounts.read(Account.id == each.account_id) for each in (cast.ada, cast.ben)]

@@ -82,6 +82,17 @@ def test_with_htmx_the_change_is_put_in_place(ada: FlaskClient, section: Any) ->
     assert "0 of 1 open" in words(answer.text)
 
 
+def test_one_question_to_the_ledger_answers_all_that_is_shown(
+    ada: FlaskClient, section: Any
+) -> None:
+    form = ada.get(address(section, "pick"), headers=DIALOG)
+    parts().redis.config_resetstat()
+    ada.post(address(section, "pick"), data=hidden(form.text), headers=DIALOG)
+    asked = parts().redis.info("commandstats")
+    assert asked["cmdstat_fcall"]["calls"] == 1
+    assert "cmdstat_fcall_ro" not in asked
+
+
 def test_every_answer_has_its_receipt(
     ada: FlaskClient, ben: FlaskClient, section: Any, cast: Cast
 ) -> None:

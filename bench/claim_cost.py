@@ -11,8 +11,8 @@ monkey.patch_all()
 
 import argparse  # noqa: E402
 import io  # noqa: E402
+import json  # noqa: E402
 import os  # noqa: E402
-import statistics  # noqa: E402
 import sys  # noqa: E402
 import tempfile  # noqa: E402
 import time  # noqa: E402
@@ -27,12 +27,13 @@ os.environ["PROMETHEUS_MULTIPROC_DIR"] = tempfile.mkdtemp(prefix="fairseat-metri
 
 from bench import portal_on_trial, stage  # noqa: E402
 from bench.baselines import hello  # noqa: E402
+from bench.report import figure  # noqa: E402
 from portal import create_app  # noqa: E402
 from portal.backend import backend  # noqa: E402
 from portal.catalog import board  # noqa: E402
 from portal.config import Settings  # noqa: E402
 from portal.ops import logs  # noqa: E402
-from portal.people import profile  # noqa: E402
+from portal.people import accounts, profile  # noqa: E402
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
@@ -51,6 +52,7 @@ def main() -> None:
     """Measure and print."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--repeats", type=int, default=3)
+    options.add_argument("--json", action="store_true", help="as `make bench` takes it")
     asked = options.parse_args()
     with ExitStack() as stack, Path(os.devnull).open("w", encoding="utf-8") as nowhere:
         stage.servers(stack)
@@ -58,10 +60,13 @@ def main() -> None:
         with redirect_stderr(nowhere):
             logs.begin("web")
         runs = [figures(app) for _ in range(asked.repeats)]
-    for name, (unit, what) in FIGURES.items():
-        values = [run[name] for run in runs]
-        spread = f"({min(values):.4g} to {max(values):.4g})"
-        print(f"{name:20} {statistics.median(values):8.4g} {unit:6} {spread:18} {what}")
+    found = {name: figure([run[name] for run in runs], *told) for name, told in FIGURES.items()}
+    if asked.json:
+        print(json.dumps(found))
+        return
+    for name, each in found.items():
+        spread = f"({each['low']:.4g} to {each['high']:.4g})"
+        print(f"{name:20} {each['value']:8.4g} {each['unit']:6} {spread:18} {each['what']}")
 
 
 def figures(app: Any) -> dict[str, float]:
@@ -69,6 +74,7 @@ def figures(app: Any) -> dict[str, float]:
     with portal_on_trial.a_rush(STUDENTS) as term:
         board.preload()
         profile.preload()
+        accounts.preload()
         claims = [environ(each) for each in portal_on_trial.claims(app, term, STUDENTS, EACH)]
         answer(app, claims[:STUDENTS])
         before = _ledger()

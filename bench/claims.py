@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import statistics
+import subprocess
 import sys
 from contextlib import ExitStack
 from pathlib import Path
@@ -19,6 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT)]
 
 from bench import gate, load, portal_on_trial, report, stage, waiters, waits  # noqa: E402
+from bench.report import figure  # noqa: E402
 from bench.stage import cli, patiently, started, web  # noqa: E402
 from portal import create_app  # noqa: E402
 from portal.config import Settings  # noqa: E402
@@ -49,6 +51,9 @@ def main() -> None:
     results |= {
         name: figure([each[name] for each in of_gate], *told) for name, told in gate.FIGURES.items()
     }
+    # By itself, as it patches its process like a server's.
+    cost = [sys.executable, "bench/claim_cost.py", "--json"]
+    results |= json.loads(subprocess.run(cost, cwd=ROOT, check=True, capture_output=True).stdout)
     for other, times in (waits, 3), (waiters, 1):
         runs = [other.figures(each) for each in range(times)]
         results |= {
@@ -126,18 +131,6 @@ def rush(app: Any, term: int, students: int, port: int) -> load.Report:
 def p99(report: load.Report) -> float:
     """Milliseconds within which 99 of 100 were answered."""
     return statistics.quantiles(report.latencies, n=100)[98] * 1000
-
-
-def figure(values: list[float], unit: str, what: str) -> report.Figure:
-    """The median of some runs with their spread."""
-    return {
-        "value": statistics.median(values),
-        "low": min(values),
-        "high": max(values),
-        "runs": len(values),
-        "unit": unit,
-        "what": what,
-    }
 
 
 if __name__ == "__main__":

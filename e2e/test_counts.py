@@ -6,6 +6,7 @@ from e2e.person import Meet
 from portal.catalog.models import Course, Section, Term
 from tests import cast as builders
 from tests.cast import Cast
+from tests.notices.stories import set_section
 
 
 def test_counts_move_while_i_type(meet: Meet, term: Term, section: Section) -> None:
@@ -39,6 +40,17 @@ def test_the_last_seat_turns_the_button_into_the_waitlist(
     expect(ben.cell(last_seat).get_by_text("Pick")).to_be_visible()
     ada.pick(last_seat)
     expect(ben.cell(last_seat).get_by_text("Join waitlist")).to_be_visible()
+
+
+def test_of_a_section_that_is_canceled_the_button_goes(
+    meet: Meet, term: Term, section: Section
+) -> None:
+    builders.an_open_window(term)
+    ben = meet("ben").enter(term)
+    expect(ben.cell(section).get_by_text("Pick")).to_be_visible()
+    set_section(section, status="CANCELED")
+    expect(ben.seats(section)).to_contain_text("Canceled")
+    expect(ben.cell(section).get_by_role("link")).to_be_hidden()
 
 
 def test_a_press_that_began_before_an_update_still_counts(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from flask import Blueprint, Flask, Response, request, url_for
 from flask.sessions import SecureCookieSessionInterface, SessionMixin
+from itsdangerous import URLSafeTimedSerializer
 
 from portal.access import public
 from portal.config import ROOT
@@ -21,6 +22,12 @@ class OfPagesAlone(SecureCookieSessionInterface):
     """Sessions that leave no trace on what caches may give to everyone."""
 
     digest_method = staticmethod(sha256)
+    _signing: URLSafeTimedSerializer | None = None
+
+    def get_signing_serializer(self, app: Flask) -> URLSafeTimedSerializer | None:
+        """What signs with the app's key, which stays the same."""
+        self._signing = self._signing or super().get_signing_serializer(app)
+        return self._signing
 
     def save_session(self, app: Flask, session: SessionMixin, response: Response) -> None:
         """Send the session back with a page, if it has changed."""

@@ -6,6 +6,8 @@ from typing import ClassVar
 import click
 from flask.cli import AppGroup
 
+from portal.config import SettingsError
+
 
 class Commands(AppGroup):
     """Imports a command only when it is called, so that none pays for the others."""
@@ -42,6 +44,13 @@ class Commands(AppGroup):
             return None
         command: click.Command = import_module(f"portal.commands.{self.files[cmd_name]}").command
         return command
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Do it; settings with which nobody could be served are named, without a trace."""
+        try:
+            return super().invoke(ctx)
+        except SettingsError as wrong:
+            raise click.ClickException(str(wrong)) from wrong
 
 
 main = Commands("fairseat", help="Course registration for the minute when a window opens.")

@@ -85,7 +85,7 @@ class Settings:
             reconcile=int(env.get("FAIRSEAT_RECONCILE") or cls.reconcile),
             notice_days=int(env.get("FAIRSEAT_NOTICE_DAYS") or cls.notice_days),
             passwords=env.get("FAIRSEAT_PASSWORDS", "1") != "0",
-            workers=env.get("FAIRSEAT_WORKERS", ""),
+            workers=_workers(env.get("FAIRSEAT_WORKERS", "")),
         )
         if not (found.passwords or found.oidc):
             raise SettingsError("FAIRSEAT_PASSWORDS=0 leaves no way to log in: set FAIRSEAT_OIDC.")
@@ -106,6 +106,14 @@ def _replicas(redis_url: str) -> int:
     if not given.isdecimal():
         raise SettingsError(f"FAIRSEAT_REPLICAS={given} is not a number of replicas.")
     return int(given)
+
+
+def _workers(text: str) -> str:
+    """The bounds as they are given; raises SettingsError where they make no sense."""
+    from portal.ops import scaling  # noqa: PLC0415  which stands on clients as well
+
+    scaling.pools(text)
+    return text
 
 
 def _address() -> str:

@@ -17,9 +17,11 @@ def _account() -> str:
 
 csrf = CSRFProtect()
 htmx = Htmx()
-# Of single views that are seldom asked for; what every request costs is counted in portal/gate.
+# Of single views that are seldom asked for, which look for themselves; what every request costs is
+# counted in portal/gate.
 limiter = Limiter(key_func=_account, strategy="moving-window", in_memory_fallback_enabled=True)
 logins = LoginManager()
+logins.session_protection = None  # it marks sessions as old, which nothing here asks about
 sock = Sock()
 
 
@@ -28,6 +30,7 @@ def start(app: Flask) -> None:
     redis = stores.commands(backend().settings.redis_url, timeout=1.0, size=8)
     app.config["RATELIMIT_STORAGE_URI"] = "redis://"
     app.config["RATELIMIT_STORAGE_OPTIONS"] = {"connection_pool": redis.connection_pool}
+    app.extensions["limiter"] = {limiter}  # so that it looks at no request of other views
     for extension in (csrf, htmx, sock):
         extension.init_app(app)
     # Templates have `visitor` (portal/layout), which can be drawn while PostgreSQL is away.

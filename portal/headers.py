@@ -1,5 +1,7 @@
 """Headers that tell browsers what pages of the portal never do."""
 
+from functools import lru_cache
+
 from flask import Flask, Response, current_app, request
 
 from portal.edge.hosts import ours
@@ -45,10 +47,8 @@ def start(app: Flask) -> None:
 
 
 def _seal(response: Response) -> Response:
-    response.headers.update(STEADY)
-    response.headers["Content-Security-Policy"] = _policy()
-    if _encrypted():
-        response.headers["Strict-Transport-Security"] = "max-age=31536000; includeSubDomains"
+    host = request.host if ours(request.host, current_app.config["SETTINGS"]) else ""
+    response.headers.extend(_seals(host, request.is_secure, _encrypted()))
     if request.path.startswith("/api/") and response.is_json:
         response.headers.setdefault("Content-Disposition", 'attachment; filename="api.json"')
     if "Cache-Control" not in response.headers:
@@ -62,17 +62,23 @@ def _encrypted() -> bool:
     return request.is_secure and bool(current_app.config["SESSION_COOKIE_SECURE"])
 
 
-def _policy() -> str:
+@lru_cache(maxsize=64)
+def _seals(host: str, secure: bool, encrypted: bool) -> list[tuple[str, str]]:  # noqa: FBT001
+    seals = {**STEADY, "Content-Security-Policy": _policy(host, secure, encrypted)}
+    if encrypted:
+        seals["Strict-Transport-Security"] = "max-age=31536000; includeSubDomains"
+    return list(seals.items())
+
+
+def _policy(host: str, secure: bool, encrypted: bool) -> str:  # noqa: FBT001
     policy = (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; "
-        f"connect-src 'self'{_socket()}; manifest-src 'self'; form-action 'self'; base-uri 'none'; "
-        "worker-src 'self'; frame-ancestors 'none'; object-src 'none'"
+        f"connect-src 'self'{_socket(host, secure)}; manifest-src 'self'; form-action 'self'; "
+        "base-uri 'none'; worker-src 'self'; frame-ancestors 'none'; object-src 'none'"
     )
-    return f"{policy}; upgrade-insecure-requests" if _encrypted() else policy
+    return f"{policy}; upgrade-insecure-requests" if encrypted else policy
 
 
-def _socket() -> str:
+def _socket(host: str, secure: bool) -> str:  # noqa: FBT001
     """The address of our socket: not every browser takes one of the same origin for 'self'."""
-    if not ours(request.host, current_app.config["SETTINGS"]):
-        return ""
-    return f" {'wss' if request.is_secure else 'ws'}://{request.host}"
+    return f" {'wss' if secure else 'ws'}://{host}" if host else ""

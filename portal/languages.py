@@ -15,6 +15,8 @@ from portal.config import ROOT
 from portal.words import ENGLISH, TEXTS, read_by, reader
 
 NAMES = {"en": "English", "es": "Español"}  # each in its own words
+# One of each, as what is drawn is kept by its reader's language: what is the same is found at once.
+LOCALES = {name: ENGLISH if name == str(ENGLISH) else Locale(name) for name in NAMES}
 KEPT_AS = "language"  # in the session: what was chosen in this browser
 
 babel = Babel()
@@ -32,7 +34,7 @@ def start(app: Flask) -> None:
 @contextmanager
 def speaking(language: str) -> Iterator[None]:
     """A block whose texts are in one language, in processes without pages too; "" is English."""
-    locale = Locale(language) if language in NAMES else ENGLISH
+    locale = LOCALES.get(language, ENGLISH)
     with nullcontext() if has_app_context() else _speaker().app_context(), read_by(locale):
         yield
 
@@ -45,26 +47,26 @@ def new_session(own: str = "") -> None:
         session[KEPT_AS] = language
 
 
-def _chosen() -> str:
+def _chosen() -> Locale:
     """What was chosen in this browser, else by the account, else what the browser asks for.
 
     A session knows of a choice at once, the account's may be told from two seconds ago.
     """
     if not has_request_context():
-        return str(ENGLISH)
+        return ENGLISH
     for own in (session.get(KEPT_AS), _of_account()):
-        if own in NAMES:
-            return str(own)
+        if own in LOCALES:
+            return LOCALES[own]
     return _of_browser()
 
 
-def _of_browser() -> str:
+def _of_browser() -> Locale:
     """The first that the browser asks for and that is spoken here, in whatever country."""
     for tag, quality in request.accept_languages:
         language = tag.partition("-")[0].lower()
-        if quality and language in NAMES:
-            return language
-    return str(ENGLISH)
+        if quality and language in LOCALES:
+            return LOCALES[language]
+    return ENGLISH
 
 
 def _of_account() -> str:

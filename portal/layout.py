@@ -12,6 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from portal.access import visitor
 from portal.languages import NAMES
 from portal.people.accounts import Visitor
+from portal.record import known
 from portal.seats import trees
 from portal.windows.localtime import Clockface
 from portal.words import reader
@@ -56,6 +57,7 @@ def _around() -> dict[str, Any]:
         "times": Clockface(settings.zone),
         "languages": NAMES,
         "language": str(reader()),
+        "recorded": known.recorded(),
         # The same content as a page of its own, or inside the dialog of the page it was asked from.
         "layout": "dialog.html" if request.headers.get("HX-Target") == "dialog" else "base.html",
     }

@@ -21,6 +21,20 @@ def commands(url: str, *, timeout: float = 2.0, size: int = 64) -> Redis:
     return _client(url, max_connections=size, **waits)
 
 
+def ask(redis: Redis, *command: str | float) -> Any:
+    """The reply to one command, as it comes: for what every request asks.
+
+    Redis's own client does as much again around it, to try again and to be watched.
+    """
+    pool = redis.connection_pool
+    line: Any = pool.get_connection()
+    try:
+        line.send_packed_command(line.pack_command(*command))
+        return line.read_response()
+    finally:
+        pool.release(line)
+
+
 def blocking(url: str, longest: float) -> Redis:
     """For RQ workers, whose reads block for so many seconds at most."""
     return _client(url, socket_timeout=longest + SILENCE, health_check_interval=20)

@@ -14,7 +14,7 @@ from typing import Any
 import flask_babel
 from babel import Locale
 from babel.support import NullTranslations, Translations
-from flask import Flask, g, has_app_context
+from flask import Flask, g
 from flask_babel import force_locale, get_locale
 from jinja2 import pass_eval_context
 from jinja2.nodes import EvalContext
@@ -46,18 +46,19 @@ _k: Callable[[str], str] = str  # one that is kept as it stands, for `_` to look
 
 def reader() -> Locale:
     """The language of whoever reads what is being made; English where nobody is known to."""
-    if not has_app_context():
-        return ENGLISH
-    found: Locale | None = g.get("reader")
-    if found is None:
+    try:
+        found: Locale = g.reader
+    except AttributeError:
         found = g.reader = get_locale() or ENGLISH
+    except RuntimeError:  # outside of any app
+        return ENGLISH
     return found
 
 
 @contextmanager
 def read_by(locale: Locale) -> Iterator[None]:
     """A block of an app's context whose reader has that language."""
-    before, g.reader = g.get("reader"), locale
+    before, g.reader = reader(), locale
     try:
         with force_locale(locale):
             yield

@@ -1,4 +1,4 @@
-"""Changes of section within imports as one."""
+"""Changes of section within imports as one, and how often a worker has begun with an import."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -11,7 +11,9 @@ depends_on = None
 
 def upgrade() -> None:
     op.add_column("import_rows", sa.Column("pair", sa.BigInteger()))
+    op.add_column("imports", sa.Column("tries", sa.Integer(), nullable=False, server_default="0"))
 
 
 def downgrade() -> None:
+    op.drop_column("imports", "tries")
     op.drop_column("import_rows", "pair")

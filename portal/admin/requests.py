@@ -12,13 +12,14 @@ from portal.requests.errors import RequestRefused
 from portal.requests.listing import Line
 from portal.requests.way import way
 from portal.requests.words import REFUSED, STATES, TONES, rules
+from portal.seats.promise import in_words
 from portal.words import _, _l
 
 bp = Blueprint("requests", __name__, url_prefix="/requests")
 
 DEEDS = {"approve": "approved", "decline": "declined"}
 DONE = {"approve": _l("Approved: %(name)s."), "decline": _l("Declined: %(name)s.")}
-WORDS = {"states": STATES, "tones": TONES, "stale": REFUSED, "rules": rules}
+WORDS = {"states": STATES, "tones": TONES, "stale": REFUSED, "rules": rules, "promised": in_words}
 
 
 @bp.get("")

@@ -15,6 +15,7 @@ from portal.catalog.terms import live_terms
 from portal.db import transaction
 from portal.gate import room
 from portal.gate.places import Room
+from portal.record import known
 from portal.reports.tally import Tally, tally
 from portal.seats.answers import WindowView
 from portal.windows import cohorts, readiness
@@ -34,6 +35,12 @@ class Scheduled:
     students: int
 
     @property
+    def counted(self) -> bool:
+        """Whether the words of whom it is for say how many these are: a list alone."""
+        cohort = {kind: some for kind, some in self.window.cohort.items() if some}
+        return cohort.keys() == {"list"} and cohort["list"]["students"] == self.students
+
+    @property
     def canceled(self) -> bool:
         """Whether it was called off before it began."""
         return self.window.state == "canceled"
@@ -46,7 +53,7 @@ class Scheduled:
 
 @dataclass(frozen=True)
 class Running:
-    """How a window stands now; no room where rooms are off."""
+    """How a window stands now; no room where rooms are off, or can't be asked."""
 
     room: Room | None
     tally: Tally
@@ -104,7 +111,8 @@ def now() -> ResponseReturnValue:
     overviews = [_overview(term) for term in live_terms()]
     mark = _mark(overviews)
     part = "figures" if request.args.get("mark") == mark else "overviews"
-    return render_template(f"admin/terms_{part}.html", overviews=overviews, mark=mark)
+    told = render_template(f"admin/terms_{part}.html", overviews=overviews, mark=mark)
+    return told + render_template("recorded.html")
 
 
 def scheduled(window: WindowView, now: int) -> Scheduled:
@@ -115,8 +123,7 @@ def scheduled(window: WindowView, now: int) -> Scheduled:
 
 
 def _overview(term: Term) -> Overview:
-    ledger = backend().ledger
-    windows, now = ledger.windows(term.id), ledger.now()
+    windows, now = known.windows(term.id), known.now()
     shown = [scheduled(window, now) for window in windows]
     with transaction() as session:
         cover = lanes(session, windows) if windows else []
@@ -128,12 +135,12 @@ def _overview(term: Term) -> Overview:
         timeline(windows, now, backend().settings.zone, cover),
         cover,
         {each.window.id: _running(term.id, each.window) for each in shown if not each.over},
-        ready(term.id, students),
+        None if known.recorded() else ready(term.id, students),
     )
 
 
 def _running(term: int, window: WindowView) -> Running:
-    rooms = backend().settings.room is not None
+    rooms = backend().settings.room is not None and not known.recorded()
     return Running(room.state(term, window.id) if rooms else None, tally(term, window))
 
 

@@ -48,7 +48,11 @@ def read_time(
     except TwiceOnTheClock as twice:
         reading.choices[name] = twice.choices
         reading.wrong(
-            name, _("The clocks go back that night, and this time comes twice. Choose one.")
+            name,
+            _(
+                "%(field)s: the clocks go back that night, and this time comes twice. Choose one.",
+                field=label or LABELS[name],
+            ),
         )
         return
     except NotOnTheClock:

@@ -1,8 +1,8 @@
 """What a term offers, held in memory by every process and replaced when the catalogue moves."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from sqlalchemy import select
@@ -33,6 +33,7 @@ class Board:
     term: TermView
     version: int
     cards: tuple[Card, ...]
+    gone: Mapping[int, str] = field(default_factory=dict)  # deleted ones by id, "CSC 1100-01"
 
     def card(self, section_id: int) -> Card | None:
         """The section of that id, if the term has it."""

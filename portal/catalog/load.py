@@ -12,14 +12,15 @@ from portal.catalog import statements
 from portal.catalog.cards import Card, MeetingView, ReserveView, TermView
 from portal.catalog.models import Course, Section, Term
 from portal.catalog.search import index
+from portal.seats import trees
 from portal.seats.asks import Passes
 
-Parts = tuple[TermView, int, tuple[Card, ...]]
+Parts = tuple[TermView, int, tuple[Card, ...], dict[int, str]]
 Grouped = dict[int, list[Any]]
 
 
 def parts(session: Session, term_id: int) -> Parts:
-    """What a board is made of: the term, its version and its cards."""
+    """What a board is made of: the term, its version, its cards, and the names of those gone."""
     term = session.get_one(Term, term_id)
     view = TermView(
         term.id,
@@ -30,7 +31,7 @@ def parts(session: Session, term_id: int) -> Parts:
         term.drops_per_day,
         Passes(term.pass_limit, tuple(term.pass_codes)) if term.pass_limit else None,
     )
-    return view, term.catalog_version, tuple(cards(session, view))
+    return view, term.catalog_version, tuple(cards(session, view)), gone(session, view)
 
 
 def cards(session: Session, term: TermView) -> list[Card]:
@@ -38,6 +39,12 @@ def cards(session: Session, term: TermView) -> list[Card]:
     around = Around(session, term)
     made = [around.card(*row) for row in session.execute(statements.sections(term.id))]
     return sorted(made, key=order)
+
+
+def gone(session: Session, term: TermView) -> dict[int, str]:
+    """What the sections were called that students knew and that are deleted, by id."""
+    found = session.execute(statements.deleted(term.id))
+    return {row.id: f"{trees.shown(row.code)}-{row.number}" for row in found}
 
 
 def order(card: Card) -> tuple[str, int, str, str]:

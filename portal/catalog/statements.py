@@ -30,6 +30,16 @@ def sections(term_id: int) -> Any:
     )
 
 
+def deleted(term_id: int) -> Any:
+    """Those that were more than drafts, which no student is to hear of."""
+    return (
+        select(Section.id, Course.code, Section.number)
+        .join(Course, Section.course_id == Course.id)
+        .where(Section.term_id == term_id, Section.deleted_at.is_not(None))
+        .where(Section.status != "NEW")
+    )
+
+
 def meetings(term_id: int) -> Any:
     return (
         select(

@@ -32,6 +32,7 @@ AWAY = (
     "The ledger is away. All is stored but the seats of students: the clock has them given once it"
     " is back."
 )
+GONE = "It was interrupted for so long that it was given up. Nothing was imported."
 STOPPED = (
     "%(why)s All is stored but the seats of students: an admin must have these tried again, or do"
     " without them, on the page of the import."
@@ -100,6 +101,8 @@ def command(source: Path, path: Path | None, *, dry: bool, **choices: Any) -> No
         except (ImportFailed, book.Busy) as failure:
             tell(report, path, console)
             raise click.ClickException(f"{said(failure)} Nothing was imported.") from None
+        except book.Gone:
+            raise click.ClickException(GONE) from None
         except SeatsLeft as failure:
             raise click.ClickException(STOPPED % {"why": failure}) from None
         except LedgerUnavailable as failure:

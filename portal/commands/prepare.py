@@ -8,7 +8,7 @@ import click
 from portal import backend
 from portal.catalog import demo
 from portal.catalog.terms import live_terms
-from portal.config import Settings, SettingsError, var_folder
+from portal.config import Settings, var_folder
 from portal.embedded.folder import Folder
 from portal.ops import schema
 from portal.seats.errors import LedgerBehind
@@ -24,10 +24,7 @@ LOST = (
 @click.command("prepare")
 def command() -> None:
     """Migrate the database, make the demo semester in an empty one, and warm up the ledger."""
-    try:
-        settings = Settings.read()
-    except SettingsError as wrong:
-        raise click.ClickException(str(wrong)) from wrong
+    settings = Settings.read()
     schema.upgrade(settings.database_url)
     click.echo("The database is at the newest migration.")
     backend.connect(settings)

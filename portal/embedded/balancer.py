@@ -16,7 +16,8 @@ MISSING = (
 PLACES = "/usr/sbin:/sbin"  # where Debian puts it, which is not on everyone's path
 # A request that a node took along when it died is sent again if it only looks; who sends a form
 # sees that the answer is missing, and sends it again under the same key. A node that is stopped
-# waits for connections that are open, so none is left open for later.
+# waits for connections that are open, so none is left open for later. Who watches names a node:
+# what the processes of another have counted must not pass for its own, even while it is away.
 RULES = """\
 global
     maxconn 10000
@@ -47,7 +48,9 @@ backend web
     option httpchk
     http-check send meth GET uri /live ver HTTP/1.1 hdr Host 127.0.0.1
     default-server check inter 1s fall 2 rise 1
+    force-persist if {{ path /metrics }} {{ url_param(node) -m found }}
 """
+WATCHED = "    use-server {name} if {{ path /metrics }} {{ url_param(node) {name} }}"
 
 
 def program() -> str:
@@ -65,6 +68,7 @@ def child(folder: Path, door: int, nodes: Mapping[str, Path], log: Path) -> Chil
     """
     rules = folder / "haproxy.cfg"
     servers = [f"    server {name} unix@{socket}" for name, socket in nodes.items()]
-    rules.write_text(RULES.format(door=door) + "\n".join([*servers, ""]))
+    watched = [WATCHED.format(name=name) for name in nodes]
+    rules.write_text(RULES.format(door=door) + "\n".join([*watched, *servers, ""]))
     command = [program(), "-db", "-f", str(rules)]
     return Child("haproxy", command, log, stop_signal=signal.SIGTERM, keep_open=(door,))

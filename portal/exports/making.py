@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 from rq import Queue, Retry
 from rq.serializers import JSONSerializer
-from sqlalchemy import delete, select, text, update
+from sqlalchemy import ColumnElement, delete, select, text, update
 from sqlalchemy.orm import Session
 
 from portal.backend import backend
@@ -21,6 +21,7 @@ from portal.imports.work import PATIENCE
 from portal.ops.correlation import cause
 from portal.ops.dead import KEPT as LETTER_KEPT
 from portal.ops.job import AGAIN
+from portal.people.models import Account
 
 QUEUE, JOB = "errands", "jobs.errands.make_export"
 LONGEST = timedelta(minutes=30)  # that a worker may take
@@ -31,18 +32,25 @@ LOCK = text("SELECT pg_try_advisory_xact_lock(:key, :id)")
 
 def ask(session: Session, account: int) -> Export:
     """One that the account waits for already, or a new one."""
+    session.get_one(Account, account, with_for_update=True)  # who presses twice at once waits here
     forget(session)
-    since = datetime.now(UTC) - LONGEST
-    waiting = select(Export).where(
-        Export.account_id == account,
-        Export.size.is_(None),
-        Export.failed.is_(False),
-        Export.asked_at > since,
-    )
+    waiting = select(Export).where(Export.account_id == account, *_waiting())
     found = session.scalars(waiting.limit(1)).first() or Export(account_id=account, failed=False)
     session.add(found)
     session.flush()
     return found
+
+
+def under_way(session: Session) -> list[tuple[Export, str]]:
+    """Those that are still to be made, and who asked for each."""
+    found = select(Export, Account.name).join(Account, Account.id == Export.account_id)
+    rows = session.execute(found.where(*_waiting()).order_by(Export.id))
+    return [(export, name) for export, name in rows]
+
+
+def _waiting() -> tuple[ColumnElement[bool], ...]:
+    since = datetime.now(UTC) - LONGEST
+    return Export.size.is_(None), Export.failed.is_(False), Export.asked_at > since
 
 
 def mine(session: Session, account: int) -> list[Export]:

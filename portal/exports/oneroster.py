@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from portal.db import Sessions
+from portal.db import Sessions, transaction
 from portal.exports import rows
 from portal.imports.current import name
 from portal.imports.oneroster.columns import COLUMNS, MORE
@@ -38,17 +38,27 @@ ABSENT = (
 
 def write_oneroster(out: BinaryIO) -> None:
     """Write the zip, all of it as of one moment."""
+    with transaction() as session:  # so that nobody waits for many new names until the zip is made
+        _remember(session)
+    with transaction() as session:
+        session.execute(text("ANALYZE sourced_ids"))
     with Sessions.begin() as session:
         session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
-        session.execute(text(PATIENCE))
-        name(session)
-        for statement in statements("remember"):
-            session.execute(text(statement))
+        _remember(session)
         with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
             packed.writestr("manifest.csv", _manifest())
             for file, read in FILES.items():
                 with packed.open(f"{file}.csv", "w") as entry:
                     _write(entry, [*COLUMNS[file].split(), MORE], read(session))
+
+
+def _remember(session: Session) -> None:
+    """Give a name to everything that has none yet."""
+    session.execute(text(PATIENCE))
+    name(session)
+    session.execute(text("ANALYZE section_keys, teacher_keys"))
+    for statement in statements("remember"):
+        session.execute(text(statement))
 
 
 def _write(entry: Any, columns: list[str], cells: Iterator[Cells]) -> None:

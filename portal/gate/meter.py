@@ -13,11 +13,11 @@ from math import floor
 from pathlib import Path
 from threading import Lock
 from time import monotonic
-from typing import Literal
+from typing import Any, Literal
 
 from cachetools import LRUCache
 from redis import Redis
-from redis.exceptions import RedisError
+from redis.exceptions import NoScriptError, RedisError
 
 from portal import stores
 from portal.backend import backend
@@ -101,6 +101,7 @@ class Meters:
 
     def __init__(self, redis: Redis) -> None:
         self.own = Own()
+        self._redis = redis
         self._script = redis.register_script(CODE)
         self._outage = Outage()
 
@@ -122,13 +123,22 @@ class Meters:
             return self.own.count(act, charges)
         sizes = [number for each in charges for number in (each.time, each.size)]
         try:
-            replies = self._script([each.key for each in charges], [act, *sizes])
+            replies = self._run([each.key for each in charges], [act, *sizes])
         except RedisError as error:
             log.warning("Limits are counted by each process alone: %s", error)
             self._outage.begin()
             return self.own.count(act, charges)
         self._outage.end()
-        return [int(each) for each in replies]
+        return replies
+
+    def _run(self, keys: list[str], asked: list[str | float]) -> list[int]:
+        try:
+            found: Any = stores.ask(
+                self._redis, "EVALSHA", self._script.sha, len(keys), *keys, *asked
+            )
+        except NoScriptError:  # a server that has just begun
+            found = self._script(keys, asked)
+        return [int(each) for each in found]
 
     def _held(self, charge: Charge, wait: int) -> int:
         if wait:

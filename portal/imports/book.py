@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import delete, select, text, update
+from sqlalchemy import delete, func, select, text, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -25,8 +25,10 @@ from portal.words import _k
 KEPT = timedelta(days=1)  # how long what was sent and what it would change is kept
 SETTLED = timedelta(seconds=10)  # after which whoever does not hold the lock has been killed
 SHOWN = 20  # of the latest imports
+TRIES = 5  # times that a worker begins with an import before it is given up
 ONE_AT_A_TIME = 7_305_001  # key of the lock that whoever reads or applies one holds
 SENT = (ImportPart, ImportRow)
+BEGUN = ("reading", "applying")  # it is got on with only once one of these ends
 UNDONE = ("waiting", "ready")
 FOUND = (ImportRow, ImportChange, ImportNote)
 LOCK = text("SELECT pg_try_advisory_xact_lock(:key)")
@@ -95,10 +97,19 @@ def told(session: Session) -> str:
 def move(
     session: Session, import_id: int, state: str, *, of: Iterable[str], **facts: object
 ) -> bool:
-    """Whether the import was in one of the states `of`, and is now in another."""
+    """Whether the import was in one of the states `of`, and is now in another.
+
+    Raises Busy while another is being read or applied.
+    """
     now = {"state": state, "busy": True if state in BUSY else None, "moved_at": datetime.now(UTC)}
+    tries = {} if state in BEGUN else {"tries": 0}
     moved = update(Import).where(Import.id == import_id, Import.state.in_(tuple(of)))
-    return session.scalar(moved.values(**now, **facts).returning(Import.id)) is not None
+    moved = moved.values(**now, **tries, **facts).returning(Import.id)
+    try:
+        with session.begin_nested():
+            return session.scalar(moved) is not None
+    except IntegrityError:
+        raise Busy(told(session)) from None
 
 
 def lock(session: Session) -> bool:
@@ -111,12 +122,35 @@ def at_work(session: Session) -> bool:
     return bool(session.scalar(LOCKED, {"key": ONE_AT_A_TIME}))
 
 
-def left(session: Session) -> int | None:
+def left(session: Session) -> Import | None:
     """The import that should be read, applied or seated, and nobody is at it or stopped by it."""
     settled = Import.moved_at < datetime.now(UTC) - SETTLED
     waiting = Import.busy.is_(True), Import.error == "", settled
-    found = session.scalar(select(Import.id).where(*waiting))
+    found = session.scalar(select(Import).where(*waiting))
     return None if found is None or at_work(session) else found
+
+
+def stopped(session: Session) -> int:
+    """How many imports are stopped with seats left, and wait for an admin; one at most."""
+    waiting = Import.state == "seating", Import.error != ""
+    return session.scalar(select(func.count()).select_from(Import).where(*waiting)) or 0
+
+
+def try_it(session: Session, import_id: int) -> bool:
+    """Count that a worker begins with it; False while another is at it."""
+    if not lock(session):
+        return False
+    session.execute(
+        update(Import)
+        .where(Import.id == import_id, Import.busy.is_(True))
+        .values(tries=Import.tries + 1)
+    )
+    return True
+
+
+def got_on(session: Session, import_id: int) -> None:
+    """Something has come of it, or an admin has looked at it: its tries are counted anew."""
+    session.execute(update(Import).where(Import.id == import_id).values(tries=0))
 
 
 def latest() -> list[tuple[Import, str]]:

@@ -48,6 +48,10 @@ ELSE = _k(
     " too large or impossible there. The log has more under %(code)s."
 )
 ANYTHING = _k("All files")
+NO_END = _k(
+    "%(count)s times a worker has begun with it, and was cut off each time: killed, or without"
+    " PostgreSQL or the ledger. The logs of the workers say more. Mend that, and try again."
+)
 
 log = logging.getLogger("fairseat.imports")
 

@@ -44,6 +44,8 @@ class Import(Base):
     # True in a state of BUSY, else null: two at once would compare with what the other changes.
     busy: Mapped[bool | None] = mapped_column(Boolean, unique=True)
     error: Mapped[str] = mapped_column(Text, default="")
+    # How often a worker has begun with it since it last got on.
+    tries: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
     # By kind of record: how many are added, restored, changed, removed and unchanged.
     counts: Mapped[dict[str, dict[str, int]]] = mapped_column(JSONB, default=dict)
     notes: Mapped[dict[str, int]] = mapped_column(JSONB, default=dict)  # by kind: how many

@@ -58,9 +58,9 @@ ADMINS = text(f"""
 """)  # noqa: S608 - ours
 TAKEN = text("""
     DELETE FROM import_rows WHERE import_id = :id AND kind = 'section' AND removes AND key IN (
-        SELECT terms.name || E'\\t' || crn FROM section_seats
-        JOIN sections ON sections.id = section_id JOIN terms ON terms.id = sections.term_id
-        WHERE enrolled > 0 OR waiting > 0
+        SELECT terms.name || E'\\t' || crn FROM sections JOIN terms ON terms.id = sections.term_id
+        LEFT JOIN section_seats ON section_id = sections.id
+        WHERE prior_enrolled > 0 OR enrolled > 0 OR waiting > 0
     ) RETURNING key, file, line
 """)
 

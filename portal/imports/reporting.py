@@ -9,7 +9,6 @@ from sqlalchemy.orm import Session
 
 from portal.db import transaction
 from portal.imports.compare import shown
-from portal.imports.kinds import KINDS, Action
 from portal.imports.models import Import, ImportChange, ImportNote
 from portal.imports.report import COLUMNS, Note, cells
 from portal.languages import speaking
@@ -32,12 +31,10 @@ def report_rows(import_id: int, language: str = "") -> Iterator[list[str]]:
         yield from _told(change)
 
 
-def first_notes(session: Session, import_id: int, most: int) -> list[Note]:
-    """The first notes, refusals before others, and before all what came too late."""
-    refused = [kind for kind, each in KINDS.items() if each.action is Action.REFUSED]
-    found = select(ImportNote).where(ImportNote.import_id == import_id)
-    ranked = (ImportNote.kind.not_in(LATE), ImportNote.kind.not_in(refused), ImportNote.position)
-    ordered = found.order_by(*ranked)
+def first_notes(session: Session, import_id: int, kind: str, most: int) -> list[Note]:
+    """The first notes of a kind."""
+    found = select(ImportNote).where(ImportNote.import_id == import_id, ImportNote.kind == kind)
+    ordered = found.order_by(ImportNote.position)
     return [_note(row) for row in session.scalars(ordered.limit(most))]
 
 

@@ -1,5 +1,6 @@
 """An import from one end to the other: for a job in two steps, for a command in one go."""
 
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +33,7 @@ from portal.words import _k
 
 QUEUE, JOB = "errands", "jobs.errands.work_import"
 LONGEST = 60 * 60  # seconds that a job may take
+LOOK_AGAIN = 0.5  # seconds
 
 
 @dataclass(frozen=True)
@@ -64,19 +66,29 @@ def call(import_id: int) -> None:
 
 
 def resume() -> None:
-    """Call a worker to what another has left, who was killed or lost PostgreSQL or the ledger."""
+    """Call a worker to what another has left, who was killed or lost PostgreSQL or the ledger.
+
+    Each time after twice as long; it is given up where nothing has come of it five times.
+    """
     with transaction() as session:
         book.give_up_commands(session)
-        import_id = book.left(session)
+        found = book.left(session)
+    if found is None:
+        return
+    if found.tries >= book.TRIES:
+        work.give_up(found.id, ImportFailed(mishap.NO_END, count=found.tries))
+        return
     # Whoever has been called needs a moment to begin.
-    once = f"import:{import_id}:called"
-    if import_id is not None and backend().redis.set(once, 1, nx=True, ex=book.SETTLED):
-        call(import_id)
+    once, pause = f"import:{found.id}:called", book.SETTLED * 2**found.tries
+    if backend().redis.set(once, 1, nx=True, ex=pause):
+        call(found.id)
 
 
 def go_on(import_id: int) -> None:
     """Do what the import waits for, if it does, and nobody else is at it."""
     with transaction() as session:
+        if not book.try_it(session, import_id):
+            return
         state = session.get_one(Import, import_id).state
     with suppress(book.Busy, book.Gone):
         try:
@@ -126,7 +138,7 @@ def _import(
         return Imported(import_id, counts, [], None, listeners)
     terms = work.carry_out(import_id, progress)
     done = Imported(import_id, counts, terms, tell_ledger(terms), listeners)
-    give_seats(import_id, progress)
+    _give_own_seats(import_id, progress)
     with transaction() as session:
         for note in notes_since(session, import_id, len(report.notes)):
             report.add(note)
@@ -134,14 +146,26 @@ def _import(
 
 
 def _finish_another(progress: Progress) -> None:
-    """Do what is left of an import that was interrupted when only seats were left.
+    """Do what is left of an import that was interrupted when only seats were left; raises Busy.
 
     One that was stopped by something unexpected waits for an admin.
     """
     with transaction() as session:
-        found = book.busy(session)
+        found, told = book.busy(session), book.told(session)
     if found and found.state == "seating" and not found.error:
-        give_seats(found.id, progress)
+        try:
+            give_seats(found.id, progress)
+        except (SeatsLeft, LedgerUnavailable) as error:  # which is not said of one's own import
+            raise book.Busy(told) from error
+
+
+def _give_own_seats(import_id: int, progress: Progress) -> None:
+    """Give the seats, or wait for whoever the clock or another command has at it already."""
+    while True:
+        try:
+            return give_seats(import_id, progress)
+        except book.Busy:
+            time.sleep(LOOK_AGAIN)
 
 
 def give_seats(import_id: int, progress: Progress) -> None:

@@ -9,6 +9,7 @@ from portal.imports.report import Note, Report
 from portal.imports.statements import statements
 
 REFER = f"CREATE TEMP TABLE referred ON COMMIT DROP AS {statements('refer')[0]}"
+# As the files have them: of too many students the last are refused.
 PLACED = text("""
     INSERT INTO import_rows (import_id, kind, key, fields, removes, file, line)
     SELECT :id, CASE rows.fields ->> 'role' WHEN 'teacher' THEN 'teaching' ELSE 'enrollment' END,
@@ -23,6 +24,7 @@ PLACED = text("""
     JOIN referred AS people ON people.sourced_id = rows.fields ->> 'user' AND people.kind =
         CASE rows.fields ->> 'role' WHEN 'teacher' THEN 'user' ELSE 'student' END
     WHERE rows.import_id = :id AND rows.kind = 'enrolling'
+    ORDER BY rows.id
 """)
 LEAVING = text("""
     INSERT INTO import_rows (import_id, kind, key, fields, removes, file, line)

@@ -84,7 +84,7 @@ def _read(
         counts, same = compare(session, import_id)
     keep_notes(session, import_id, report.notes)
     found = {"counts": counts, "digest": same, "notes": dict(report.found)}
-    book.move(session, import_id, "ready", of=("reading",), **found)
+    _hand_on(session, import_id, "ready", of="reading", **found)
     progress("comparing", 1, 1)
     return counts
 
@@ -137,7 +137,7 @@ def _carry_out(session: Session, import_id: int, progress: Progress) -> list[int
             reason="" if found.account_id else "command line",
         )
     )
-    book.move(session, import_id, "seating" if seats else "done", of=("applying",))
+    _hand_on(session, import_id, "seating" if seats else "done", of="applying")
     terms = apply.terms(session, import_id)
     book.clear(session, import_id, (ImportPart,) if seats else book.SENT)
     session.execute(BUT_SEATS, {"id": import_id})
@@ -172,6 +172,12 @@ def alone(isolation: str = "READ COMMITTED") -> Iterator[Session]:
         raise
 
 
+def _hand_on(session: Session, import_id: int, state: str, *, of: str, **facts: object) -> None:
+    """Say what has come of it, unless it was given up meanwhile: then nothing has."""
+    if not book.move(session, import_id, state, of=(of,), **facts):
+        raise book.Gone
+
+
 def _claim(import_id: int, state: str, *, of: str) -> None:
     """Say that we are at it, for all to see; who was at it before us may have been killed."""
     with transaction() as session:
@@ -185,6 +191,12 @@ def stop(import_id: int, why: ImportFailed) -> None:
     """Write down why the seats that are left are not given."""
     with transaction() as session:
         book.move(session, import_id, "seating", of=("seating",), error=why.kept)
+
+
+def give_up(import_id: int, why: ImportFailed) -> None:
+    """Let nobody be called to it any more: where only seats are left, until an admin says so."""
+    fail(import_id, why)
+    stop(import_id, why)
 
 
 def fail(import_id: int, why: ImportFailed, report: Report | None = None) -> None:

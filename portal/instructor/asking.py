@@ -7,11 +7,11 @@ from sqlalchemy import select
 from portal.access import requires, visitor
 from portal.admin.reasons import read_reason
 from portal.admin.times import Reading
-from portal.backend import backend
 from portal.catalog import present
 from portal.db import transaction
 from portal.instructor.classes import Class, own
 from portal.people.models import Student
+from portal.record import known
 from portal.requests import asking
 from portal.requests.errors import RequestRefused
 from portal.requests.way import without
@@ -103,7 +103,7 @@ def _student(reading: Reading) -> int:
 
 
 def _seats(shown: Class, reading: Reading, status: int) -> ResponseReturnValue:
-    counts = backend().ledger.seats_of(shown.term.id, [shown.card.id])
+    counts = known.seats_of(shown.term.id, [shown.card.id])
     return _page("seats", shown, reading, status, counts=counts)
 
 

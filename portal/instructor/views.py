@@ -6,12 +6,12 @@ from flask import Blueprint, make_response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from portal.access import requires, visitor
-from portal.backend import backend
 from portal.catalog.board import board
 from portal.catalog.terms import live_terms
 from portal.instructor.classes import Class, own
 from portal.instructor.looks import SORTS, Look
 from portal.instructor.rosters import roster as people
+from portal.record import known
 
 bp = Blueprint("instructor", __name__, url_prefix="/teaching")
 
@@ -26,7 +26,7 @@ def teaching() -> ResponseReturnValue:
     shown = next((each for each in offers if each.term.id == asked), offers[0] if offers else None)
     cards = shown.taught_by(mine) if shown else []
     ids = [card.id for card in cards]
-    counts = backend().ledger.seats_of(shown.term.id, ids) if shown else {}
+    counts = known.seats_of(shown.term.id, ids) if shown else {}
     return render_template(
         "instructor/teaching.html",
         terms=[offered.term for offered in offers],
@@ -41,12 +41,12 @@ def teaching() -> ResponseReturnValue:
 def section(section_id: int) -> ResponseReturnValue:
     """One section with its roster and its waitlist."""
     shown, look = own(section_id), Look.parse(request.args)
-    counts = backend().ledger.seats_of(shown.term.id, [section_id])
+    counts = known.seats_of(shown.term.id, [section_id])
     return render_template(
         "instructor/section.html",
         term=shown.term,
         counts=counts,
-        now=backend().ledger.now(),
+        now=known.now(),
         **_listed(shown, look),
     )
 

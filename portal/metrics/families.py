@@ -23,6 +23,8 @@ def read() -> Iterator[Metric]:
         yield from stores.replicas()
     if figures.jobs:
         yield from _queues(figures.jobs)
+    if figures.fenced is not None:
+        yield _fenced(figures)
     if figures.terms:
         yield from _rooms(figures.terms)
     yield from _parts(figures)
@@ -42,6 +44,13 @@ def _queues(jobs: Jobs) -> Iterable[Metric]:
         oldest.add_metric(name, ages[queue.name])
     clock = _gauge("fairseat_clock_ticks", "Whether a clock has the lease", jobs.ticking)
     return waiting, workers, dead, oldest, clock
+
+
+def _fenced(figures: Figures) -> Metric:
+    found = _labelled("fairseat_fenced", "Whether nothing is decided until it is restored", "term")
+    for term in figures.all_terms:
+        found.add_metric([str(term.id)], term in (figures.fenced or ()))
+    return found
 
 
 def _rooms(terms: Sequence[TermNow]) -> Iterable[Metric]:

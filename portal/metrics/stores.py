@@ -16,11 +16,12 @@ from sqlalchemy.orm import Session
 from portal.backend import backend
 from portal.catalog.models import Term
 from portal.db import transaction
+from portal.imports import book
 from portal.notices import outbox
 from portal.notices.models import Outgoing
 from portal.ops.models import AuditRun
 from portal.record.journal import last_seq
-from portal.record.models import Checkpoint
+from portal.record.models import Checkpoint, Event, Reconciled
 from portal.webhooks import outbox as webhooks
 
 IN_SYNC = 10  # seconds since a replica was heard of
@@ -40,8 +41,9 @@ def remembered(terms: Sequence[Term], *, ledger: bool) -> Iterator[Metric]:
         first = outbox.first_due(session)
         dead = outbox.number_dead(session)
         untold, untold_since = webhooks.number_dead(session), webhooks.first_due(session)
-        audits = _audits(session)
-    yield from audits
+        stopped = book.stopped(session)
+        compared = [*_audits(session), *_reconciled(session)]
+    yield from compared
     yield GaugeMetricFamily("fairseat_mails_due", "Mails that are to be sent", value=due)
     yield GaugeMetricFamily("fairseat_mails_oldest_seconds", "Since when", value=_since(first))
     yield GaugeMetricFamily("fairseat_mails_dead", "Mails that were given up", value=dead)
@@ -51,6 +53,8 @@ def remembered(terms: Sequence[Term], *, ledger: bool) -> Iterator[Metric]:
         "Since when an event has been due to a receiver",
         value=_since(untold_since),
     )
+    text = "Imports that wait for an admin with seats left, and bar all others"
+    yield GaugeMetricFamily("fairseat_imports_stopped", text, value=stopped)
     if ledger:
         yield from _behind(terms, checkpoints)
 
@@ -75,6 +79,31 @@ def _audits(session: Session) -> Iterable[Metric]:
     for term, differences, ago in session.execute(last):
         found.add_metric([str(term)], differences)
         age.add_metric([str(term)], float(ago))
+    return found, age
+
+
+def _reconciled(session: Session) -> Iterable[Metric]:
+    """Of the standing comparison: what differs now, and since when no part of it has been done."""
+    found = GaugeMetricFamily(
+        "fairseat_reconcile_differences", "Found by the standing comparison", labels=["term"]
+    )
+    age = GaugeMetricFamily(
+        "fairseat_reconcile_age_seconds",
+        "Time since its last part, or since the first event was recorded",
+        labels=["term"],
+    )
+    ours = Event.term_id == Checkpoint.term_id
+    first = select(Event.recorded_at).where(ours).order_by(Event.seq).limit(1)
+    since = func.coalesce(Reconciled.at, first.scalar_subquery())
+    rows = (
+        select(Checkpoint.term_id, Reconciled.found, func.extract("epoch", func.now() - since))
+        .join(Term, Term.id == Checkpoint.term_id)
+        .outerjoin(Reconciled, Reconciled.term_id == Checkpoint.term_id)
+        .where(Checkpoint.seq > 0, Term.deleted_at.is_(None))
+    )
+    for term, differences, ago in session.execute(rows):
+        found.add_metric([str(term)], differences or 0)
+        age.add_metric([str(term)], max(0.0, float(ago or 0)))
     return found, age
 
 

@@ -1,6 +1,6 @@
 """A notice in words, the same in the inbox, in a toast and in a mail."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote_plus
@@ -23,6 +23,7 @@ from portal.requests.words import rules
 from portal.seats import trees
 from portal.seats.answers import Reason
 from portal.seats.case import Case, Step
+from portal.seats.promise import Promise, in_words
 from portal.seats.reasons import Told, told
 from portal.windows.localtime import Clockface
 from portal.words import _
@@ -169,7 +170,7 @@ def _request_decided(news: News) -> Words:
     approved = news.data["state"] == "approved"
     if approved and (wanted := news.data.get("wanted")):
         title = _("%(name)s has %(wanted)s seats now", name=news.name, wanted=wanted)
-        text = [_("Your request is approved. Whoever waits gets a seat at once.")]
+        text = [_("Your request is approved."), *_promised(news)]
     elif approved:
         title = _("Your request for %(name)s is approved", name=news.name)
         text = [_("The student may now pick the section past the rules that you named.")]
@@ -180,6 +181,12 @@ def _request_decided(news: News) -> Words:
         text.append(news.data["note"])
     step = Step(_("See my requests"), "/teaching/requests")
     return Words(title, tuple(text), step, "go" if approved else "stop")
+
+
+def _promised(news: News) -> Iterable[str]:
+    """What those who waited were to get by it, where that was known as it was decided."""
+    promised = news.data.get("promise")
+    return in_words(Promise(**promised)) if promised else ()
 
 
 def _reasons(news: News) -> list[Told]:

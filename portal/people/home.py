@@ -6,12 +6,11 @@ from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from portal.access import signed_in, visitor
-from portal.backend import backend
 from portal.catalog.models import Term
 from portal.catalog.terms import live_terms
 from portal.people.profile import profile
-from portal.seats.desk import windows_of
-from portal.windows.phases import Phase, phase
+from portal.record import known
+from portal.windows.phases import Phase, open_to, phase
 
 bp = Blueprint("home", __name__)
 
@@ -57,6 +56,6 @@ def _offers(terms: list[Term]) -> list[Offer]:
     """The open terms first, then those to come, the next one first."""
     if not terms:
         return []
-    who, now = profile(visitor().student_id or 0), backend().ledger.now()
-    offers = [Offer(term, phase(windows_of(who, term.id), now)) for term in terms]
+    who, now = profile(visitor().student_id or 0), known.now()
+    offers = [Offer(term, phase(open_to(who, known.windows(term.id)), now)) for term in terms]
     return sorted(offers, key=lambda offer: (ORDER[offer.phase.kind], offer.phase.turns or 0))

@@ -11,7 +11,7 @@ from psycopg2.errors import LockNotAvailable
 from redis.exceptions import RedisError
 from sqlalchemy import event, select, text, update
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import IntegrityError, OperationalError
 from sqlalchemy.orm import Session
 from sqlalchemy.sql import func
 
@@ -20,7 +20,7 @@ from portal.db import transaction
 from portal.notices.codes import NO_TERM
 from portal.notices.follow import follow
 from portal.ops import metrics
-from portal.record import answered, fold, journal, lags, tables, trail
+from portal.record import answered, fold, journal, lags, strangers, tables, trail
 from portal.record.fact import Fact
 from portal.record.journal import JournalGap
 from portal.record.models import Checkpoint
@@ -69,6 +69,7 @@ def _make_checkpoint(term: int) -> None:
 
 def _record_batch(term: int) -> Sequence[Fact]:
     """Record the next events in one transaction; none where another drainer holds the term."""
+    facts: Sequence[Fact] = ()
     try:
         with transaction() as session:
             after = _lock(session, term)
@@ -80,6 +81,11 @@ def _record_batch(term: int) -> Sequence[Fact]:
                 _record(session, term, after, facts)
     except (JournalGap, UnknownEvent):
         lags.note_failure(term)
+        raise
+    except IntegrityError as error:
+        lags.note_failure(term)
+        if unknown := strangers.find(facts):
+            raise unknown from error
         raise
     except OperationalError as error:
         # PostgreSQL ends a drainer that froze in its transaction; the clock calls again.

@@ -2,8 +2,10 @@
 
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import ColumnElement, not_, or_, select, tuple_
+from sqlalchemy import ColumnElement, ScalarSelect, not_, or_, select, tuple_
+from sqlalchemy.orm import aliased
 
 from portal.backend import backend
 from portal.catalog.models import Term
@@ -20,6 +22,7 @@ REFUSED = ("refused", "passed_over")
 TOLD = (*REFUSED, "enrolled", "waitlisted", "swap_planned", "dropped", "left", "promoted")
 
 Place = tuple[int, int]  # term and event
+ORDER = (Event.occurred_at, Event.term_id, Event.seq)
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,9 @@ def history(
     logged = _logged(student, term, before, names)
     known = {each.fact.seq for each in logged}
     late = [each for each in fresh if each.fact.seq not in known]
-    found = sorted([*late, *logged], key=lambda each: (each.term, each.fact.seq), reverse=True)
+    found = sorted(
+        [*late, *logged], key=lambda each: (each.at, each.term, each.fact.seq), reverse=True
+    )
     return Page(found[:PAGE], more=len(found) > PAGE)
 
 
@@ -67,7 +72,7 @@ def _logged(
     found = (
         select(Event.term_id, *AS_FACT)
         .where(Event.student_id == student, Event.name.in_(names), _not_half_a_swap())
-        .order_by(Event.term_id.desc(), Event.seq.desc())
+        .order_by(*(each.desc() for each in ORDER))
         .limit(PAGE + 1)
     )
     if term is None:
@@ -75,9 +80,16 @@ def _logged(
     else:
         found = found.where(Event.term_id == term)
     if before:
-        found = found.where(tuple_(Event.term_id, Event.seq) < before)
+        found = found.where(tuple_(*ORDER) < _moment(before))
     with transaction() as session:
         return [Receipt(row[0], Fact(*row[1:]), recorded=True) for row in session.execute(found)]
+
+
+def _moment(place: Place) -> ScalarSelect[Any]:
+    """Where an event lies in the order of time, across terms."""
+    at = aliased(Event)
+    parts = (at.occurred_at, at.term_id, at.seq)
+    return select(*parts).where(at.term_id == place[0], at.seq == place[1]).scalar_subquery()
 
 
 def _not_half_a_swap() -> ColumnElement[bool]:

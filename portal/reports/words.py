@@ -1,5 +1,6 @@
 """The names of groups in reports, in the reader's language."""
 
+from portal.catalog import subjects
 from portal.people import years
 from portal.reports.fairness import LATE
 from portal.words import _, _l
@@ -36,6 +37,8 @@ def name(kind: str, group: str) -> str:
         return _("Before the opening, tenth %(tenth)s of the line", tenth=tenth)
     if kind in {"arrival", "screen", "limits"}:
         return str(NAMES.get(group, group))
+    if kind == "major" and group:
+        return subjects.labels([group])[0]
     return group or _("None declared")
 
 

@@ -1,5 +1,7 @@
 """Approving a request, which then acts, and declining it: once, whoever else presses."""
 
+from contextlib import suppress
+from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import func, select, update
@@ -10,11 +12,13 @@ from portal.db import transaction
 from portal.people import overrides
 from portal.people.models import AuditEntry
 from portal.record.reconsider import reconsider
+from portal.requests import listing
 from portal.requests.asking import Deed, facts, note
 from portal.requests.errors import RequestRefused
 from portal.requests.models import Request
 from portal.requests.stale import obstacle
 from portal.requests.telling import tell_author
+from portal.seats.errors import LedgerUnavailable
 from portal.windows.offer import offer
 
 
@@ -23,6 +27,7 @@ def approve(request_id: int, by: int, why: str) -> bool:
 
     False where the ledger could not be told of new seats: it will be once it is back.
     """
+    promised = _promised(request_id)
     with transaction() as session:
         request = _open(session, request_id)
         section = _locked(session, request.section_id)
@@ -30,7 +35,7 @@ def approve(request_id: int, by: int, why: str) -> bool:
             raise RequestRefused(refused)
         before = facts(request)
         _act(session, request, section, by)
-        _decide(session, request, "approved", by, why)
+        _decide(session, request, "approved", by, why, promised)
         note(session, request, Deed("approve", by, why), before)
     if request.kind == "seats":
         return offer(section.term_id, section.id)
@@ -43,8 +48,16 @@ def decline(request_id: int, by: int, why: str) -> None:
     with transaction() as session:
         request = _open(session, request_id)
         before = facts(request)
-        _decide(session, request, "declined", by, why)
+        _decide(session, request, "declined", by, why, {})
         note(session, request, Deed("decline", by, why), before)
+
+
+def _promised(request_id: int) -> dict[str, Any]:
+    """What those who wait get by it, for its author; nothing where the ledger can't be asked."""
+    with suppress(LedgerUnavailable):
+        if line := listing.one(request_id):
+            return {"promise": asdict(line.promise)}
+    return {}
 
 
 def _open(session: Session, request_id: int) -> Request:
@@ -92,7 +105,9 @@ def _enlarge(session: Session, request: Request, section: Section, by: int) -> N
     )
 
 
-def _decide(session: Session, request: Request, state: str, by: int, why: str) -> None:
+def _decide(  # noqa: PLR0913, PLR0917
+    session: Session, request: Request, state: str, by: int, why: str, about: dict[str, Any]
+) -> None:
     request.state, request.decided_by, request.note = state, by, why
     request.decided_at = session.scalar(func.now())
-    tell_author(session, request)
+    tell_author(session, request, about)

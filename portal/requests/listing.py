@@ -7,15 +7,16 @@ from datetime import datetime
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session, joinedload
 
-from portal.backend import backend
 from portal.catalog.models import Meeting, Room, Section
 from portal.catalog.terms import live_terms
 from portal.db import transaction
 from portal.people.models import Student
+from portal.record import known
 from portal.requests.models import Request
 from portal.requests.stale import obstacle
 from portal.seats import trees
 from portal.seats.answers import Seats
+from portal.seats.promise import Promise, promise
 
 PAGE = 30
 
@@ -38,12 +39,11 @@ class Line:
         return self.request.id
 
     @property
-    def gains(self) -> int:
-        """How many of those who wait get a seat at once if it is approved."""
+    def promise(self) -> Promise:
+        """What those who wait get at once if it is approved."""
         if self.seats is None or self.request.wanted is None:
-            return 0
-        free = max(0, self.request.wanted - self.seats.taken)
-        return min(free, self.seats.waiting - self.seats.passed)
+            return Promise(line=0)
+        return promise(replace(self.seats, capacity=self.request.wanted))
 
     @property
     def too_small(self) -> bool:
@@ -143,12 +143,12 @@ def _rooms(session: Session, sections: set[int]) -> dict[int, int]:
 
 
 def _counts(lines: Iterable[Line]) -> list[Seats | None]:
-    """How each section stands at the ledger."""
+    """How each section stands."""
     sections = [each.request.section for each in lines]
     counts: dict[int, Seats] = {}
     for term in {each.term_id for each in sections}:
         mine = [each.id for each in sections if each.term_id == term]
-        counts |= backend().ledger.seats_of(term, mine)
+        counts |= known.seats_of(term, mine)
     return [counts.get(each.id) for each in sections]
 
 

@@ -16,9 +16,9 @@ def tell_admins(session: Session, request: Request) -> None:
     announce(session, _news(request, REQUEST_MADE, about), Account.is_admin.is_(True))
 
 
-def tell_author(session: Session, request: Request) -> None:
+def tell_author(session: Session, request: Request, more: dict[str, Any]) -> None:
     """What has become of it."""
-    about = {"state": request.state, "note": request.note}
+    about = {"state": request.state, "note": request.note} | more
     announce(session, _news(request, REQUEST_DECIDED, about), Account.id == request.account_id)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from portal.backend import backend
 from portal.catalog.board import Card, board
 from portal.people import profile
+from portal.record import known
 from portal.requests.models import Request
 from portal.seats import desk, foresight
 from portal.seats.case import Case
@@ -30,7 +31,7 @@ def way(request: Request) -> Way | None:
     if card is None or request.student_id is None:
         return None
     who = profile.read(request.student_id)
-    standing = backend().ledger.standing(offered.term.id, who.student)
+    standing = known.standing(offered.term.id, who.student)
     held = {each.section: each.credits for each in standing.enrolled}
     case = Case(offered, card, backend().settings.zone, held)
     limit = hundredths(desk.limit(who, offered))

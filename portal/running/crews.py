@@ -33,6 +33,7 @@ def alone(supervisor: "Supervisor") -> list[Child]:
 
 def clustered(supervisor: "Supervisor") -> list[Child]:
     """Two of each that must never be missing; two web nodes behind a balancer."""
+    supervisor.nodes = NODES
     clocks = [supervisor.child(f"clock-{number}", "clock") for number in (1, 2)]
     sockets = {name: Path(supervisor.servers.sockets or "", f"{name}.sock") for name in NODES}
     nodes = [_node(supervisor, name, socket) for name, socket in sockets.items()]

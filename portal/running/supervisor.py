@@ -6,11 +6,12 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from types import FrameType
 
 from portal.embedded import Servers
 from portal.embedded.folder import Folder, Run
-from portal.ops import logs
+from portal.ops import logs, scaling
 from portal.running import renewal
 from portal.running.children import Child
 from portal.running.door import UpError, address, not_ready, open_door
@@ -28,7 +29,11 @@ class Stopped(Exception):  # noqa: N818  asked for, not an error
 
 
 def supervise(folder: Folder, servers: Servers, crew: Crew) -> None:
-    """Run all of it until a signal comes; raises UpError, FolderError or StartError."""
+    """Run all of it until a signal comes.
+
+    Raises UpError, FolderError or StartError; SettingsError before anything is begun.
+    """
+    scaling.pools(os.environ.get("FAIRSEAT_WORKERS", ""))
     run = folder.own()
     if run:
         raise UpError(f"Fairseat already runs on {folder.path}: {run.address}")
@@ -64,6 +69,7 @@ class Supervisor:
         self.hurry = False
         self.restart = False
         self.metrics = folder.emptied("metrics")  # where each child counts what it does
+        self.nodes: Sequence[str] = ()  # of several, each adds up what its own processes count
 
     def run(self) -> None:
         """Start everything and keep it alive until a signal; raises UpError or StartError."""
@@ -117,10 +123,19 @@ class Supervisor:
             **self.servers.urls(),
             "SECRET_KEY": os.environ.get("SECRET_KEY") or self.folder.secret("secret"),
             "PYTHONUNBUFFERED": "1",
-            "PROMETHEUS_MULTIPROC_DIR": str(self.metrics),
+            "PROMETHEUS_MULTIPROC_DIR": str(self._counts(name)),
         }
         command = [sys.executable, "-m", "portal.cli", *arguments]
         return Child(name, command, self.folder.log(name), env)
+
+    def _counts(self, name: str) -> Path:
+        """Where a child counts; as a child of one of the nodes, by the number in its name."""
+        number = name.rpartition("-")[2]
+        if not self.nodes or not number.isdecimal():
+            return self.metrics
+        below = self.metrics / self.nodes[(int(number) - 1) % len(self.nodes)]
+        below.mkdir(mode=0o700, exist_ok=True)
+        return below
 
     def _greet(self) -> None:
         """Wait until the portal is ready, then print where it is and who may log in."""

@@ -8,10 +8,10 @@ from zlib import crc32
 from portal.cache import AWAY
 from portal.catalog.board import Board
 from portal.catalog.cards import Card, MeetingView, TermView
+from portal.record import known
 from portal.schedule.days_off import Break, breaks
-from portal.schedule.holdings import Holdings, holdings
 from portal.schedule.week import Week, week
-from portal.seats.answers import Held, Waiting
+from portal.seats.answers import Held, Standing, Waiting
 
 TINTS = 8  # how many courses can be told apart by colour (static/css/schedule.css)
 
@@ -102,16 +102,16 @@ class Schedule:
 
 def schedule(board: Board, student: int) -> Schedule:
     """What the student has in the board's term."""
-    found = holdings(board.term.id, student)
+    found = known.standing(board.term.id, student)
     tints = _tints(found, board)
-    selected = [_entry(held, board, tints) for held in found.standing.enrolled]
-    waiting = [_entry(place, board, tints, place) for place in found.standing.waiting]
+    selected = [_entry(held, board, tints) for held in found.enrolled]
+    waiting = [_entry(place, board, tints, place) for place in found.waiting]
     return Schedule(
         board.term,
         tuple(sorted(selected, key=_code)),
         tuple(sorted(waiting, key=_code)),
         _breaks(board.term.id),
-        found.recorded,
+        known.recorded(),
     )
 
 
@@ -134,9 +134,9 @@ def _code(entry: Entry) -> tuple[str, str]:
     return (entry.card.course_code, entry.card.number) if entry.card else ("", "")
 
 
-def _tints(found: Holdings, board: Board) -> dict[int, int]:
+def _tints(found: Standing, board: Board) -> dict[int, int]:
     """By section: a course has the tint of its turn, so that what comes later changes no other."""
-    every: Iterable[Held | Waiting] = (*found.standing.enrolled, *found.standing.waiting)
+    every: Iterable[Held | Waiting] = (*found.enrolled, *found.waiting)
     sections = [each.section for each in sorted(every, key=lambda each: each.at)]
     cards = {section: board.card(section) for section in sections}
     courses = {section: card.course_id if card else -section for section, card in cards.items()}

@@ -65,70 +65,6 @@ class Seats:
 
 
 @dataclass(frozen=True)
-class Answer:
-    """A decision: what came of it, when by the ledger's clock (ms) and, if refused, why."""
-
-    outcome: Outcome
-    at: int
-    seq: int = 0  # event of the decision, a refusal's too: the number of its receipt
-    section: int = 0
-    registration: int = 0  # the seat's number, where one was given
-    position: int = 0  # place on the waitlist, from 1
-    reasons: tuple[Reason, ...] = ()
-    seats: Seats | None = None
-    replayed: bool = False
-    wake: tuple[str, ...] = ()  # "record", "promote": workers that nobody has called yet
-    given_up: int = 0  # section whose seat went for this one, or will once a seat comes
-
-
-@dataclass(frozen=True)
-class LineAnswer:
-    """What came of a wish: the answers of the option that was taken, and of those that were not.
-
-    Outcome: ENROLLED (every part has a seat), WAITLISTED (one part waits), or REFUSED.
-    """
-
-    outcome: Outcome
-    rank: int = 0  # of the option taken, from 1; 0 where none was
-    taken: tuple[Answer, ...] = ()  # one for each of its parts
-    refused: tuple[tuple[Answer, ...], ...] = ()  # for each option that could not be had, by rank
-
-
-@dataclass(frozen=True)
-class Submission:
-    """What came of several wishes, decided in one step at `at` (ms)."""
-
-    at: int
-    lines: tuple[LineAnswer, ...]
-    replayed: bool = False
-    wake: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Change:
-    """That something other than a selection was set; `seq` is 0 where it was so already."""
-
-    at: int
-    seq: int = 0
-    wake: tuple[str, ...] = ()
-    more: bool = False  # a canceled section has not given up all of its seats and places yet
-
-
-@dataclass(frozen=True)
-class Promotion:
-    """Students that a promotion placed or passed over; `more` while a seat waits for a waiter.
-
-    Those `aside` have no part in the kept seats, and wait on without a mark.
-    """
-
-    promoted: tuple[int, ...]
-    passed: tuple[int, ...]
-    more: bool
-    wake: tuple[str, ...] = ()
-    aside: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True)
 class Held:
     """A seat that a student holds; credits in hundredths, `at` in ms."""
 
@@ -158,6 +94,73 @@ class Standing:
 
     enrolled: tuple[Held, ...] = ()
     waiting: tuple[Waiting, ...] = ()
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A decision: what came of it, when by the ledger's clock (ms) and, if refused, why."""
+
+    outcome: Outcome
+    at: int
+    seq: int = 0  # event of the decision, a refusal's too: the number of its receipt
+    section: int = 0
+    registration: int = 0  # the seat's number, where one was given
+    position: int = 0  # place on the waitlist, from 1
+    reasons: tuple[Reason, ...] = ()
+    seats: Seats | None = None
+    replayed: bool = False
+    wake: tuple[str, ...] = ()  # "record", "promote": workers that nobody has called yet
+    given_up: int = 0  # section whose seat went for this one, or will once a seat comes
+    # Where the student stands after it; not told with an answer that is given once more.
+    standing: Standing | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class LineAnswer:
+    """What came of a wish: the answers of the option that was taken, and of those that were not.
+
+    Outcome: ENROLLED (every part has a seat), WAITLISTED (one part waits), or REFUSED.
+    """
+
+    outcome: Outcome
+    rank: int = 0  # of the option taken, from 1; 0 where none was
+    taken: tuple[Answer, ...] = ()  # one for each of its parts
+    refused: tuple[tuple[Answer, ...], ...] = ()  # for each option that could not be had, by rank
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What came of several wishes, decided in one step at `at` (ms)."""
+
+    at: int
+    lines: tuple[LineAnswer, ...]
+    replayed: bool = False
+    wake: tuple[str, ...] = ()
+    standing: Standing | None = field(default=None, compare=False)  # as of an answer
+
+
+@dataclass(frozen=True)
+class Change:
+    """That something other than a selection was set; `seq` is 0 where it was so already."""
+
+    at: int
+    seq: int = 0
+    wake: tuple[str, ...] = ()
+    more: bool = False  # a canceled section has not given up all of its seats and places yet
+
+
+@dataclass(frozen=True)
+class Promotion:
+    """Students that a promotion placed or passed over; `more` while a seat waits for a waiter.
+
+    Those `aside` have no part in the kept seats, and wait on without a mark.
+    """
+
+    promoted: tuple[int, ...]
+    passed: tuple[int, ...]
+    more: bool
+    wake: tuple[str, ...] = ()
+    aside: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """What the ledger is told: sections as it needs them, and waiters to consider."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, is_dataclass
 from typing import Any
 
 from portal.seats.answers import Reason
@@ -123,11 +123,13 @@ class ByHand:
 
 def as_payload(asked: Line | Candidate | ByHand) -> dict[str, Any]:
     """As JSON tells it: the ledger knows no null, so what is not given is not there."""
-    payload: dict[str, Any] = _given(asdict(asked))
+    payload: dict[str, Any] = _given(asked)
     return payload
 
 
 def _given(value: Any) -> Any:
+    if is_dataclass(value):
+        value = vars(value)  # `asdict` copies all that is in it first
     if isinstance(value, dict):
         return {name: _given(each) for name, each in value.items() if each not in (None, ())}
     if isinstance(value, list | tuple):

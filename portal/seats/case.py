@@ -58,8 +58,9 @@ class Case:
 
     def named(self, section: int) -> str:
         """A section as people say it, such as CSC 1100-01."""
-        card = self.board.published(section)
-        return name_of(card) if card else _("section %(number)s", number=section)
+        if card := self.board.published(section):
+            return name_of(card)
+        return self.board.gone.get(section) or _("section %(number)s", number=section)
 
     def url(self, section: int, act: str) -> str:
         return f"{self.term_url}/sections/{section}/{act}"

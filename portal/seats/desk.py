@@ -3,7 +3,7 @@
 What the rules need to know comes from caches: a decision waits for no query of its own.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, time, timedelta
 from decimal import Decimal
@@ -137,9 +137,13 @@ def forget_windows() -> None:
 
 def drops_left(student: int, term: int, at: int) -> int:
     """How many seats the student may still give up on the day of `at`, the ledger's time in ms."""
+    return left(backend().ledger.drops(term, student), term, at)
+
+
+def left(drops: Mapping[str, int], term: int, at: int) -> int:
+    """The same, after so many by day."""
     day = datetime.fromtimestamp(at / 1000, backend().settings.zone).date().isoformat()
-    used = backend().ledger.drops(term, student).get(day, 0)
-    return max(0, board(term).term.drops_per_day - used)
+    return max(0, board(term).term.drops_per_day - drops.get(day, 0))
 
 
 def limit(who: Profile, offered: Board) -> Decimal:

@@ -30,14 +30,15 @@ def submission(reply: Reply) -> Submission:
         raise _under_key(reply["error"])
     wake, replayed = tuple(reply.get("wake", ())), reply.get("replayed", False)
     lines = tuple(_line(each) for each in reply["lines"])
-    return Submission(reply["at"], lines, replayed, wake)
+    return Submission(reply["at"], lines, replayed, wake, _placed(reply))
 
 
 def only(submission: Submission) -> Answer:
     """The answer to a wish for one section alone."""
     [line] = submission.lines
     [found] = line.taken or line.refused[0]
-    return replace(found, replayed=submission.replayed, wake=submission.wake)
+    said = submission
+    return replace(found, replayed=said.replayed, wake=said.wake, standing=said.standing)
 
 
 def _under_key(code: str) -> Exception:
@@ -67,6 +68,7 @@ def answer(reply: Reply) -> Answer:
         replayed=reply.get("replayed", False),
         wake=tuple(reply.get("wake", ())),
         given_up=reply.get("given_up", 0),
+        standing=_placed(reply),
     )
 
 
@@ -113,6 +115,10 @@ def standing(reply: Reply) -> Standing:
         enrolled=tuple(Held(*row) for row in reply["enrolled"] or ()),
         waiting=tuple(_waiting(row) for row in reply["waiting"] or ()),
     )
+
+
+def _placed(reply: Reply) -> Standing | None:
+    return standing(reply["standing"]) if "standing" in reply else None
 
 
 def _waiting(row: list[Any]) -> Waiting:

@@ -27,7 +27,7 @@ def give_up(term_id: int, section_id: int) -> ResponseReturnValue:
     along = [card_of(term_id, each) for each in wish.along()]
     decided = desk.drop(wish.asked(term_id, section_id), [each.id for each in along])
     if decided.reasons:
-        return forms.drop(mine_of(term_id, decided.at), card, along, [decided]), 422
+        return forms.drop(mine_of(term_id, decided), card, along, [decided]), 422
     return done([decided], card, along)
 
 
@@ -45,5 +45,5 @@ def step_out(term_id: int, section_id: int) -> ResponseReturnValue:
     card = card_of(term_id, section_id)
     decided = desk.leave(wish.asked(term_id, section_id))
     if decided.reasons:
-        return forms.leave(mine_of(term_id, decided.at), card, [decided]), 422
+        return forms.leave(mine_of(term_id, decided), card, [decided]), 422
     return done([decided], card)

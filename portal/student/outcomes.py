@@ -12,7 +12,7 @@ from portal.backend import backend
 from portal.cache import AWAY
 from portal.catalog.board import Card
 from portal.errors import Words
-from portal.seats.answers import Answer, Outcome
+from portal.seats.answers import Answer, Outcome, Seats
 from portal.seats.errors import LedgerUnavailable
 from portal.student import fragments, saying, wish
 from portal.student.pages import mine_of
@@ -34,7 +34,7 @@ def done(decided: Sequence[Answer], card: Card, along: Sequence[Card] = ()) -> R
     """
     also = [each.id for each in along]
     try:
-        now = mine_of(card.term_id, None if decided[0].replayed else decided[0].at)
+        now = mine_of(card.term_id, decided[0])
         words = saying.words(decided, now, also)
         parts = _changed(decided, now, also) if request.htmx else []
     except (LedgerUnavailable, *AWAY) as error:
@@ -59,13 +59,19 @@ def _changed(decided: Sequence[Answer], now: Scene, also: list[int]) -> list[Mar
     """The cells and counts of all sections that were touched, and my selections."""
     touched = [each.section for each in decided] + [each.given_up for each in decided] + also
     sections = [section for section in dict.fromkeys(touched) if section]
-    counts = backend().ledger.seats_of(now.term.id, sections)
     return [
         *(fragments.act(now, section) for section in sections),
-        *(fragments.seats(each) for each in counts.values()),
+        *(fragments.seats(each) for each in _counts(decided[0], now, sections)),
         fragments.mine(now),
         fragments.bar(now),
     ]
+
+
+def _counts(first: Answer, now: Scene, sections: list[int]) -> Iterable[Seats]:
+    """The counts by now: those of the answer, unless it is an old one or others moved as well."""
+    if len(sections) == 1 and first.seats and not first.replayed:
+        return [first.seats]
+    return backend().ledger.seats_of(now.term.id, sections).values()
 
 
 def _blind(decided: Sequence[Answer], card: Card, also: list[int]) -> ResponseReturnValue:

@@ -19,6 +19,7 @@ from portal.catalog.terms import live_terms
 from portal.edge.urls import parts
 from portal.record import freed
 from portal.seats import desk, trees
+from portal.seats.answers import Answer, Submission
 from portal.seats.restrictions import audience
 from portal.student import bp, fragments
 from portal.student.line import Line, line_of
@@ -75,10 +76,12 @@ def mine(term_id: int) -> ResponseReturnValue:
     return render_template("student/mine.html", **around(mine_of(term_id)))
 
 
-def mine_of(term_id: int, at: int | None = None) -> Scene:
-    """The visitor's scene in a term; 404 where there is no such term."""
+def mine_of(term_id: int, decided: Answer | Submission | None = None) -> Scene:
+    """The visitor's scene in a term, as of what was `decided`; 404 where there is no such term."""
+    at = None if decided is None or decided.replayed else decided.at
+    standing = decided.standing if decided else None
     try:
-        return scene(term_id, visitor().student_id or 0, at)
+        return scene(term_id, visitor().student_id or 0, at, standing)
     except LookupError:
         abort(404)
 

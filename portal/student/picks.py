@@ -80,9 +80,12 @@ def _decided(card: Card, form: Form, instead: int | None = None) -> ResponseRetu
     asked = [Wish([wanted], wish.wait_wished(), instead)]
     decided = desk.submit(wish.asker(card.term_id), asked)
     [line] = decided.lines
-    answers = [replace(each, replayed=decided.replayed) for each in line.taken or line.refused[0]]
+    answers = [
+        replace(each, replayed=decided.replayed, standing=decided.standing)
+        for each in line.taken or line.refused[0]
+    ]
     if line.outcome == Outcome.REFUSED:
-        now = mine_of(card.term_id, decided.at)
+        now = mine_of(card.term_id, decided)
         if not _had(answers, now, instead):
             return form(now, answers), 422
     return done(answers, card)

@@ -1,4 +1,4 @@
-"""What a student can read while the ledger is away: sections and selections as last recorded."""
+"""What a student can read while the ledger is away: sections, selections and the plan."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -6,20 +6,21 @@ from functools import wraps
 from flask import abort, render_template
 from flask.typing import ResponseReturnValue
 from htmx_flask import request
-from sqlalchemy import Select, select
 
 from portal.access import visitor
-from portal.catalog.board import board
-from portal.catalog.cards import Card
+from portal.catalog.board import Board, board
 from portal.catalog.query import Query
-from portal.db import transaction
 from portal.people.profile import profile
-from portal.record.models import SectionSeats
-from portal.schedule.holdings import from_record
+from portal.plans.plan import Option, Plan
+from portal.plans.store import plan_of
+from portal.record import known
 from portal.seats import rules
+from portal.seats.case import name_of
 from portal.seats.errors import LedgerUnavailable
 from portal.student.listing import PAGE, classes
+from portal.student.planning.panel import on_plan_page
 from portal.student.scene import titled
+from portal.words import _
 
 View = Callable[..., ResponseReturnValue]
 
@@ -34,6 +35,7 @@ def or_recorded(view: View) -> View:
         except LedgerUnavailable:
             if request.htmx:
                 raise
+            known.give_up()
             return _page(term_id)
 
     return read
@@ -46,9 +48,7 @@ def _page(term_id: int) -> ResponseReturnValue:
         abort(404)
     query = Query.parse(request.args)
     fitting = [card for card in offered.search(query) if rules.visible(who, card)]
-    shown, standing = fitting[:PAGE], from_record(term_id, who.student)
-    with transaction() as session:
-        counts = {row.section_id: row for row in session.scalars(_counts(term_id, shown))}
+    shown, standing = fitting[:PAGE], known.standing(term_id, who.student)
     return render_template(
         "student/recorded.html",
         term=offered.term,
@@ -57,17 +57,22 @@ def _page(term_id: int) -> ResponseReturnValue:
         shown=shown,
         held=offered.some([each.section for each in standing.enrolled]),
         waiting=offered.some([each.section for each in standing.waiting]),
-        free={each: _free(row) for each, row in counts.items()},
+        counts=known.seats_of(term_id, [card.id for card in shown]),
+        plan=_lines(offered, plan_of(term_id, who.student)) if on_plan_page() else None,
         title=lambda card: titled(offered, card),
         classes=classes,
     )
 
 
-def _counts(term_id: int, cards: list[Card]) -> Select[SectionSeats]:
-    mine = SectionSeats.section_id.in_([card.id for card in cards])
-    return select(SectionSeats).where(SectionSeats.term_id == term_id, mine)
+def _lines(offered: Board, plan: Plan | None) -> list[list[str]]:
+    """The lines of a plan, each with its options by rank."""
+    lines = plan.lines if plan else ()
+    return [[_named(offered, option) for option in line.options] for line in lines]
 
 
-def _free(row: SectionSeats) -> int:
-    """Seats that anybody could have had then; what a pool has left is known to the ledger alone."""
-    return max(0, row.capacity - row.prior - row.enrolled - row.kept)
+def _named(offered: Board, option: Option) -> str:
+    cards = [offered.published(part.section) for part in option]
+    return " + ".join(
+        f"{name_of(card)}, {titled(offered, card)}" if card else _("No longer offered")
+        for card in cards
+    )

@@ -139,13 +139,18 @@ def titled(offered: Board, card: Card) -> str:
     return f"{course}: {own}" if len(titles) > 1 else course
 
 
-def scene(term_id: int, student: int, at: int | None = None) -> Scene:
-    """The student's scene, `at` if the ledger's time is known; raises LookupError for no such."""
+def scene(
+    term_id: int, student: int, at: int | None = None, standing: Standing | None = None
+) -> Scene:
+    """The student's scene; `at` and `standing` as the ledger has just told them, if it has.
+
+    Raises LookupError where there is no such student or term.
+    """
     ledger, who, offered = backend().ledger, profile(student), board(term_id)
     return Scene(
         profile=who,
         board=offered,
-        standing=ledger.standing(term_id, student),
+        standing=standing or ledger.standing(term_id, student),
         phase=phase(desk.windows_of(who, term_id), ledger.now() if at is None else at),
         times=Clockface(backend().settings.zone),
     )

@@ -27,7 +27,8 @@ def schedule(term_id: int) -> ResponseReturnValue:
     if request.htmx.target == "schedule":
         if request.args.get("mark") == found.mark:
             return "", 204
-        return render_template("student/schedule_found.html", schedule=found, **_around(offered))
+        part = render_template("student/schedule_found.html", schedule=found, **_around(offered))
+        return part + render_template("recorded.html")
     return render_template("student/schedule.html", schedule=found, **_around(offered))
 
 

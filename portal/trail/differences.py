@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from portal.catalog import present
 from portal.requests.words import RULES
 from portal.trail import words
 from portal.trail.entries import Entry
 from portal.trail.things import Key, Thing
+from portal.trail.told import TOLD
 from portal.windows import cohorts
 from portal.windows.localtime import Clockface
 from portal.words import _
@@ -67,9 +69,10 @@ def changes(entry: Entry, names: dict[Key, Thing], times: Clockface) -> list[Cha
 
 
 def short(entry: Entry, names: dict[Key, Thing], times: Clockface) -> str:
-    """What it changed of that which was there before and is there still; most of it is counted."""
-    moved = [each for each in changes(entry, names, times) if each.moved]
-    told = [each.brief for each in moved if NONE not in {each.before, each.after}]
+    """What it changed of what was there before and is there still; most of it is counted."""
+    if not (entry.before and entry.after):
+        return ""
+    told = [each.brief for each in changes(entry, names, times) if each.moved]
     if len(told) > SHOWN:
         told[SHOWN:] = [_("%(count)s more", count=len(told) - SHOWN)]
     return ", ".join(told)
@@ -99,6 +102,8 @@ def _told(name: str, value: Any, names: dict[Key, Thing], times: Clockface) -> s
         return cohorts.describe(value)
     if name in STATES and isinstance(value, str):
         return words.value(value)
+    if name in TOLD:
+        return TOLD[name](value)
     if isinstance(value, list):
         known = RULES if name in CODES else {}
         return "\n".join(
@@ -108,6 +113,8 @@ def _told(name: str, value: Any, names: dict[Key, Thing], times: Clockface) -> s
 
 
 def _plain(value: Any) -> str:
+    if _is_id(value):
+        return present.number(value)
     if isinstance(value, dict | list):
         return json.dumps(value, ensure_ascii=False, sort_keys=True)
     return str(value)

@@ -7,6 +7,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from sqlalchemy import Row, Select, select
+from sqlalchemy.orm import Session
 
 from portal.db import transaction
 from portal.people.models import Account, AuditEntry
@@ -14,6 +15,7 @@ from portal.trail.query import Query
 
 PAGE = 50
 BATCH = 1000
+LATEST = 20  # of one thing
 
 Facts = dict[str, Any] | None
 
@@ -62,6 +64,12 @@ def one(entry_id: int) -> Entry | None:
     with transaction() as session:
         row = session.execute(_entries().where(AuditEntry.id == entry_id)).one_or_none()
     return _entry(row) if row else None
+
+
+def of(session: Session, subject: str) -> list[Entry]:
+    """What was done to a thing last, the latest first."""
+    found = _entries().where(AuditEntry.subject == subject).order_by(AuditEntry.id.desc())
+    return [_entry(row) for row in session.execute(found.limit(LATEST))]
 
 
 def actions() -> list[str]:

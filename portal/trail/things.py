@@ -10,6 +10,8 @@ from sqlalchemy.orm import Session
 
 from portal.catalog.models import Course, Section, Term
 from portal.db import transaction
+from portal.imports.models import Import
+from portal.ops.names import PARTS
 from portal.people.models import AccessKey, Account, Student, Teacher
 from portal.seats import trees
 from portal.webhooks.models import Webhook
@@ -88,6 +90,8 @@ def _called(
 
 def _thing(kind: str, key: str, names: Names) -> Thing:
     name, url = names.get(int(key), (key, "")) if key.isdigit() else (key, "")
+    if kind == "flag":
+        name = str(PARTS.get(key, key))
     return Thing(kind, key, name, url)
 
 
@@ -141,6 +145,13 @@ def _webhooks(session: Session, ids: set[int]) -> Names:
     return {key: (url, url_for("admin.webhooks.pages.show", webhook_id=key)) for key, url in found}
 
 
+def _imports(session: Session, ids: set[int]) -> Names:
+    found = session.execute(select(Import.id, Import.name).where(Import.id.in_(ids)))
+    return {
+        key: (f"{key}, {name}", url_for("admin.imports.show", import_id=key)) for key, name in found
+    }
+
+
 NAMERS: dict[str, Callable[[Session, set[int]], Names]] = {
     "term": _terms,
     "section": _sections,
@@ -151,4 +162,5 @@ NAMERS: dict[str, Callable[[Session, set[int]], Names]] = {
     "token": _tokens,
     "request": _requests,
     "webhook": _webhooks,
+    "import": _imports,
 }

@@ -104,6 +104,27 @@ FIELDS = {
     "wanted": _l("Seats asked for"),
 }
 
+# How many records of a kind an import changed, and how.
+CHANGED = {
+    "added": _l("%(count)s added"),
+    "restored": _l("%(count)s restored"),
+    "changed": _l("%(count)s changed"),
+    "removed": _l("%(count)s removed"),
+}
+LAYOUTS = {"semester": _l("A semester"), "oneroster": "OneRoster"}
+OPTIONS = {
+    "credit_limit": _l("Credit limit"),
+    "ends": _l("Last day"),
+    "layout": _l("Files"),
+    "leave_out": _l("Seats that are refused are left out"),
+    "past": _l("Past rules and capacity"),
+    "remove": _l("What the files do not name is removed"),
+    "starts": _l("First day"),
+    "term": _l("Term"),
+    "update": _l("A term that is there may be changed"),
+    "waitlist": _l("Places on the waitlist"),
+}
+
 VALUES = {
     "CANCELED": _l("Canceled"),
     "CONFIRMED": _l("Confirmed"),
@@ -132,6 +153,11 @@ def thing(kind: str) -> str:
 def value(text: str) -> str:
     """A state as it is kept."""
     return str(VALUES.get(text, text))
+
+
+def option(name: str) -> str:
+    """What a choice of an import is called."""
+    return str(OPTIONS.get(name) or name.replace("_", " ").capitalize())
 
 
 def field(name: str) -> str:

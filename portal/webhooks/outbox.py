@@ -37,8 +37,9 @@ def put_test(session: Session, webhook: int) -> None:
 
 def first_due(session: Session) -> datetime | None:
     """Since when the next has been due; None where nothing is."""
-    found = select(func.min(Delivery.due_at)).join(Webhook).where(Webhook.is_on, *DUE)
-    return session.scalar(found)
+    mine = select(Delivery.due_at).where(Delivery.webhook_id == Webhook.id, *DUE)
+    first = mine.order_by(Delivery.due_at).limit(1).scalar_subquery()  # of many, by the index
+    return session.scalar(select(func.min(first)).where(Webhook.is_on))
 
 
 def receivers(session: Session) -> Sequence[Webhook]:
@@ -60,16 +61,17 @@ def take(session: Session, webhook: int) -> Sequence[Delivery]:
     return session.scalars(found.with_for_update(skip_locked=True)).all()
 
 
-def dead(session: Session, webhook: int) -> Sequence[Delivery]:
+def dead(session: Session, webhook: int, most: int | None = None) -> Sequence[Delivery]:
     """What could not be told to a receiver, the oldest first."""
     found = select(Delivery).where(Delivery.webhook_id == webhook, Delivery.dead_at.is_not(None))
-    return session.scalars(found.order_by(Delivery.dead_at, Delivery.id)).all()
+    return session.scalars(found.order_by(Delivery.dead_at, Delivery.id).limit(most)).all()
 
 
-def number_dead(session: Session) -> int:
-    """How many there are, of all receivers that are still known."""
+def number_dead(session: Session, webhook: int | None = None) -> int:
+    """How many there are, of one receiver or of all that are still known."""
     found = select(func.count()).select_from(Delivery).join(Webhook)
-    return session.scalar(found.where(Delivery.dead_at.is_not(None), _known())) or 0
+    found = found.where(Delivery.dead_at.is_not(None), _known())
+    return session.scalar(found if webhook is None else found.where(Webhook.id == webhook)) or 0
 
 
 def revive(session: Session, deliveries: Sequence[int]) -> list[int]:

@@ -1,6 +1,6 @@
 """What admins do with selection windows: the ledger allows each change, the audit notes it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -134,6 +134,24 @@ def _change(
             )
         )
     return change
+
+
+def done_from(
+    action: str, term: int, window: int, author: Author, values: Mapping[str, int]
+) -> bool:
+    """Whether the author has done just this already, from the times that the window had then."""
+    if author.was is None:
+        return False
+    before = dict(zip(("opens", "closes"), author.was, strict=True))
+    noted = exists().where(
+        AuditEntry.action == f"window.{action}",
+        AuditEntry.subject == f"term:{term} window:{window}",
+        AuditEntry.account_id == author.by,
+        AuditEntry.before.contains(before),
+        AuditEntry.after.contains(dict(values)),
+    )
+    with transaction() as session:
+        return bool(session.scalar(select(noted)))
 
 
 def _noted(session: Session, action: str, subject: str) -> bool:

@@ -11,7 +11,7 @@ from portal.db import transaction
 from portal.people.models import AuditEntry
 from portal.seats.answers import WindowView
 from tests.admin.windows import HOUR, WHY, address, field
-from tests.cast import Cast, a_coming_window, a_term, an_ended_window, an_open_window
+from tests.cast import Cast, a_coming_window, a_term, an_account, an_ended_window, an_open_window
 from tests.web.visitors import browser_of
 
 
@@ -110,6 +110,24 @@ def test_a_refused_change_leaves_no_audit_entry(admin: FlaskClient, term: Term) 
     admin.post(address(an_open_window(term), term, "cancel"), data=WHY)
     with transaction() as session:
         assert session.scalars(select(AuditEntry)).all() == []
+
+
+@pytest.mark.parametrize("action", ["move", "cancel", "extend", "close"])
+def test_pressed_twice_it_is_done_once(
+    app: Flask, admin: FlaskClient, term: Term, action: str
+) -> None:
+    early = action in {"move", "cancel"}
+    window = a_coming_window(term) if early else an_open_window(term)
+    times = {"opens": field(window.opens + HOUR), "closes": field(window.closes + HOUR)}
+    form = {"was": f"{window.opens}-{window.closes}", **times, **WHY}
+    for _ in range(2):
+        answer = admin.post(address(window, term, action), data=form)
+        assert (answer.status_code, answer.location) == (303, "/admin")
+    with transaction() as session:
+        assert len(session.scalars(select(AuditEntry)).all()) == 1
+    an_account("mia", is_admin=True)
+    other = browser_of(app, "mia").post(address(window, term, action), data=form)
+    assert other.status_code == 422, "it was somebody else’s press"
 
 
 def test_an_earlier_end_is_no_extension(admin: FlaskClient, term: Term) -> None:

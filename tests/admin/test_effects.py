@@ -54,7 +54,7 @@ def test_what_pages_say_is_told_by_all_windows_of_those_whom_it_affects(
     an_open_window(term, minutes=270, cohort={"students": [cast.ada.number]})
     some = plain(seen(admin, coming, term, "cancel"))
     assert "“Begins in 3 hours”, then “Not scheduled” · 3 students" in some
-    assert "“Ends in 4 hours” · 1 student" in some
+    assert "“Ends in 4 hours”, as it is now · 1 student" in some
     assert "For 3 of them nothing is scheduled then." in some
 
 

@@ -13,12 +13,18 @@ from portal.config import ROOT
 
 DOCKER = ROOT / "docker"
 BIN = Path(sys.executable).parent
-COMPOSE = ("compose.yml", "compose.cluster.yml")
+PORTALS = ("compose.yml", "compose.cluster.yml")
+WATCH = "compose.watch.yml"  # which both include
+COMPOSE = (*PORTALS, WATCH)
 
 
 @pytest.fixture(params=COMPOSE)
 def compose(request: pytest.FixtureRequest) -> dict[str, Any]:
-    found: dict[str, Any] = yaml.safe_load((DOCKER / request.param).read_text())
+    return _read(request.param)
+
+
+def _read(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load((DOCKER / name).read_text())
     return found
 
 
@@ -61,9 +67,23 @@ def test_every_service_comes_back_is_checked_and_is_not_root(compose: dict[str, 
         assert "healthcheck" in service or name.startswith("web"), name
 
 
-def test_only_nginx_is_reached_from_outside(compose: dict[str, Any]) -> None:
-    open_to_all = {name for name, service in compose["services"].items() if "ports" in service}
-    assert open_to_all == {"nginx"}
+@pytest.mark.parametrize("name", PORTALS)
+def test_only_nginx_is_reached_from_outside(name: str) -> None:
+    assert _open_to_all(name) == {"nginx"}
+
+
+def test_those_who_watch_are_reached_from_this_machine_alone() -> None:
+    assert _open_to_all(WATCH) == set()
+
+
+def _open_to_all(name: str) -> set[str]:
+    services = _read(name)["services"].items()
+    return {
+        name
+        for name, service in services
+        for port in service.get("ports", ())
+        if not port.startswith("127.0.0.1:")
+    }
 
 
 def test_no_secret_has_a_default(compose: dict[str, Any]) -> None:

@@ -3,10 +3,20 @@
 from collections.abc import Iterator
 
 import pytest
+from flask import Flask
+from flask.testing import FlaskClient
 from sqlalchemy import text
 
 from portal.backend import Backend
 from portal.db import transaction
+from tests.cast import Cast
+from tests.web.visitors import browser_of
+
+
+@pytest.fixture
+def boss(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
+    """Max, logged in."""
+    return browser_of(app, "max")
 
 
 @pytest.fixture

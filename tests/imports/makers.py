@@ -11,6 +11,7 @@ from typing import Any
 from flask.testing import FlaskClient
 from sqlalchemy import select, text
 
+from portal.catalog.models import Section
 from portal.db import transaction
 from portal.exports import making
 from portal.imports import book, run, uploads
@@ -50,6 +51,12 @@ def latest() -> Import:
     """The import that was begun last."""
     with transaction() as session:
         return session.scalars(select(Import).order_by(Import.id.desc()).limit(1)).one()
+
+
+def sections() -> list[str]:
+    """The registration numbers of all sections."""
+    with transaction() as session:
+        return sorted(session.scalars(select(Section.crn)))
 
 
 def sent(browser: FlaskClient, content: bytes, **form: str) -> int:

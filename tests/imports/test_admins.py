@@ -2,8 +2,6 @@
 
 from datetime import UTC, datetime
 
-import pytest
-from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import func, select, update
 
@@ -13,14 +11,8 @@ from tests import cast as builders
 from tests.cast import Cast
 from tests.imports.makers import latest, page, press, sent
 from tests.imports.oneroster import School
-from tests.web.visitors import browser_of
 
 ADMIN = "The account is an admin’s, which no import changes."
-
-
-@pytest.fixture
-def boss(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
-    return browser_of(app, "max")
 
 
 def send(browser: FlaskClient, school: School, **form: str) -> int:
@@ -86,7 +78,7 @@ def test_an_admin_can_not_be_disabled_by_a_file(boss: FlaskClient) -> None:
 def test_an_admin_whose_row_is_refused_becomes_no_student(boss: FlaskClient, cast: Cast) -> None:
     import_id = send(boss, whole(person("max", "Somebody Else"), person("zoe", "Zoe")))
     assert latest().counts["student"]["added"] == 1
-    assert page(boss, import_id).count(ADMIN) == 2  # in the table of reasons, and at the row
+    assert page(boss, import_id).count(ADMIN) == 1
     press(boss, import_id, "apply")
     with transaction() as session:
         mine = select(func.count()).select_from(Student).where(Student.account_id == cast.max.id)

@@ -44,11 +44,6 @@ def section(app: Flask, cast: Cast) -> Any:
     return made
 
 
-@pytest.fixture
-def boss(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
-    return browser_of(app, "max")
-
-
 def rows(told: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(told.removeprefix("\ufeff"))))
 

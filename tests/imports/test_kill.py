@@ -4,7 +4,6 @@ import subprocess
 from collections.abc import Callable
 
 import pytest
-from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select, text
 
@@ -12,22 +11,15 @@ from portal.catalog.models import Section
 from portal.db import Sessions, transaction
 from portal.imports import book, run, work
 from portal.imports.options import Options
-from tests.cast import Cast
 from tests.imports.campus import Campus
 from tests.imports.makers import LOST, as_zip, latest, page, send, sent
 from tests.imports.oneroster import School
 from tests.imports.rosters import roster
 from tests.record.processes import running, wait_for
-from tests.web.visitors import browser_of
 
 WORKER = ("worker", "errands")
 HELD = "LOCK TABLE sections IN ACCESS EXCLUSIVE MODE"
 Process = subprocess.Popen[bytes]
-
-
-@pytest.fixture
-def boss(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
-    return browser_of(app, "max")
 
 
 def reading(boss: FlaskClient) -> None:
@@ -77,12 +69,13 @@ def test_an_import_that_is_cut_off_goes_on_by_itself(
             wait_for(lambda: latest().state == begin.__name__ and waits())
             trouble(worker)
         wait_for(lambda: not at_work())
-        assert latest().state == begin.__name__
+        assert (latest().state, latest().tries) == (begin.__name__, 1)
         long_ago()
         assert "Interrupted" in page(boss, latest().id)
         run.resume()  # as the clock does
         with running(*[WORKER] * (worker.poll() is not None)):
             wait_for(lambda: latest().state == then)
+    assert latest().tries == 0
     with transaction() as session:
         there = [] if begin is reading else ["10001" if begin is applying else "90001"]
         assert session.scalars(select(Section.crn)).all() == there

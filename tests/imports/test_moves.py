@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select, text
 
@@ -18,17 +17,10 @@ from portal.seats.by_hand import Adjustment
 from portal.seats.desk import Asked
 from portal.seats.library import prefix
 from tests import cast as builders
-from tests.cast import Cast
 from tests.imports.changes import having
 from tests.imports.makers import latest, page, press, sent
 from tests.imports.rosters import roster, the_term
 from tests.record.processes import running, wait_for
-from tests.web.visitors import browser_of
-
-
-@pytest.fixture
-def boss(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
-    return browser_of(app, "max")
 
 
 def begin(boss: FlaskClient, places: str, **seats: Any) -> None:
@@ -119,6 +111,16 @@ def test_the_seats_of_a_pool_are_changed_too(boss: FlaskClient) -> None:
     assert who() == "1B 2A"
 
 
+def test_a_ring_that_could_not_go_round_is_tried_again_when_others_have_left(
+    boss: FlaskClient,
+) -> None:
+    seats: dict[str, Any] = {"A": 1, "B": 1, "C": 1, "D": 2, "E": 1}
+    seats["pool"] = ["shared", 2, "CD"]
+    begin(boss, "1C 2A 3D 4B", **seats)
+    press(boss, read(boss, "1B 5D 2C 3A 4E", **seats), "apply")
+    assert who() == "1B 2C 3A 4E 5D"
+
+
 # What is refused in advance
 
 
@@ -127,9 +129,9 @@ def test_who_is_left_out_stays_and_so_do_those_who_counted_on_that_seat(boss: Fl
     import_id = read(boss, "1B 2B 3A", A=1, B=1, C=1)
     shown = page(boss, import_id)
     assert "2 seats would be refused" in shown
-    assert shown.count("The student stays in this section") == 2  # among all, and by its row
+    assert shown.count("The student stays in this section") == 1
     press(boss, import_id, "rest")
-    assert "All of it was applied" in page(boss, import_id)
+    assert "Applied, but for 3 rows that were refused." in page(boss, import_id)
     assert who() == "1A 2B"
 
 

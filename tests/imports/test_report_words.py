@@ -8,7 +8,7 @@ from flask import Flask
 
 from portal.db import transaction
 from portal.imports.report import Note
-from portal.imports.reporting import keep_notes
+from portal.imports.reporting import add_notes
 from portal.told import kept
 from tests.cast import Cast
 from tests.imports.makers import an_import, latest
@@ -24,7 +24,7 @@ def noted(app: Flask, cast: Cast) -> Flask:
     detail = kept("Give a whole number from 0 to %(most)s.", most=9)
     with transaction() as session:
         note = Note("count", "sections.csv", 7, "10001", "capacity", "lots", detail)
-        keep_notes(session, latest().id, [note], first=1000)
+        add_notes(session, latest().id, [note], 1)
     return app
 
 
@@ -53,6 +53,6 @@ def test_what_an_import_notes_can_be_told_in_any_language(app: Flask, cast: Cast
 def test_details_of_an_older_portal_are_told_as_they_were_kept(noted: Flask) -> None:
     with transaction() as session:
         note = Note("count", "sections.csv", 8, "10001", "capacity", "50%", "'50%' is none.")
-        keep_notes(session, latest().id, [note], first=1001)
+        add_notes(session, latest().id, [note], 1)
     shown = browser_of(noted, "max").get(f"/admin/imports/{latest().id}").text
     assert "&#39;50%&#39; is none." in shown

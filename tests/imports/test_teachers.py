@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import text
@@ -12,7 +11,7 @@ from portal.catalog.terms import live_terms
 from portal.db import transaction
 from portal.people import newcomers
 from portal.people.newcomers import Wish
-from tests.cast import PASSWORD, Cast
+from tests.cast import PASSWORD
 from tests.imports.campus import Campus
 from tests.imports.makers import as_zip, latest, press, sent
 from tests.imports.oneroster import imported, moved
@@ -23,11 +22,6 @@ TAUGHT = """
     SELECT teachers.name, username FROM teachers JOIN section_teachers ON teacher_id = teachers.id
     LEFT JOIN accounts ON accounts.id = account_id ORDER BY teachers.name
 """
-
-
-@pytest.fixture
-def boss(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
-    return browser_of(app, "max")
 
 
 def campus(instructors: str) -> bytes:

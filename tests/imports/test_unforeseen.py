@@ -6,26 +6,18 @@ import zipfile
 from typing import Any
 
 import pytest
-from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select
 
 from portal.catalog.models import Section
 from portal.db import transaction
 from portal.people.models import Student
-from tests.cast import Cast
 from tests.imports.campus import Campus
 from tests.imports.makers import as_zip, away, latest, page, press, send, sent, zipped
 from tests.imports.oneroster import School
-from tests.web.visitors import browser_of
 
 MEETING = ["LEC", 1, "10:00:00", "11:50:00", "2030-09-01", "2030-12-01", "Hall 1", True]
 UNREADABLE = "The row makes no sense without this field."
-
-
-@pytest.fixture
-def boss(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
-    return browser_of(app, "max")
 
 
 def one(content: bytes, browser: FlaskClient) -> int:

@@ -63,6 +63,7 @@ class Term(ByHandRules):
             changed = any(each.outcome != Outcome.REFUSED for each in answers)
             self.model.keep(who.student, request, content, expected, changed=changed)
         assert said == expected
+        assert said.standing == (None if said.replayed else self.model.standing(who.student))
 
     @rule(section=SECTIONS, who=candidates, wanted=credits_, request=requests, wait=some.booleans())
     def claim(
@@ -118,6 +119,7 @@ class Term(ByHandRules):
             changed = answer.outcome != Outcome.REFUSED
             self.model.keep(who.student, request, content, expected, changed=changed)
         assert said == expected
+        assert said.standing == (None if said.replayed else self.model.standing(who.student))
 
     @rule(pick=picks)
     def drop_a_seat(self, pick: int) -> None:
@@ -131,6 +133,7 @@ class Term(ByHandRules):
         said = self.ask(self.desk.leave, student, section)
         answer = self.model.leave(section, student, said.at)
         assert said == replace(answer, wake=self.model.called())
+        assert said.standing == self.model.standing(student)
 
     @rule(pick=picks)
     def leave_a_list(self, pick: int) -> None:

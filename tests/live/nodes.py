@@ -43,7 +43,7 @@ def a_node(
         _wait(node)
         yield node
     finally:
-        child.stop(5)
+        child.stop()  # in its own time, as what it leaves behind is looked at
 
 
 def _wait(node: Node) -> None:

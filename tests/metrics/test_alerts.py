@@ -21,11 +21,17 @@ from portal.breakers import FAILURES, Breaker
 from portal.config import ROOT
 from portal.db import transaction
 from portal.embedded import Servers
+from portal.imports import book as imports
+from portal.imports.options import Options
 from portal.notices.models import Outgoing
 from portal.ops.models import AuditRun
-from portal.record.models import Checkpoint
+from portal.record import fence
+from portal.record.models import Checkpoint, Reconciled
 from portal.record.wake import wake
 from portal.running.children import Child
+from portal.webhooks import book
+from portal.webhooks.book import Who
+from portal.webhooks.models import Delivery
 from tests.cast import Cast
 from tests.live.nodes import Node, a_node, free_port
 from tests.metrics import tools
@@ -166,6 +172,11 @@ def test_each_alert_fires_on_its_fault(
         "FairseatLedgerDiffers",
         "FairseatMailBacklog",
         "FairseatMailsGivenUp",
+        "FairseatImportStopped",
+        "FairseatReconcileDiffers",
+        "FairseatReconcileOld",
+        "FairseatFenced",
+        "FairseatWebhooksGivenUp",
     )
     backend.redis.config_set("min-replicas-to-write", 1)
     fires("FairseatTooFewReplicas")
@@ -200,9 +211,15 @@ def _break_all(backend: Backend, story: Story, cast: Cast) -> None:
         session.execute(update(Outgoing).where(Outgoing.id == one).values(due_at=long_ago))
         session.execute(update(Outgoing).where(Outgoing.id == other).values(dead_at=func.now()))
         session.execute(update(Checkpoint).values(moved_at=long_ago))
+        import_id = imports.begin(session, imports.Sent(None, "a.zip", "", Options()), "seating")
+        imports.move(session, import_id, "seating", of=("seating",), error="so")
         session.add(AuditRun(term_id=story.term.id, found=2, ended_at=datetime.now(UTC)))
+        session.add(Reconciled(term_id=story.term.id, found=2, at=long_ago))
+        hook = book.make(session, "https://x.example/", ["left"], Who(cast.max.id, "a test"))
+        session.add(Delivery(webhook_id=hook.id, dead_at=func.now()))
     wake(story.term.id, ["record"])
     give_up(backend, "poison")
+    fence.put_up(story.term.id, "a test")
     breaker = Breaker("The mail server", (OSError,), "mail")
     for _ in range(FAILURES):
         with suppress(OSError):

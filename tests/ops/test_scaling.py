@@ -1,5 +1,8 @@
 """How many workers a queue should have, decided by what waits, in how long, and since when."""
 
+import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -57,6 +60,23 @@ def test_bounds_can_be_set() -> None:
 def test_bounds_that_make_no_sense_are_named(text: str) -> None:
     with pytest.raises(SettingsError, match=text):
         pools(text)
+
+
+@pytest.mark.parametrize("command", ["up", "cluster", "clock", "prepare"])
+def test_nothing_begins_with_bounds_that_make_no_sense(
+    backend: Backend, command: str, tmp_path: Path
+) -> None:
+    assert backend
+    env = {**os.environ, "FAIRSEAT_WORKERS": "many", "FAIRSEAT_VAR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-m", "portal.cli", command],
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr == "Error: FAIRSEAT_WORKERS: write many like record=2-10@50.\n"
 
 
 def test_the_clock_asks_for_more_while_much_waits(

@@ -11,15 +11,18 @@ from portal.live.news import News
 from portal.live.topics import student as pages_of
 from portal.notices.models import Notice
 from portal.people.models import AuditEntry, Student
+from portal.people.profile import read_all
 from portal.record.audit import audit_term
 from portal.record.drain import drain
 from portal.record.history import history
+from portal.record.restore import restore
 from portal.record.told import line
 from portal.seats import by_hand
 from portal.seats.answers import Outcome
-from portal.seats.by_hand import Adjustment
+from portal.seats.by_hand import Adjustment, Many
 from tests import cast as builders
 from tests.cast import Cast
+from tests.record.dump import dump
 from tests.record.rush import Rush, claim
 
 
@@ -81,6 +84,30 @@ def test_a_move_is_told_and_noted_once(cast: Cast, term: Any) -> None:
     ]
 
 
+def test_each_of_those_who_go_round_has_one_move_and_the_ledger_can_be_made_anew(
+    cast: Cast, term: Any
+) -> None:
+    course = builders.a_course("CSC-1")
+    one, other = (builders.a_section(course, term, capacity=1) for _ in "12")
+    adjust(cast, term, cast.ada, add=one.id)
+    adjust(cast, term, cast.ben, add=other.id)
+    changes = {
+        "k1": Adjustment(term.id, cast.ada.id, add=other.id, drop=one.id),
+        "k2": Adjustment(term.id, cast.ben.id, add=one.id, drop=other.id),
+    }
+    with transaction() as session:
+        people = read_all(session, [cast.ada.id, cast.ben.id])
+    by_hand.exchange(Many(term.id, changes, (), "a swap", cast.max.id, "tests"), people)
+    recorded(term)
+    assert [each.action for each in rows(AuditEntry)][2:] == ["selection.move"] * 2
+    assert [each.kind for each in rows(Notice)] == ["by_hand"] * 4
+    moved = f"The registrar moved you from CSC 1-{one.number} to CSC 1-{other.number}."
+    assert headlines(cast.ada)[0] == moved
+    before = dump(term.id)
+    assert restore(term.id).report["clean"]
+    assert dump(term.id) == before
+
+
 def test_a_waiter_who_is_added_has_one_notice_and_it_is_not_that_of_a_promotion(
     cast: Cast, term: Any
 ) -> None:
@@ -126,10 +153,11 @@ def test_it_needs_a_reason_and_a_section(cast: Cast, term: Any, why: str) -> Non
         by_hand.preview(Adjustment(term.id, cast.ada.id))
 
 
-def test_an_open_page_looks_again_and_leaves_the_words_to_the_notice() -> None:
+@pytest.mark.parametrize("cause", ["adjust", "exchange"])
+def test_an_open_page_looks_again_and_leaves_the_words_to_the_notice(cause: str) -> None:
     heard = News()
     for name in ("enrolled", "promoted", "dropped"):
-        heard.hear(7, {"name": name, "section": 1, "student": 501, "cause": "adjust"})
+        heard.hear(7, {"name": name, "section": 1, "student": 501, "cause": cause})
     topic = pages_of(7, 501)
     (signal,) = heard.signals[topic].values()
     assert (signal.name, signal.detail["state"]) == ("own", "")

@@ -8,7 +8,7 @@ from portal.gate import room, traces
 from portal.reports.attempts import Attempts
 from portal.reports.fairness import Traces, fairness, look
 from portal.reports.gather import Gathered, Member
-from portal.reports.veil import veiled
+from portal.reports.veil import veiled, veiled_cohorts
 from tests import cast as builders
 from tests.cast import Cast
 
@@ -124,9 +124,21 @@ def table(*asked: int) -> list[dict[str, Any]]:
         ((9, 8, 7), set()),
         ((9, 8, 4), {"2", "1"}),  # one alone would follow from the others and their sum
         ((9, 3, 4), {"1", "2"}),
+        ((9, 1, 1, 8), {"1", "2", "3"}),  # both would follow from a sum of two
+        ((2, 1, 1), {"0", "1", "2"}),
         ((9, 0, 8), {"1"}),  # of nobody there is nothing to hide
         ((3,), {"0"}),
     ],
 )
 def test_small_groups_are_not_told_apart(counts: tuple[int, ...], hidden: set[str]) -> None:
     assert veiled(table(*counts)) == hidden
+
+
+def test_a_small_cohort_does_not_follow_from_its_year_or_level() -> None:
+    asked = {("Senior", "UG"): 20, ("Senior", "GR"): 2, ("Junior", "UG"): 9, ("Junior", "GR"): 30}
+    rows = [
+        {"year": year, "level": level, "asked": count} for (year, level), count in asked.items()
+    ]
+    assert veiled_cohorts(rows) == set(asked), "each sum of a year and of a level has two rows"
+    rows = [*rows[:1], {"year": "Senior", "level": "GR", "asked": 0}, *rows[2:]]
+    assert veiled_cohorts(rows) == {("Senior", "GR")}

@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from portal.backend import backend
 from portal.catalog.board import forget
-from portal.catalog.models import Room, Section
+from portal.catalog.models import Room, Section, Term
 from portal.db import transaction
 from portal.people import holds
 from portal.people.holds import Wish
@@ -19,9 +19,10 @@ from portal.people.profile import profile
 from portal.record.promote import promote
 from portal.requests import asking, deciding
 from portal.requests.errors import RequestRefused
-from tests.cast import Cast, an_account
+from tests.cast import Cast, a_course, a_section, an_account
 from tests.notices.stories import a_letter, notices, set_section
 from tests.requests.conftest import deeds, kept, seats, the
+from tests.web.shared_seats import share
 from tests.web.visitors import browser_of
 from tests.web.visits import words
 
@@ -43,8 +44,22 @@ def overrides() -> list[Override]:
 def test_it_says_beforehand_what_it_will_mean(admin: FlaskClient, asked: int) -> None:
     page = unescape(admin.get(f"/admin/requests/{asked}").text)
     assert "If you approve, the class has 3 seats at once." in page
-    assert "2 students who wait get one." in page
+    assert "The first 2 students in line get a seat at once" in page
     assert "So many wait." in page
+
+
+def test_where_the_shared_seats_are_taken_it_promises_none(
+    app: Flask, admin: FlaskClient, asked: int, section: Section
+) -> None:
+    with transaction() as session:
+        term = session.get_one(Term, section.term_id)
+    share(1, section, a_section(a_course("MAT-1"), term))
+    page = unescape(admin.get(f"/admin/requests/{asked}").text)
+    assert "Nobody in line gets a seat by it: the seats that it shares are all taken." in page
+    admin.post(f"/admin/requests/{asked}", data=YES)
+    told = unescape(browser_of(app, "iris").get("/inbox").text)
+    assert "Your request is approved." in told
+    assert "Nobody in line gets a seat by it" in told
 
 
 def test_a_room_that_is_too_small_is_pointed_out(admin: FlaskClient, asked: int) -> None:

@@ -155,7 +155,7 @@ def test_a_day_that_is_none_is_said_to_be_left_out(admin: FlaskClient) -> None:
         ({"on": True, "title": "A" * 41}, {"on": False, "title": "B"}, "On: Yes → No, Title"),
         ({"a": 1, "b": 2, "c": 3}, {"a": 2, "b": 3, "c": 4}, "A: 1 → 2, B: 2 → 3, 1 more"),
         ({"version": 1}, {"version": 2}, None),
-        ({"capacity": None}, {"capacity": 4}, None),
+        ({"capacity": None}, {"capacity": 4}, "Seats: – → 4"),
         (None, {"capacity": 4}, None),
     ],
 )

@@ -1,6 +1,7 @@
 """GET /admin/receipts and /admin/receipts/<code>."""
 
 import re
+from time import sleep
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from portal.record.journal import last_seq
 from portal.record.receipts import code
 from tests import cast as builders
 from tests.cast import Cast
+from tests.claims import claim
 from tests.web.visitors import browser_of
 from tests.web.visits import address, words
 
@@ -65,6 +67,20 @@ def test_a_student_number_leads_to_all_of_theirs(
     page = max_.get("/admin/receipts", query_string={"q": cast.ada.number}).text
     assert f"Ada, {cast.ada.number}" in words(page)
     assert re.findall(r'href="/admin/receipts/([\w-]+)"', page) == [refusal]
+
+
+def test_those_of_all_terms_are_ordered_by_time(
+    max_: FlaskClient, section: Any, cast: Cast
+) -> None:
+    later = builders.a_term("Spring 2031")
+    builders.an_open_window(later)
+    claim(cast.cleo, builders.a_section(builders.a_course("MAT-1"), later))
+    sleep(0.002)  # the ledger's clock counts ms
+    claim(cast.cleo, section)
+    for term in (later.id, section.term_id):
+        drain(term)
+    page = max_.get(f"/admin/receipts?q={cast.cleo.number}").text
+    assert page.index("CSC 1100-01") < page.index("MAT 1-01")
 
 
 def test_older_ones_are_a_link_away(

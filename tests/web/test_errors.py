@@ -60,6 +60,7 @@ def test_a_store_that_is_away_asks_for_patience(broken: Flask, error: Exception)
     assert answer.status_code == 503
     assert answer.headers["Retry-After"] == "5"
     assert "Your seats and places are safe" in answer.text
+    assert '<meta http-equiv="refresh"' in answer.text
 
 
 def test_an_unexpected_error_gives_a_code_and_no_details(broken: Flask) -> None:

@@ -1,21 +1,25 @@
 """While the ledger is away, students read out of PostgreSQL what was last recorded."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from portal import backend as connections
 from portal.backend import Backend
+from portal.plans.plan import Plan, add, fall_back
+from portal.plans.store import change
 from portal.record.drain import drain
-from portal.seats import desk
 from tests import cast as builders
 from tests.cast import Cast
+from tests.plans.plans import line
+from tests.web.outage import SAID, ledger_away
 from tests.web.visitors import browser_of
-from tests.web.visits import press
+from tests.web.visits import press, words
+
+REFRESH = '<meta http-equiv="refresh"'
+GONE = 999_999_999  # no section
 
 
 @pytest.fixture
@@ -34,23 +38,35 @@ def ada(app: Flask, section: Any) -> FlaskClient:  # noqa: ARG001
 
 @pytest.fixture
 def away(backend: Backend, section: Any) -> Iterator[None]:  # noqa: ARG001
-    """Nobody answers where Redis should be."""
-    desk.forget_windows()
-    connections.connect(replace(backend.settings, redis_url="redis://127.0.0.1:1/0"))
-    yield
-    connections._backend = backend  # noqa: SLF001 - as it was
+    with ledger_away(backend):
+        yield
 
 
 @pytest.mark.usefixtures("away")
-@pytest.mark.parametrize("page", ["", "/mine"])
+@pytest.mark.parametrize("page", ["", "/mine", "/plan"])
 def test_seats_and_own_selections_are_those_last_recorded(
     ada: FlaskClient, section: Any, page: str
 ) -> None:
     answer = ada.get(f"/terms/{section.term_id}{page}")
     assert answer.status_code == 200
-    assert "nothing can be selected just now" in answer.text
+    assert answer.text.count(SAID) == 1
     assert ": yours</li>" in answer.text
     assert '<td class="num" data-label="Seats open then">1</td>' in answer.text
+
+
+@pytest.mark.usefixtures("away")
+def test_the_plan_is_read_line_by_line(ada: FlaskClient, section: Any, cast: Cast) -> None:
+    def make(plan: Plan) -> Plan:
+        one, other = line(section.id).options[0], line(GONE).options[0]
+        return fall_back(add(plan, one), 0, other)
+
+    page = f"/terms/{section.term_id}/plan"
+    assert "Nothing is planned." in ada.get(page).text
+    change(section.term_id, cast.ada.id, 0, make)
+    assert "My plan CSC 1100-01, Course CSC-1100 or else No longer offered" in words(
+        ada.get(page).text
+    )
+    assert "or else" not in ada.get(f"/terms/{section.term_id}").text
 
 
 @pytest.mark.usefixtures("away")
@@ -67,14 +83,50 @@ def test_other_pages_are_read_as_ever(ada: FlaskClient, section: Any, page: str)
 
 
 @pytest.mark.usefixtures("away")
+def test_the_front_page_leads_to_the_term_that_was_last_known_to_be_open(
+    ada: FlaskClient, section: Any
+) -> None:
+    builders.a_term("Fall 2031")
+    assert ada.get("/").location == f"/terms/{section.term_id}"
+    everything = ada.get("/?all").text
+    assert SAID in everything
+    assert "Fall 2031" in everything
+
+
+@pytest.mark.usefixtures("away")
 def test_nothing_is_decided_meanwhile(ada: FlaskClient, section: Any) -> None:
     act = f"/terms/{section.term_id}/sections/{section.id}/drop"
     answer = ada.post(act, data={"request": "0" * 32})
     assert answer.status_code == 503
+    assert answer.headers["Retry-After"]
     assert "nothing was changed" in answer.text
+    assert REFRESH not in answer.text
+
+
+@pytest.mark.usefixtures("away")
+def test_what_leads_to_a_decision_waits_and_looks_again_by_itself(
+    ada: FlaskClient, section: Any
+) -> None:
+    answer = ada.get(f"/terms/{section.term_id}/sections/{section.id}/drop")
+    assert answer.status_code == 503
+    assert REFRESH in answer.text
 
 
 @pytest.mark.usefixtures("away")
 def test_a_part_of_a_page_waits_for_the_ledger(ada: FlaskClient, section: Any) -> None:
     headers = {"HX-Request": "true", "HX-Target": "results"}
     assert ada.get(f"/terms/{section.term_id}", headers=headers).status_code == 503
+
+
+def test_the_note_comes_and_goes_with_a_part_of_the_page(
+    ada: FlaskClient, backend: Backend, section: Any
+) -> None:
+    page = f"/terms/{section.term_id}/schedule?mark=another"
+    headers = {"HX-Request": "true", "HX-Target": "schedule"}
+    note = 'id="recorded" role="status" hx-swap-oob="true"'
+    with ledger_away(backend):
+        told = ada.get(page, headers=headers).text
+    assert note in told
+    assert SAID in told
+    told = ada.get(page, headers=headers).text
+    assert f"{note} hidden></p>" in told

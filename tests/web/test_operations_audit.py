@@ -19,6 +19,7 @@ from portal.record.journal import last_seq
 from tests.cast import Cast
 from tests.record.processes import running, wait_for
 from tests.record.rush import Rush, a_rush, claims, everyone_everywhere
+from tests.web.outage import ledger_away
 from tests.web.visitors import browser_of
 
 
@@ -43,6 +44,17 @@ def page(rush: Rush, more: str = "") -> str:
 def run_of(rush: Rush) -> Any:
     with transaction() as session:
         return runs.latest(session, rush.term, 1)[0]
+
+
+def test_none_is_begun_while_no_worker_can_be_called(
+    admin: FlaskClient, backend: Backend, rush: Rush
+) -> None:
+    with ledger_away(backend):
+        answer = admin.post(page(rush))
+    assert answer.status_code == 503
+    assert answer.headers["Retry-After"]
+    with transaction() as session:
+        assert runs.latest(session, rush.term, 1) == []
 
 
 def test_a_worker_does_it_and_the_page_says_who_asked(

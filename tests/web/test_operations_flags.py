@@ -11,7 +11,7 @@ from sqlalchemy import select
 from portal.db import transaction
 from portal.ops import flags
 from portal.people.models import AuditEntry
-from tests.cast import Cast
+from tests.cast import Cast, an_account
 from tests.plans import outages
 from tests.web.visitors import browser_of
 
@@ -71,12 +71,20 @@ def test_it_needs_a_reason(admin: FlaskClient) -> None:
     assert flags.on("captcha")
 
 
-def test_two_admins_do_not_overwrite_each_other(admin: FlaskClient) -> None:
+def test_two_admins_do_not_overwrite_each_other(app: Flask, admin: FlaskClient) -> None:
     admin.post(FLAG, data=OFF)
-    answer = admin.post(FLAG, data=OFF | {"reason": "Me too."})
+    an_account("mia", is_admin=True)
+    answer = browser_of(app, "mia").post(FLAG, data=OFF | {"reason": "Me too."})
     assert answer.status_code == 409
     assert "Somebody else has switched it" in answer.text
     assert len(entries()) == 1
+
+
+def test_pressed_twice_it_is_switched_once(admin: FlaskClient) -> None:
+    for _ in range(2):
+        assert admin.post(FLAG, data=OFF).status_code == 303
+    assert len(entries()) == 1
+    assert admin.post(FLAG, data=OFF | {"to": "on"}).status_code == 409, "it was another press"
 
 
 def test_what_the_settings_leave_out_can_not_be_switched(admin: FlaskClient) -> None:

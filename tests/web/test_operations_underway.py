@@ -12,6 +12,8 @@ from portal.admin.operations import remembered
 from portal.backend import Backend
 from portal.catalog.models import Section, Term
 from portal.db import transaction
+from portal.exports import making
+from portal.exports.models import Export
 from portal.imports import book
 from portal.imports.models import Import
 from portal.imports.options import Options
@@ -24,6 +26,7 @@ from tests.cast import Cast
 from tests.plans import outages
 from tests.web.test_operations import PAGE, ask, text
 from tests.web.visitors import browser_of
+from tests.web.visits import words
 
 
 @pytest.fixture
@@ -36,7 +39,20 @@ def away(*_: int) -> NoReturn:
 
 
 def test_nothing_is_under_way_in_quiet_times(admin: FlaskClient) -> None:
-    assert "Sections that are being canceled and imports show here" in admin.get(PAGE).text
+    assert "Sections that are being canceled, imports and exports show here" in admin.get(PAGE).text
+
+
+def test_an_export_that_is_being_made_is_there(admin: FlaskClient, cast: Cast) -> None:
+    with transaction() as session:
+        number = making.ask(session, cast.max.id).id
+    remembered.forget()
+    page = admin.get(PAGE).text
+    assert f'data-export="{number}"' in page
+    assert "Export of everything for Max being made" in words(page)
+    with transaction() as session:
+        session.get_one(Export, number).size = 1
+    remembered.forget()
+    assert "data-export" not in admin.get(PAGE).text
 
 
 def test_it_says_what_a_canceled_section_has_still_to_give_up(

@@ -184,9 +184,9 @@ def test_while_the_ledger_is_away_it_is_told_by_the_record(
     nobody = Ledger(stores.commands("redis://127.0.0.1:1"))
     monkeypatch.setattr(parts(), "ledger", nobody)
     html = page(ada, term)
-    assert "can’t be asked right now" in words(html)
+    assert "This page shows what was last recorded" in words(html)
     assert "Data Structures" in part(html, "selected-title")
-    assert "Calculus Waiting To be arranged" in part(html, "waiting-title")
+    assert "Calculus Waiting: place 1 of 1 To be arranged" in part(html, "waiting-title")
 
 
 def test_a_page_that_shows_what_is_so_is_sent_nothing(ada: FlaskClient, term: Any) -> None:

@@ -62,6 +62,7 @@ def test_operations_and_the_page_tell_of_them(
     assert "3 events could not be told to a webhook" in admin.get("/admin/operations").text
     page = admin.get(f"/admin/webhooks/{webhook.id}").text
     assert "410 Gone" in page
+    assert "None" not in page
     assert f'href="{address(webhook, dead[0], "retry")}"' in page
     assert f'href="{address(webhook, "all", "discard")}"' in page
 

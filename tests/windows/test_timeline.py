@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portal.admin.windows.timeline import WIDTH, Bar, timeline
+from portal.admin.windows.timeline import LETTER, WIDTH, Bar, timeline
 from portal.seats.answers import WindowView
 from portal.windows.coverage import Lane, Stretch
 
@@ -32,6 +32,8 @@ def test_everything_lies_within_the_drawing(spans: list[tuple[int, int]]) -> Non
     assert drawing.now <= WIDTH
     assert all(bar.x >= 0 and bar.x + bar.width <= WIDTH + 4 for bar in drawing.bars)
     assert 1 <= len(drawing.ticks) <= 10
+    beyond = (tick for tick in drawing.ticks if tick.x + LETTER * len(tick.label) > WIDTH)
+    assert all(tick.ends for tick in beyond)
 
 
 def test_a_canceled_window_takes_no_room() -> None:

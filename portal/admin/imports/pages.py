@@ -1,5 +1,6 @@
 """Importing through the portal: send files, look at what they would change, apply it."""
 
+from collections.abc import Mapping
 from contextlib import suppress
 
 from flask import Blueprint, abort, flash, render_template, request, url_for
@@ -7,6 +8,7 @@ from flask.typing import ResponseReturnValue
 from redis.exceptions import RedisError
 from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.orm import Session
+from werkzeug.exceptions import RequestEntityTooLarge
 
 from portal.access import requires, visitor
 from portal.admin.imports import shown
@@ -14,9 +16,10 @@ from portal.admin.imports.form import read_files, read_options
 from portal.admin.times import Reading
 from portal.catalog.terms import live_terms
 from portal.db import transaction
-from portal.edge.files import takes_files
+from portal.edge.files import MOST_BYTES, takes_files
 from portal.exports import making
 from portal.imports import book, reporting, run, uploads
+from portal.imports.apply import moved
 from portal.imports.kinds import ACTIONS
 from portal.imports.models import BUSY, Import
 from portal.imports.progress import Step, step_of
@@ -35,7 +38,6 @@ bp = Blueprint("imports", __name__, url_prefix="/imports")
 REVOCABLE = ("ready", *(state for state in BUSY if state != "seating"))
 CHOICES = {"rest": {"leave_out": True}, "past": {"past": True}}
 OWN = {"apply", *CHOICES}  # for whoever sent it
-NOTES = 50  # on the page; the report has them all
 DEEDS = {
     "apply": (("ready",), "approved", _l("It is being applied.")),
     "rest": (("ready",), "approved", _l("It is being applied.")),
@@ -80,6 +82,21 @@ def send() -> ResponseReturnValue:
     return go(url_for("admin.imports.show", import_id=import_id))
 
 
+@bp.errorhandler(RequestEntityTooLarge)
+def _too_large(_error: RequestEntityTooLarge) -> ResponseReturnValue:
+    """The form once more: what was sent has not been read, its other fields neither."""
+    reading, most = Reading(), MOST_BYTES // 2**20
+    reading.wrong(
+        "files",
+        _(
+            "These files have more than %(most)s MB. Pack them into a zip, or send a part at a time"
+            " as an update.",
+            most=most,
+        ),
+    )
+    return _form(reading, 413, {})
+
+
 @bp.get("/<int:import_id>")
 @requires("admin")
 def show(import_id: int) -> ResponseReturnValue:
@@ -104,11 +121,11 @@ def show(import_id: int) -> ResponseReturnValue:
             state=shown.state_of(session, found),
             step=step_of(import_id),
             lines=shown.lines(session, found),
+            idle=not any(map(moved, found.counts.values())),
             kinds=shown.KINDS,
             sorts=shown.SORTS,
-            reasons=shown.reasons(found),
+            reasons=shown.reasons(session, found),
             actions=ACTIONS,
-            notes=reporting.first_notes(session, import_id, NOTES),
         )
 
 
@@ -134,18 +151,14 @@ def progress(import_id: int) -> ResponseReturnValue:
 @requires("admin")
 def do(import_id: int, step: str) -> ResponseReturnValue:
     """Apply it, give it up, read it again, or call a worker to it once more."""
-    of, state, done = DEEDS[step]
+    _of, state, done = DEEDS[step]
     here = url_for("admin.imports.show", import_id=import_id)
     with transaction() as session:
         found = _find(session, import_id)
         if step in OWN and found.account_id != visitor().id:
             abort(403)
-        if why := _against(session, found, step):
+        if why := _against(session, found, step) or _moved(session, found, step):
             flash(why)
-            return go(here)
-        choices = {"options": found.options | CHOICES.get(step, {})}
-        if state and not book.move(session, import_id, state, of=of, error="", **choices):
-            flash(_("That can't be done any more: this is how it stands now."))
             return go(here)
         if state == "discarded":
             book.clear(session, import_id, (*book.SENT, *book.FOUND))
@@ -163,6 +176,19 @@ def _against(session: Session, found: Import, step: str) -> str:
         return _("Students would be refused their seats: choose what is to be done with these.")
     if step == "again" and not book.has_files(session, import_id=found.id):
         return _("The files are not here any more: send them again.")
+    return ""
+
+
+def _moved(session: Session, found: Import, step: str) -> str:
+    """Bring it to the state that the step leads to; why not, where something is in the way."""
+    of, state, _done = DEEDS[step]
+    choices = {"options": found.options | CHOICES.get(step, {})}
+    try:
+        if state and not book.move(session, found.id, state, of=of, error="", **choices):
+            return _("That can't be done any more: this is how it stands now.")
+    except book.Busy as other:
+        return _("Another import is under way: %(which)s. Wait until it is done.", which=other)
+    book.got_on(session, found.id)
     return ""
 
 
@@ -186,13 +212,15 @@ def _call(import_id: int) -> None:
         run.call(import_id)
 
 
-def _form(reading: Reading, status: int) -> ResponseReturnValue:
+def _form(
+    reading: Reading, status: int, form: Mapping[str, str] | None = None
+) -> ResponseReturnValue:
     with transaction() as session:
         book.expire(session)
         exports = making.mine(session, visitor().id)
     page = render_template(
         "admin/imports.html",
-        form=request.form,
+        form=request.form if form is None else form,
         reading=reading,
         latest=book.latest(),
         exports=exports,

@@ -1,6 +1,5 @@
 """An import in the words of its page: what it would change, with examples, field by field."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
@@ -15,12 +14,12 @@ from portal.imports.compare import CHANGES, examples, shown
 from portal.imports.kinds import KINDS as REASONS
 from portal.imports.kinds import RECORDS, Action, Kind
 from portal.imports.models import BUSY, Import
-from portal.imports.reporting import changed_fields
-from portal.imports.seating.ending import LEFT
-from portal.imports.seating.settling import LATE
+from portal.imports.report import Note
+from portal.imports.reporting import LATE, changed_fields, first_notes
 from portal.words import _, _l
 
 EXAMPLES = 5
+ROWS = 20  # of a kind on the page; the report has them all
 LONGEST = 160
 NOTHING = "–"
 KINDS = {kind: _l(name) for kind, name in RECORDS.items()}
@@ -102,6 +101,20 @@ class Line:
     examples: dict[str, list[Example]]
 
 
+@dataclass(frozen=True)
+class Reason:
+    """What is the matter with some rows: how many, and the first of them."""
+
+    kind: Kind
+    count: int
+    rows: list[Note]
+
+    @property
+    def pressing(self) -> bool:
+        """Whether somebody has to do something about it, so that it is shown unfolded."""
+        return self.kind.action is Action.REFUSED and self.count <= ROWS
+
+
 def state_of(session: Session, found: Import) -> str:
     """The state to show: `stuck` where a worker should be at it and none has been for a while.
 
@@ -132,15 +145,19 @@ def lines(session: Session, found: Import) -> list[Line]:
     ]
 
 
-def reasons(found: Import) -> Iterable[tuple[Kind, int]]:
-    """What was noted, and how often, refusals first."""
-    return [(REASONS[kind], found.notes[kind]) for kind in REASONS if kind in found.notes]
+def reasons(session: Session, found: Import) -> list[Reason]:
+    """What was noted, how often, and of which rows: what came too late first, then refusals."""
+    kinds = sorted((kind for kind in REASONS if kind in found.notes), key=lambda it: it not in LATE)
+    return [
+        Reason(REASONS[kind], found.notes[kind], first_notes(session, found.id, kind, ROWS))
+        for kind in kinds
+    ]
 
 
 def refused(found: Import) -> int:
     """How many rows an import leaves out because they were refused."""
     turned_down = [kind for kind in REASONS if REASONS[kind].action is Action.REFUSED]
-    return sum(found.notes.get(kind, 0) for kind in turned_down if kind not in (LATE, LEFT))
+    return sum(found.notes.get(kind, 0) for kind in turned_down if kind not in LATE)
 
 
 def listeners(session: Session, found: Import) -> int:

@@ -7,8 +7,8 @@ from typing import Literal
 from portal.admin.operations.figures import Figures, Jobs
 from portal.admin.operations.fuses import fuses, switches
 from portal.admin.operations.remembered import Remembered
-from portal.admin.operations.words import QUEUES
 from portal.gate.wording import grouped
+from portal.ops.names import QUEUES
 from portal.words import _, _n
 
 SLOW = 10  # seconds of lag
@@ -30,6 +30,7 @@ def alarms(figures: Figures) -> list[Alarm]:
         *_of_truth(figures),
         *_of_jobs(figures.jobs),
         *_of_outbox(figures.kept),
+        *_of_imports(figures.kept),
         *_of_record(figures),
         *_of_parts(figures),
     ]
@@ -100,6 +101,17 @@ def _of_outbox(kept: Remembered | None) -> Iterator[Alarm]:
                 "%(num)s event could not be told to a webhook; see Webhooks.",
                 "%(num)s events could not be told to a webhook; see Webhooks.",
                 kept.untold,
+            ),
+            "few",
+        )
+
+
+def _of_imports(kept: Remembered | None) -> Iterator[Alarm]:
+    if kept and kept.importing and kept.importing.state == "stopped":
+        yield Alarm(
+            _(
+                "The import “%(name)s” has stopped: until somebody sees to it, no other can begin.",
+                name=kept.importing.name,
             ),
             "few",
         )

@@ -15,6 +15,7 @@ from portal.layout import go
 from portal.people.models import Account, AuditEntry
 from portal.record import runs
 from portal.record.models import Reconciled
+from portal.seats.library import reached
 from portal.words import _
 
 EARLIER = 10  # runs that are listed
@@ -41,7 +42,8 @@ def progress(term_id: int) -> ResponseReturnValue:
 def start(term_id: int) -> ResponseReturnValue:
     """Have a worker compare; one run at a time."""
     by = visitor().id
-    bulkheads.room_for_errand(backend().redis)
+    with reached():
+        bulkheads.room_for_errand(backend().redis)
     with transaction() as session:
         _term(session.get(Term, term_id))
         run = runs.enter(session, term_id, by)

@@ -14,6 +14,7 @@ from portal.admin.windows.room import lately
 from portal.backend import backend
 from portal.languages import speaking
 from portal.live.watch import Fragments
+from portal.ops.names import QUEUES
 from portal.seats.labels import label
 from portal.windows.localtime import Clockface
 
@@ -43,6 +44,7 @@ def content(figures: Figures) -> dict[str, Any]:
         "fuses": fuses(figures),
         "switches": switches(figures),
         "words": words,
+        "queue_names": QUEUES,
         "label": label,
         "lately": lately,
         "times": Clockface(backend().settings.zone),

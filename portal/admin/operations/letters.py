@@ -6,13 +6,14 @@ from flask.typing import ResponseReturnValue
 from portal.access import requires, visitor
 from portal.admin.operations.asking import Question
 from portal.admin.operations.fates import Fate, asked, settled
-from portal.admin.operations.words import QUEUES
 from portal.admin.windows.pages import clock
 from portal.backend import backend
 from portal.db import transaction
 from portal.ops import dead
 from portal.ops.dead import DeadLetter
+from portal.ops.names import QUEUES
 from portal.people.models import AuditEntry
+from portal.seats.library import reached
 from portal.words import _, _l
 
 GONE = _l("This job is gone: somebody else has dealt with it, or a later one did.")
@@ -69,14 +70,16 @@ def _act(letter: DeadLetter, fate: str, reason: str) -> bool:
     with transaction() as session:
         session.add(entry)
         session.flush()
-        done = ACTS[fate](backend().redis, letter)
+        with reached():
+            done = ACTS[fate](backend().redis, letter)
         if not done:
             session.rollback()
         return done
 
 
 def _letter(job: str) -> DeadLetter | None:
-    found = dead.letters(backend().redis)
+    with reached():
+        found = dead.letters(backend().redis)
     return next((letter for letter in found if letter.id == job), None)
 
 

@@ -10,6 +10,8 @@ from sqlalchemy.orm import Session
 from portal.admin.imports.shown import state_of
 from portal.cache import Cache
 from portal.db import transaction
+from portal.exports import making
+from portal.exports.models import Export
 from portal.imports import book
 from portal.notices import outbox
 from portal.notices.outbox import DeadLetter
@@ -40,8 +42,8 @@ class Importing:
 class Remembered:
     """How far each term is recorded, and how late; what was switched; the last audits by term.
 
-    Then the import under way, the first mails that were given up, how much could not be told to
-    webhooks, and how many students there are.
+    Then the import and the exports under way, the first mails that were given up, how much could
+    not be told to webhooks, and how many students there are.
     """
 
     recorded: dict[int, int]
@@ -49,6 +51,7 @@ class Remembered:
     flags: dict[str, tuple[Flag, str]]  # with the name of who switched it
     runs: dict[int, tuple[AuditRun, str]]
     importing: Importing | None
+    exporting: list[tuple[Export, str]]  # with the name of who asked
     mails: list[DeadLetter]
     mails_in_all: int
     untold: int
@@ -74,6 +77,7 @@ def _read(terms: Terms) -> Remembered:
             flags=_flags(session),
             runs=_runs(session, terms),
             importing=_importing(session),
+            exporting=making.under_way(session),
             mails=outbox.dead(session, SHOWN),
             mails_in_all=outbox.number_dead(session),
             untold=webhooks.number_dead(session),

@@ -3,29 +3,7 @@
 from portal.notices.kinds import KINDS
 from portal.words import _, _l
 
-QUEUES = {
-    "record": _l("Record what is decided"),
-    "promote": _l("Promote from waitlists"),
-    "maintain": _l("Tell the ledger of sections"),
-    "notify": _l("Send notices and mail"),
-    "errands": _l("Long errands: imports and audits"),
-}
 STATES = {"idle": _l("idle"), "busy": _l("at work"), "silent": _l("silent")}
-PARTS = {
-    "waiting_room": _l("Waiting rooms"),
-    "captcha": _l("Captcha"),
-    "captcha_server": _l("Captcha server elsewhere"),
-    "captcha_breaker": _l("Breaker of the captcha server"),
-    "rate_limits": _l("Rate limits"),
-    "live_push": _l("Live push"),
-    "mail": _l("Mail"),
-    "mail_breaker": _l("Breaker of the mail server"),
-    "webhooks": _l("Webhooks"),
-    "provider_breaker": _l("Breaker of the login provider"),
-    "autoscaling": _l("Autoscaling of workers"),
-    "bulkheads": _l("Bulkheads"),
-    "caches": _l("Caches"),
-}
 MEANINGS = {
     "waiting_room": _l("Off: everyone is let in at once, those who wait too."),
     "captcha": _l(

@@ -21,6 +21,7 @@ from portal.catalog.editing.errors import NotPossible, Stale
 from portal.catalog.models import Section
 from portal.db import transaction
 from portal.layout import go
+from portal.record import known
 from portal.seats import linked, trees
 from portal.seats.answers import Seats
 from portal.seats.case import name_of
@@ -130,7 +131,7 @@ def _nothing(offered: Board, section: int, why: str) -> str:
 
 def _list(offered: Board, reading: Reading, form: Form) -> ResponseReturnValue:
     limits = Limits.parse(form)
-    found = limits.pick(offered, backend().ledger.seats(offered.term.id))
+    found = limits.pick(offered, known.seats(offered.term.id))
     page = render_template(
         "admin/few.html",
         term=offered.term,

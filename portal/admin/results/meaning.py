@@ -1,14 +1,21 @@
 """What a change by hand will mean, for whom, and what stands in its way."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from portal.admin.results.asked import Asked
 from portal.admin.results.words import OBSTACLES, OTHER
 from portal.backend import backend
+from portal.catalog.board import Card
+from portal.catalog.present import number
+from portal.db import transaction
+from portal.record.models import Enrollment
+from portal.seats import trees
 from portal.seats.answers import Reason, Seats, Standing
 from portal.seats.by_hand import FIRM
 from portal.seats.case import Case, name_of
+from portal.seats.promise import heirs, kept
 from portal.seats.reasons import told
 from portal.words import _, _n
 
@@ -32,14 +39,16 @@ def obstacles(reasons: Iterable[Reason], case: Case) -> list[Obstacle]:
 
 def meaning(asked: Asked, standing: Standing) -> Iterator[str]:
     """Whom it affects, in sentences."""
-    ids = [card.id for card in (asked.add, asked.drop) if card]
-    counts = backend().ledger.seats_of(asked.offered.term.id, ids)
+    sharing = asked.offered.sharing(asked.drop) if asked.drop else []
+    ids = {card.id for card in (asked.add, asked.drop, *sharing) if card}
+    counts = backend().ledger.seats_of(asked.offered.term.id, sorted(ids))
     if asked.add and (seats := counts.get(asked.add.id)):
         yield from _added(name_of(asked.add), seats)
     if asked.add and asked.add.id in {each.section for each in standing.waiting}:
         yield _("The student’s place on its waitlist goes with the seat.")
-    if asked.drop and (seats := counts.get(asked.drop.id)):
-        yield from _dropped(name_of(asked.drop), seats)
+    if asked.drop and asked.drop.id in counts:
+        yield _("The seat in %(name)s is given up.", name=name_of(asked.drop))
+        yield from _goes_to(asked, asked.drop, _afterwards(asked, asked.drop, counts))
     yield _("The student is told at once, on the page and by mail, but not the reason.")
 
 
@@ -56,7 +65,7 @@ def done(asked: Asked) -> str:
 
 
 def _added(name: str, seats: Seats) -> Iterator[str]:
-    facts = {"name": name, "taken": seats.taken, "capacity": seats.capacity}
+    facts = {"name": name, "taken": number(seats.taken), "capacity": number(seats.capacity)}
     yield _("%(name)s: %(taken)s of %(capacity)s seats are taken now.", **facts)
     if seats.taken >= seats.capacity:
         more = seats.over + 1
@@ -69,9 +78,47 @@ def _added(name: str, seats: Seats) -> Iterator[str]:
         )
 
 
-def _dropped(name: str, seats: Seats) -> Iterator[str]:
-    yield _("The seat in %(name)s is given up.", name=name)
-    if seats.over:
-        yield _("It is over-enrolled by %(count)s, so nobody gets the seat.", count=seats.over)
-    elif seats.waiting:
+def _afterwards(asked: Asked, drop: Card, counts: dict[int, Seats]) -> dict[int, Seats]:
+    """The counts of the section that is left, and of those that share seats with it."""
+    entered = asked.add.id if asked.add else 0
+    pool = {drop.id, *(card.id for card in asked.offered.sharing(drop))}
+    stays = entered in pool  # so that as many are taken of the shared seats as before
+    found = {}
+    for seats in (counts[each] for each in sorted(pool & counts.keys())):
+        own = (seats.section == entered) - (seats.section == drop.id)
+        kept = _kept(asked, drop) if seats.section == drop.id and drop.reserves else seats.kept
+        found[seats.section] = replace(
+            seats, taken=seats.taken + own, kept=kept, pool_taken=seats.pool_taken - (not stays)
+        )
+    return found
+
+
+def _kept(asked: Asked, drop: Card) -> int:
+    """Seats that are kept there once this one is given up: it may be one of them."""
+    held = Counter(backend().ledger.reserved(drop.term_id, drop.id))
+    with transaction() as session:
+        seat = session.get(Enrollment, (drop.term_id, drop.id, asked.adjustment().student))
+        if seat and seat.reserve and seat.state == "enrolled":
+            held[seat.reserve] -= 1
+    return kept(drop.reserves, held)
+
+
+def _goes_to(asked: Asked, drop: Card, after: dict[int, Seats]) -> Iterator[str]:
+    """To whom the seat goes that is given up, by the counts as they will be."""
+    left = after.pop(drop.id)
+    lines = heirs(left, after.values())
+    if lines.keys() - {drop.id}:
+        names = [name_of(card) for card in asked.offered.some(sorted(lines))]
+        yield _(
+            "It goes to whoever has waited longest for %(names)s and may have it.",
+            names=trees.any_of(names),
+        )
+    elif lines and lines[drop.id].open:
         yield _("It goes to the first in line who may have it.")
+    elif lines:
+        yield _("It is kept: it goes to the first in line for whom it is kept.")
+    elif left.taken >= left.capacity:
+        more = left.taken + 1 - left.capacity
+        yield _("It is over-enrolled by %(count)s, so nobody gets the seat.", count=more)
+    elif left.pool_capacity is not None and left.pool_taken >= left.pool_capacity:
+        yield _("The seats that it shares with others are all taken, so nobody gets the seat.")

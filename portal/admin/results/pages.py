@@ -6,9 +6,9 @@ from flask import Blueprint, abort, render_template, request
 from flask.typing import ResponseReturnValue
 
 from portal.access import requires
-from portal.backend import backend
 from portal.catalog.board import Card, board
 from portal.db import transaction
+from portal.record import known
 from portal.record import participants as people
 from portal.record.fact import Fact, milliseconds
 from portal.record.receipts import code
@@ -61,7 +61,7 @@ def show(term_id: int, section_id: int) -> ResponseReturnValue:
         "admin/results.html",
         term=offered.term,
         card=card,
-        seats=backend().ledger.seats_of(term_id, [section_id]).get(section_id),
+        seats=known.seats_of(term_id, [section_id]).get(section_id),
         groups=GROUPS,
         shown=shown,
         counts=counts,
@@ -80,7 +80,7 @@ def _leaving(card: Card, shown: str, just: int | None) -> set[int]:
     """The student with whom something was done just now, if that is not recorded yet."""
     if just is None or shown not in {"in", "waiting"}:
         return set()
-    now = backend().ledger.standing(card.term_id, just)
+    now = known.standing(card.term_id, just)
     here = now.enrolled if shown == "in" else now.waiting
     return set() if any(each.section == card.id for each in here) else {just}
 

@@ -7,7 +7,7 @@ from portal.access import requires, visitor
 from portal.admin.reasons import read_reason
 from portal.admin.sections import impact
 from portal.admin.sections.asked import told
-from portal.admin.sections.pages import find_or_404, seats_of
+from portal.admin.sections.pages import find_or_404
 from portal.admin.sections.words import DEEDS, obstacle
 from portal.admin.times import Reading
 from portal.catalog.board import board
@@ -30,7 +30,7 @@ ROUTE = f"/<int:section_id>/<any({','.join(DEEDS)}):deed>"
 def ask(term_id: int, section_id: int, deed: str) -> ResponseReturnValue:
     """The page to confirm it on; where it can't be done, why."""
     stored = _stored(term_id, section_id)
-    seats = seats_of(stored)
+    seats = impact.seats_of(stored)
     return _page(deed, stored, seats, _barred(deed, stored, seats), 409)
 
 
@@ -39,7 +39,7 @@ def ask(term_id: int, section_id: int, deed: str) -> ResponseReturnValue:
 def do(term_id: int, section_id: int, deed: str) -> ResponseReturnValue:
     """Do it, or say all that stands against it."""
     stored = _stored(term_id, section_id)
-    seats = seats_of(stored)
+    seats = impact.seats_of(stored)
     reading = _barred(deed, stored, seats)
     seen = store.Seen(term_id, section_id, request.form.get("version", 0, type=int))
     if not reading.errors:

@@ -11,7 +11,7 @@ from portal.admin import looks
 from portal.admin.reasons import read_reason
 from portal.admin.sections import fields, impact
 from portal.admin.sections.asked import choices, told
-from portal.admin.sections.pages import find_or_404, seats_of
+from portal.admin.sections.pages import find_or_404
 from portal.admin.sections.preview import Preview, barred, confirm
 from portal.admin.sections.words import ACTIONS
 from portal.admin.times import Reading
@@ -26,6 +26,7 @@ from portal.catalog.editing.words import differences
 from portal.db import transaction
 from portal.layout import go
 from portal.seats import trees
+from portal.trail import entries
 from portal.words import _
 
 bp = Blueprint("section_edit", __name__, url_prefix="/terms/<int:term_id>/sections")
@@ -103,7 +104,7 @@ def _version(form: fields.Form) -> int:
 
 
 def _preview(session: Session, stored: Stored, wanted: Details, offered: Board) -> Preview:
-    now = impact.part(stored, seats_of(stored))
+    now = impact.part(stored, impact.seats_of(stored))
     return Preview(
         differences(stored.details, wanted),
         impact.impact(session, stored, wanted, now, offered),
@@ -127,7 +128,7 @@ def _conflict(session: Session, stored: Stored, version: int, mine: Details) -> 
     """Both versions, what differs, and the form with both changes in it."""
     base = trail.at_version(session, stored.subject, version)
     merged = merge(base, stored.details, mine)
-    done = trail.of(session, stored.subject)
+    done = entries.of(session, stored.subject)
     form = fields.write(merged.wanted)
     reading = barred(stored)
     if not merged.fields and not reading.errors:
@@ -141,7 +142,7 @@ def _form(  # noqa: PLR0913, PLR0917 - what one page shows
     form: fields.Form,
     reading: Reading,
     merged: Merged | None = None,
-    last: trail.Done | None = None,
+    last: entries.Entry | None = None,
 ) -> ResponseReturnValue:
     page = render_template(
         "admin/section_edit.html",

@@ -1,8 +1,7 @@
 """Whom a change of a section affects, in sentences, before it is made."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sqlalchemy import select
@@ -12,7 +11,9 @@ from portal.backend import backend
 from portal.catalog.editing.details import Details
 from portal.catalog.editing.store import Stored
 from portal.record.models import Enrollment
+from portal.seats import linked, trees
 from portal.seats.clashes import meet
+from portal.seats.promise import in_words, kept, lasts, promise
 from portal.windows import cohorts
 from portal.words import _, _n
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from portal.catalog.board import Board
-    from portal.catalog.cards import MeetingView, ReserveView
+    from portal.catalog.cards import MeetingView
     from portal.seats.answers import Seats
 
 HARDER = ("prerequisites", "corequisites", "restrictions")
@@ -34,6 +35,7 @@ class Part:
     waiting: int
     prior: int
     held: Mapping[int, int] = field(default_factory=dict)  # seats under its reserves, by reserve
+    seats: "Seats | None" = None
 
     @property
     def anyone(self) -> bool:
@@ -41,12 +43,17 @@ class Part:
         return self.taken > self.prior or self.waiting > 0
 
 
+def seats_of(stored: Stored) -> "Seats | None":
+    """Its counts, None where the ledger has not heard of it."""
+    return backend().ledger.seats_of(stored.term_id, [stored.id]).get(stored.id)
+
+
 def part(stored: Stored, seats: "Seats | None") -> Part:
     """Who has a part in it now; nobody where the ledger has not heard of it."""
     if seats is None:
         return Part(0, 0, stored.prior)
     held = backend().ledger.reserved(stored.term_id, stored.id) if stored.details.reserves else {}
-    return Part(seats.taken, seats.waiting, stored.prior, held)
+    return Part(seats.taken, seats.waiting, stored.prior, held, seats)
 
 
 def impact(
@@ -66,9 +73,26 @@ def impact(
                 " waitlist from now on; seats that are held stay held."
             )
         )
+    said += _linked(stored, wanted, offered)
     if stored.details.credits != wanted.credits and now.taken:
         said.append(_("Seats that are held keep the credits that they were taken for."))
     return said
+
+
+def _linked(stored: Stored, wanted: Details, offered: "Board") -> Iterator[str]:
+    """That courses come to be taken together, as each of them names the other from now on."""
+    card = offered.card(stored.id)
+    if card is None:
+        return
+    then = replace(card, corequisites=wanted.corequisites)
+    new = set(linked.courses(then, offered)) - set(linked.courses(card, offered))
+    codes = sorted(code for each in new if (code := offered.course_code(each)))
+    if codes:
+        yield _(
+            "It becomes linked with %(courses)s, as each names the other: students pick, plan and"
+            " cancel them together.",
+            courses=trees.all_of([trees.shown(code) for code in codes]),
+        )
 
 
 def takes(stored: Stored, wanted: Details, now: Part) -> bool:
@@ -105,14 +129,9 @@ def _seats(stored: Stored, wanted: Details, now: Part) -> Iterator[str]:
             " again only once enough have been given up.",
             now.taken - new,
         )
-    placed = min(now.waiting, new - now.taken)
-    if new > old and placed > 0 and stored.status == "OPEN":
-        yield _n(
-            "The first student in line gets a seat at once, unless a rule stands in the way.",
-            "The first %(num)s students in line get a seat at once, unless a rule stands in"
-            " the way.",
-            placed,
-        )
+    if now.seats and (new > old or wanted.reserves != stored.details.reserves):
+        left = kept(wanted.reserves, now.held)
+        yield from in_words(promise(replace(now.seats, capacity=new, kept=left)))
 
 
 def _kept(session: Session, stored: Stored, wanted: Details, now: Part) -> Iterator[str]:
@@ -128,20 +147,15 @@ def _kept(session: Session, stored: Stored, wanted: Details, now: Part) -> Itera
             whom=cohorts.describe(each.cohort),
         )
     free = max(0, wanted.capacity - now.taken)
-    kept = min(free, sum(max(0, each.seats - now.held.get(each.id, 0)) for each in lasting))
+    closed = min(free, kept(lasting, now.held))
     yield _n(
         "Of %(num)s free seat, %(kept)s will be kept and %(open)s open to everyone.",
         "Of %(num)s free seats, %(kept)s will be kept and %(open)s open to everyone.",
         free,
-        kept=kept,
-        open=free - kept,
+        kept=closed,
+        open=free - closed,
     )
     yield _("Nobody loses a seat by it. Everyone in line is asked again, in their order.")
-
-
-def lasts(reserve: "ReserveView") -> bool:
-    """Whether it keeps seats still."""
-    return reserve.until is None or reserve.until > datetime.now(UTC)
 
 
 def _waitlist(stored: Stored, wanted: Details, now: Part) -> Iterator[str]:

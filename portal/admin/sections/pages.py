@@ -8,20 +8,23 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from portal.access import requires
-from portal.admin.sections.impact import lasts, part
 from portal.admin.sections.query import Sifted
 from portal.admin.sections.words import ACTIONS, DEEDS
 from portal.backend import backend
 from portal.catalog.board import Board, board
-from portal.catalog.editing import trail
 from portal.catalog.editing.cautions import Subject, cautions
 from portal.catalog.editing.store import EDITABLE, TURNS, Stored, find, obstacle
 from portal.catalog.editing.words import FIELDS
 from portal.catalog.models import Course, Section
+from portal.catalog.terms import live_terms
 from portal.db import transaction
+from portal.record import known
 from portal.record.fact import milliseconds
 from portal.seats import linked, trees
 from portal.seats.answers import Seats
+from portal.seats.promise import lasts
+from portal.trail import differences, entries, things
+from portal.trail.entries import Entry
 from portal.windows import cohorts
 from portal.windows.localtime import Clockface
 from portal.words import _
@@ -57,7 +60,7 @@ class Reserved:
 @requires("admin")
 def index(term_id: int) -> ResponseReturnValue:
     """Sections that fit the search, drafts and canceled ones too, a hundred at a time."""
-    offered, counts = board(term_id), backend().ledger.seats(term_id)
+    offered, counts = board(term_id), known.seats(term_id)
     wanted = Sifted.parse(request.args)
     found = wanted.pick(offered, counts)
     pages = max(1, -(-len(found) // PAGE))
@@ -65,6 +68,7 @@ def index(term_id: int) -> ResponseReturnValue:
     return render_template(
         "admin/sections.html",
         term=offered.term,
+        terms=[each for each in live_terms() if each.id != term_id],
         wanted=wanted,
         unread=[_("Give a whole number.")] if _unread(request.args.get("fewer", "")) else [],
         query=wanted.query,
@@ -119,12 +123,12 @@ def show(term_id: int, section_id: int) -> ResponseReturnValue:
     with transaction() as session:
         stored = find_or_404(session, term_id, section_id)
         warnings = _cautions(session, stored, offered)
-        done = trail.of(session, stored.subject)
+        done = entries.of(session, stored.subject)
     return render_template(
         "admin/section.html",
         term=offered.term,
         stored=stored,
-        seats=seats_of(stored),
+        seats=known.seats_of(term_id, [section_id]).get(section_id),
         facts=[
             (field.label, field.lines(stored.details))
             for name, field in FIELDS.items()
@@ -134,21 +138,23 @@ def show(term_id: int, section_id: int) -> ResponseReturnValue:
         partners=_partners(stored, offered),
         reserves=_reserves(stored),
         counts=_counts(stored),
-        done=done,
+        done=_told(done),
         deeds={name: DEEDS[name] for name in TURNS if not obstacle(name, stored)},
         verbs=ACTIONS,
         editable=stored.status in EDITABLE and not stored.deleted,
     )
 
 
+def _told(done: list[Entry]) -> list[tuple[Entry, str]]:
+    """Each deed with what it changed, in a line."""
+    names = things.named(key for each in done for key in differences.mentioned(each))
+    times = Clockface(backend().settings.zone)
+    return [(each, differences.short(each, names, times)) for each in done]
+
+
 def find_or_404(session: Session, term_id: int, section_id: int) -> Stored:
     """The section as it is stored."""
     return find(session, term_id, section_id) or abort(404)
-
-
-def seats_of(stored: Stored) -> Seats | None:
-    """Its counts, None where the ledger has not heard of it."""
-    return backend().ledger.seats_of(stored.term_id, [stored.id]).get(stored.id)
 
 
 def _cautions(session: Session, stored: Stored, offered: Board) -> list[str]:
@@ -160,7 +166,7 @@ def _cautions(session: Session, stored: Stored, offered: Board) -> list[str]:
 
 def _reserves(stored: Stored) -> list[Reserved]:
     """The cohorts for which seats are kept, and how many of them they have by now."""
-    held = part(stored, seats_of(stored)).held
+    held = known.reserved(stored.term_id, stored.id) if stored.details.reserves else {}
     face = Clockface(backend().settings.zone)
     return [
         Reserved(
@@ -177,7 +183,7 @@ def _reserves(stored: Stored) -> list[Reserved]:
 def _counts(stored: Stored) -> dict[int, Seats]:
     """The counts of all sections with which it shares seats."""
     ids = sorted(stored.shares.ids) if stored.shares else []
-    return backend().ledger.seats_of(stored.term_id, ids)
+    return known.seats_of(stored.term_id, ids)
 
 
 def _partners(stored: Stored, offered: Board) -> list[str]:

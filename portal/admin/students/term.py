@@ -1,15 +1,16 @@
-"""What a student has in a term, as the ledger knows it, and which windows are theirs."""
+"""What a student has in a term, and which windows are theirs."""
 
 from dataclasses import dataclass
 
 from portal.backend import backend
 from portal.catalog.board import Card, board
 from portal.people.profile import Profile
+from portal.record import known
 from portal.seats import desk
 from portal.seats.answers import Held, Waiting, WindowView
 from portal.seats.case import Case, amount
 from portal.windows import cohorts
-from portal.windows.phases import Phase, phase
+from portal.windows.phases import Phase, open_to, phase
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,7 @@ class InTerm:
 
 def in_term(who: Profile, term: int) -> InTerm:
     """All of it as it is now."""
-    ledger, offered = backend().ledger, board(term)
-    standing, now = ledger.standing(term, who.student), ledger.now()
+    offered, standing, now = board(term), known.standing(term, who.student), known.now()
     case = Case(offered, None, backend().settings.zone)
 
     def line(place: Held | Waiting) -> Line:
@@ -60,10 +60,10 @@ def in_term(who: Profile, term: int) -> InTerm:
         waiting=[line(each) for each in standing.waiting],
         credits=amount(sum(each.credits for each in standing.enrolled)),
         limit=amount(desk.hundredths(desk.limit(who, offered))),
-        drops_left=desk.drops_left(who.student, term, now),
+        drops_left=desk.left(known.drops(term, who.student), term, now),
         windows=[
             Turn(each, phase([each], now), cohorts.describe(each.cohort))
-            for each in desk.windows_of(who, term)
+            for each in open_to(who, known.windows(term))
             if each.state != "canceled"
         ],
     )

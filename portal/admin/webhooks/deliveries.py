@@ -38,6 +38,7 @@ FATES = {
         danger=True,
     ),
 }
+KEPT = 1000  # numbers of deliveries in the trail
 ACTS = {"retry": outbox.revive, "discard": outbox.discard}
 
 bp = Blueprint(
@@ -80,7 +81,7 @@ def _act(webhook: Webhook, fate: str, found: Sequence[Delivery], reason: str) ->
                 action=f"webhook.{fate}",
                 subject=f"webhook:{webhook.id}",
                 before={"error": found[0].error},
-                after={"deliveries": sorted(done)},
+                after={"deliveries": sorted(done)[:KEPT]},
                 reason=reason,
             )
             session.add(entry)

@@ -16,6 +16,8 @@ from portal.webhooks.names import NAMES
 from portal.webhooks.relay import PART
 from portal.webhooks.secret import secret
 
+SHOWN = 20  # of what was given up
+
 
 def one(webhook_id: int) -> Webhook:
     """The receiver of that number; 404 where there is none."""
@@ -32,13 +34,15 @@ def page(webhook: Webhook, *, tell: bool = False) -> ResponseReturnValue:
     """What it is, and how its deliveries go; its secret where that is to be told, this once."""
     with transaction() as session:
         latest = book.latest(session, webhook.id)
-        dead = outbox.dead(session, webhook.id)
+        dead = outbox.dead(session, webhook.id, SHOWN)
+        number_dead = outbox.number_dead(session, webhook.id)
     text = render_template(
         "admin/webhooks/show.html",
         webhook=webhook,
         names=NAMES,
         latest=latest,
         dead=dead,
+        number_dead=number_dead,
         switched_off=not flags.on("webhooks"),
         rest_ends=_rest_ends(webhook),
         secret=secret(webhook.seed) if tell else "",

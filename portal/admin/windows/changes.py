@@ -56,9 +56,12 @@ def do(term_id: int, window_id: int, action: str) -> ResponseReturnValue:
     """Do it, or say all that stands against it."""
     deed, subject = DEEDS[action], _subject(term_id, window_id)
     reading = _read(deed, subject, request.form)
+    author = Author(visitor().id, request.form.get("reason", ""), _was())
+    if schedule.done_from(action, term_id, window_id, author, reading.values):
+        return _done(deed, subject)  # the same press once more
     if reading.errors:
         return _page("change", term_id, deed, subject, reading), 422
-    author = Author(visitor().id, read_reason(reading, request.form), _was())
+    author = replace(author, reason=read_reason(reading, request.form))
     if not reading.errors:
         try:
             deed.do(term_id, window_id, **reading.values, author=author)
@@ -67,6 +70,10 @@ def do(term_id: int, window_id: int, action: str) -> ResponseReturnValue:
             subject = _subject(term_id, window_id)
     if reading.errors:
         return _look(term_id, deed, subject, reading), 422
+    return _done(deed, subject)
+
+
+def _done(deed: Deed, subject: Scheduled) -> ResponseReturnValue:
     flash(str(deed.done) % {"name": subject.window.name})
     return go(url_for("admin.terms.index"))
 

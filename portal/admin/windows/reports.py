@@ -1,23 +1,27 @@
 """What became of a window once it has ended: its result, as a page and as a table."""
 
+from collections.abc import Iterator
+from typing import Any
+
 from flask import Blueprint, abort, render_template, request
 from flask.typing import ResponseReturnValue
 
 from portal.access import requires
-from portal.backend import backend
 from portal.catalog.board import board
+from portal.record import known
 from portal.reports import closeout, lists
 from portal.reports.models import WindowReport
+from portal.reports.veil import FEWEST, veiled_cohorts
 from portal.seats.answers import WindowView
 from portal.seats.labels import label
 from portal.spreadsheets import Row, download
-from portal.windows import schedule
 from portal.windows.phases import phase
 from portal.words import _
 
 bp = Blueprint("reports", __name__, url_prefix="/terms/<int:term_id>/windows/<int:window_id>")
 
 UNDER = 50  # percent of the seats: a section that is less full stands out
+COUNTED = ("students", "asked", "seated", "seats", "waiting")  # of a cohort
 MOST_SHOWN = 100  # rows of a table; the file has them all
 
 
@@ -42,6 +46,8 @@ def show(term_id: int, window_id: int) -> ResponseReturnValue:
         waiters=waiting,
         most=MOST_SHOWN,
         reason=label,
+        fewest=FEWEST,
+        veiled=veiled_cohorts(made.result["cohorts"]),
     )
 
 
@@ -51,7 +57,6 @@ def show_csv(term_id: int, window_id: int) -> ResponseReturnValue:
     """The result as a table: sections, cohorts, refusals, and who still waits."""
     made, offered = made_of(term_id, window_id), board(term_id)
     counts = ("code", "crn", "capacity", "taken", "waiting", "given", "refused")
-    tried = ("year", "level", "students", "asked", "seated", "seats", "waiting")
     placed = ("code", "crn", "number", "name", "position", "why")
     rows: list[Row] = [
         (_("Section"), "CRN", *(_("Capacity"), _("Taken"), _("Waiting"), _("Given"), _("Refused"))),
@@ -66,7 +71,7 @@ def show_csv(term_id: int, window_id: int) -> ResponseReturnValue:
             _("Seats"),
             _("Waiting"),
         ),
-        *([row[part] for part in tried] for row in made.result["cohorts"]),
+        *_cohorts(made.result["cohorts"]),
         (),
         (_("Reason"), _("Refusals"), _("Students")),
         *((label(row["code"]), row["refusals"], row["students"]) for row in made.result["reasons"]),
@@ -77,16 +82,28 @@ def show_csv(term_id: int, window_id: int) -> ResponseReturnValue:
     return download(f"result-{window_id}.csv", rows)
 
 
+def _cohorts(rows: list[dict[str, Any]]) -> Iterator[Row]:
+    """A row for each; of small ones no more than the page has."""
+    hidden = veiled_cohorts(rows)
+    for row in rows:
+        named = (row["year"], row["level"])
+        if named in hidden:
+            yield *named, row["students"], _("too few to show") if row["asked"] else 0
+        else:
+            yield *named, *(row[part] for part in COUNTED)
+
+
 def none_yet(term_id: int, window: WindowView) -> str:
     """The page in place of a report that is not made."""
-    now = phase([window], backend().ledger.now())
+    now = phase([window], known.now())
     term = board(term_id).term
     return render_template("admin/report_none.html", term=term, window=window, phase=now)
 
 
 def window_of(term_id: int, window_id: int) -> WindowView:
-    """The window as the ledger has it; 404 where there is none."""
-    return schedule.find(term_id, window_id) or abort(404)
+    """The window of an address; 404 where there is none."""
+    found = (each for each in known.windows(term_id) if each.id == window_id)
+    return next(found, None) or abort(404)
 
 
 def made_of(term_id: int, window_id: int) -> WindowReport:

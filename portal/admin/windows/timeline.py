@@ -59,6 +59,11 @@ class Tick:
     x: float
     label: str
 
+    @property
+    def ends(self) -> bool:
+        """Whether its label ends there, as it would stick out beyond."""
+        return self.x + LETTER * len(self.label) > WIDTH
+
 
 @dataclass(frozen=True)
 class Strip:

@@ -1,8 +1,6 @@
 """What has been done to a section, out of the audit trail."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import select
@@ -13,31 +11,7 @@ from portal.catalog.editing.store import Seen
 from portal.catalog.editing.words import FIELDS, facts
 from portal.db import transaction
 from portal.languages import speaking
-from portal.people.models import Account, AuditEntry
-
-SHOWN = 20
-
-
-@dataclass(frozen=True)
-class Done:
-    """One deed: `action` as in `section.edit`, who did it ("" = nobody with an account) and why."""
-
-    action: str
-    at: datetime
-    who: str
-    reason: str
-
-
-def of(session: Session, subject: str) -> list[Done]:
-    """What has been done to it, the latest first."""
-    found = (
-        select(AuditEntry.action, AuditEntry.at, Account.name, AuditEntry.reason)
-        .outerjoin(Account, Account.id == AuditEntry.account_id)
-        .where(AuditEntry.subject == subject)
-        .order_by(AuditEntry.id.desc())
-        .limit(SHOWN)
-    )
-    return [Done(action, at, who or "", why) for action, at, who, why in session.execute(found)]
+from portal.people.models import AuditEntry
 
 
 def at_version(session: Session, subject: str, version: int) -> Mapping[str, Any] | None:

@@ -52,7 +52,7 @@ class _Deed:
     progress: Progress
     total: int
     done: int = 0
-    shut: Shut = field(default_factory=set)
+    shut: Shut = field(default_factory=set)  # since anything was done
 
     def go_round(self) -> None:
         """Do what can be done now. Each time something is: then others may find a seat."""
@@ -64,7 +64,9 @@ class _Deed:
         found = rings.find(waiting, self.shut)
         for ring in found.rings:
             self._ask_ring(ring)
-        if before == (self.done, len(self.shut)):
+        if self.done > before[0]:
+            self.shut.clear()  # what was refused may be had now
+        elif len(self.shut) == before[1]:
             in_vain = found.vain or waiting[:1]
             self._settle(Settled.refused(move, FULL) for move in in_vain)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from sqlalchemy import delete, update
 
 from portal.db import transaction
+from portal.imports import book
 from portal.imports.models import ImportRow
 from portal.imports.report import Note
 from portal.imports.reporting import add_notes
@@ -52,4 +53,5 @@ def settle(import_id: int, settled: Sequence[Settled]) -> int:
             for kind in dict.fromkeys(note.kind for note in notes):
                 some = [note for note in notes if note.kind == kind]
                 add_notes(session, import_id, some, len(some))
+            book.got_on(session, import_id)
     return len(gone)

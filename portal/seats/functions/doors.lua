@@ -14,9 +14,19 @@ local function register(name, act, flags)
   redis.register_function({ function_name = "fairseat_" .. name, callback = callback, flags = flags or {} })
 end
 
-register("submit", once(lines_of, submit))
-register("drop", once(function(ask) return { ask.section, ask.along } end, drop))
-register("leave", once(function(ask) return ask.section end, leave))
+-- Whoever is answered is told where they stand by then, and need not ask. It is no part of the answer
+-- that is kept: given once more, they may stand elsewhere.
+local function placed(act)
+  return function(term)
+    local reply = act(term)
+    if not (reply.error or reply.replayed) then reply.standing = standing(term) end
+    return reply
+  end
+end
+
+register("submit", placed(once(lines_of, submit)))
+register("drop", placed(once(function(ask) return { ask.section, ask.along } end, drop)))
+register("leave", placed(once(function(ask) return ask.section end, leave)))
 register("take_off", take_off)
 register("land", function(term) return { landed = land(term) } end)
 register("adjust", once(adjusted, adjust))

@@ -17,6 +17,7 @@ from portal.student.amounts import amounts
 from portal.student.asking import card_of
 from portal.student.pages import around, mine_of
 from portal.student.planning.panel import panel
+from portal.student.recorded import or_recorded
 from portal.student.scene import Scene
 from portal.words import _, _l
 
@@ -34,6 +35,7 @@ TAKES_OUT = ("remove", "omit")
 
 @bp.get("/plan")
 @requires("student")
+@or_recorded
 def plan(term_id: int) -> ResponseReturnValue:
     """My plan with all that can be changed in it, below the countdown."""
     return render_template("student/plan.html", **around(mine_of(term_id)))

@@ -94,7 +94,7 @@ def _decided(offered: Board, plan: Plan, decided: Submission) -> ResponseReturnV
         "student/plan_result.html", result=said, replayed=decided.replayed, term=offered.term
     )
     if request.htmx:
-        page += str(_changed(term, plan, settled, gone))
+        page += str(_changed(decided, term, plan, settled, gone))
     return page, 200 if said.changed else 422
 
 
@@ -107,10 +107,12 @@ def _settle(term: int, sections: list[int]) -> Plan | None:
     return plan
 
 
-def _changed(term: int, plan: Plan, settled: Plan | None, gone: list[int]) -> Markup:
+def _changed(
+    decided: Submission, term: int, plan: Plan, settled: Plan | None, gone: list[int]
+) -> Markup:
     """Cells, counts and panels of all that the plan named; nothing if they can't be read now."""
     try:
-        now = mine_of(term)
+        now = mine_of(term, decided)
         left = settled or without(now.plan or plan, gone)
         counts = backend().ledger.seats_of(term, plan.sections)
         parts = [

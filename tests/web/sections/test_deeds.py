@@ -1,5 +1,6 @@
 """GET and POST /admin/terms/<t>/sections/<s>/publish, confirm, reopen, cancel, delete, undelete."""
 
+import re
 from typing import Any
 
 import pytest
@@ -33,6 +34,19 @@ def test_a_draft_is_published_and_can_be_picked(
     assert f'id="section-{draft.id}"' in ada.get(f"/terms/{draft.term_id}").text
     press(ada, draft, "pick")
     assert seats(draft).taken == 1
+
+
+def test_of_a_draft_publishing_comes_first(
+    admin: FlaskClient, draft: Section, section: Section
+) -> None:
+    for each, first in ((draft, "/publish"), (section, "/edit")):
+        found = re.findall(r'class="btn btn-primary" href="([^"]+)"', admin.get(place(each)).text)
+        assert found == [place(each, first)]
+
+
+def test_what_was_changed_is_told_with_the_deed(admin: FlaskClient, section: Section) -> None:
+    change(admin, section, capacity=9)
+    assert "Seats: 2 → 9" in said(admin.get(place(section)))
 
 
 def test_a_confirmed_section_keeps_its_students_and_takes_no_more(

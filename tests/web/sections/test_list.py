@@ -15,6 +15,19 @@ def listed(admin: FlaskClient, term: Term, query: str = "") -> str:
     return admin.get(f"/admin/terms/{term.id}/sections{query}").text
 
 
+def test_a_canceled_section_says_so_once(admin: FlaskClient, section: Section, term: Term) -> None:
+    do(admin, section, "cancel")
+    page = listed(admin, term)
+    row = page[page.index('class="section-row"') :].partition("</li>")[0]
+    assert row.count("Canceled") == 1
+
+
+def test_other_terms_are_a_link_away(admin: FlaskClient, section: Section) -> None:
+    spring = builders.a_term("Spring 2031")
+    page = admin.get(f"/admin/terms/{section.term_id}/sections").text
+    assert f'href="/admin/terms/{spring.id}/sections">Spring 2031</a>' in page
+
+
 def test_what_is_no_number_is_told(admin: FlaskClient, section: Section) -> None:
     address = f"/admin/terms/{section.term_id}/sections?fewer="
     assert "Give a whole number." in admin.get(address + "abc").text

@@ -12,6 +12,7 @@ from tests import cast as builders
 from tests.cast import Cast, Meets
 from tests.web.sections.conftest import MORNING
 from tests.web.sections.desk import change, details, errors, place, said, seats, send
+from tests.web.shared_seats import share
 from tests.web.visitors import browser_of
 from tests.web.visits import press
 
@@ -42,6 +43,15 @@ def test_fewer_seats_than_are_taken_throw_nobody_out(admin: FlaskClient, full: S
 
 def test_more_seats_go_to_those_who_wait(admin: FlaskClient, full: Section) -> None:
     assert "The first student in line gets a seat at once" in said(send(admin, full, capacity=9))
+
+
+def test_more_seats_help_nobody_where_the_shared_ones_are_taken(
+    admin: FlaskClient, full: Section, lunch: Section
+) -> None:
+    share(2, full, lunch)
+    told = said(send(admin, full, capacity=9))
+    assert "in line gets a seat at once" not in told
+    assert "Nobody in line gets a seat by it: the seats that it shares are all taken." in told
 
 
 def test_a_shorter_waitlist_sends_nobody_away(admin: FlaskClient, full: Section) -> None:
@@ -116,6 +126,8 @@ def test_a_lab_at_the_time_of_its_lecture_is_named(
     needs = {"corequisites": {"course": "CSC-1100"}}
     builders.a_section(builders.a_course("CSC-1101"), term, meetings=(NOON,), **needs)
     assert "Every open section" not in said(send(admin, section, corequisites="CSC-1101"))
+    told = said(send(admin, section, corequisites="CSC-1101"))
+    assert "It becomes linked with CSC 1101, as each names the other" in told
     told = said(send(admin, section, corequisites="CSC-1101", **TO_NOON))
     assert "Every open section of CSC 1101" in told
     change(admin, section, corequisites="CSC-1101")

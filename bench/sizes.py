@@ -1,0 +1,154 @@
+"""How much a semester takes of the ledger, of PostgreSQL and of a process: `python bench/sizes.py`.
+
+`python bench/sizes.py 5000 20000`: for so many students, each of whom claims five sections and
+waits for two more, everything recorded. Sizes, not times: a busy machine gives the same.
+"""
+
+import secrets
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT)]
+
+import psutil  # noqa: E402
+from sqlalchemy import text  # noqa: E402
+
+from bench import load, stage  # noqa: E402
+from bench.stage import cli, patiently, started, web  # noqa: E402
+from portal import backend as connections  # noqa: E402
+from portal.backend import backend  # noqa: E402
+from portal.config import Settings  # noqa: E402
+from portal.db import transaction  # noqa: E402
+from portal.ops.crew import workers  # noqa: E402
+from portal.record.drain import drain  # noqa: E402
+from portal.running.children import Child  # noqa: E402
+from tests.record.rush import ENROLL_EVERYONE, Rush, a_rush  # noqa: E402
+
+SEATS, WAITS, CLASS = 5, 2, 30
+AT_ONCE = 2000  # claims in one round trip
+PORT = 8795
+LOGIN = b"GET /login HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+MB = 2**20
+
+
+def main() -> None:
+    """Print a table, a column for each number of students."""
+    counts = [int(each) for each in sys.argv[1:]] or [5000]
+    found = [of_a_semester(count) for count in counts]
+    for what in found[0]:
+        print(f"{what:<44}" + "".join(f"{column[what]:>12,.1f}" for column in found))
+    with ExitStack() as stack:
+        for what, size in of_processes(stack).items():
+            print(f"{what:<44}{size:>12,.1f}")
+
+
+def of_a_semester(students: int) -> dict[str, float]:
+    """MB before and after, on servers of their own."""
+    with ExitStack() as stack:
+        folder = stage.servers(stack)
+        connections.connect(Settings.read())
+        rush = a_rush(students * SEATS // CLASS, students, CLASS, CLASS)
+        bare_ledger, bare_tables = ledger(), tables()
+        for asked in batches(wishes(rush)):
+            backend().ledger.library.ask_all("submit", rush.term, asked)
+        waiting = ledger()
+        events = drain(rush.term, seconds=3600)
+        return {
+            "students": students,
+            "events": events,
+            "ledger, MB: all in its journal still": waiting,
+            "ledger, MB: all recorded": ledger(),
+            "ledger, KB a student": (ledger() - bare_ledger) * 1024 / students,
+            "journal, bytes an event": (waiting - ledger()) * MB / events,
+            "append-only file and its base, MB": append_only(folder.path),
+            "PostgreSQL, MB": tables(),
+            "PostgreSQL, bytes an event": (tables() - bare_tables) * MB / events,
+        }
+
+
+def wishes(rush: Rush) -> list[dict[str, Any]]:
+    """Five seats for each, then two places in line, under keys of their own as pages send them."""
+    count = len(rush.sections)
+    return [
+        {
+            "student": student,
+            "request": secrets.token_hex(16),
+            "limit": ENROLL_EVERYONE,
+            "windows": [rush.window],
+            "lines": [{"options": [[pick(rush.sections[at])]], "wait": True}],
+            "actor": f"student:{student}",
+            "correlation": secrets.token_hex(8),
+        }
+        for turn in range(SEATS + WAITS)
+        for number, student in enumerate(rush.students)
+        for at in [(number // CLASS + turn * count // (SEATS + WAITS)) % count]
+    ]
+
+
+def pick(section: int) -> dict[str, int]:
+    """A wish for a section of three credits."""
+    return {"section": section, "credits": 300}
+
+
+def batches(asked: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    """So many at a time."""
+    return [asked[at : at + AT_ONCE] for at in range(0, len(asked), AT_ONCE)]
+
+
+def of_processes(stack: ExitStack) -> dict[str, float]:
+    """MB of each kind of process, once it has done something."""
+    folder = stage.servers(stack)
+    connections.connect(Settings.read())
+    node = started(stack, web(folder, "web", PORT, "wsgi:app", WEB_CONCURRENCY="1"))
+    worker = started(stack, Child("record", cli("worker", "record"), folder.log("record")))
+    clock = started(stack, Child("clock", cli("clock"), folder.log("clock")))
+    patiently(lambda: load.run(PORT, [LOGIN] * 200, 8))
+    patiently(heard)
+    return {
+        "a web process, MB": sum(map(private, family(node)[1:])),
+        "a worker, MB": private(family(worker)[0]),
+        "the clock, MB": private(family(clock)[0]),
+    }
+
+
+def heard() -> None:
+    """Raises ConnectionError until the worker has begun."""
+    if not workers(backend().redis):
+        raise ConnectionError
+
+
+def family(child: Child) -> list[psutil.Process]:
+    """A process, then those that it has started."""
+    assert child.process
+    first = psutil.Process(child.process.pid)
+    return [first, *first.children(recursive=True)]
+
+
+def private(process: psutil.Process) -> float:
+    """MB that no other process shares."""
+    return float(process.memory_full_info().uss) / MB
+
+
+def ledger() -> float:
+    """MB that the ledger's data takes."""
+    found: Any = backend().redis.info("memory")
+    return float(found["used_memory"]) / MB
+
+
+def append_only(folder: Path) -> float:
+    """MB of the ledger's files on the disk."""
+    files = (each for each in (folder / "valkey").rglob("*") if each.is_file())
+    return sum(each.stat().st_size for each in files) / MB
+
+
+def tables() -> float:
+    """MB of the database, indexes included."""
+    with transaction() as session:
+        return float(session.scalar(text("SELECT pg_database_size(current_database())")) or 0) / MB
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+"""What a page says of seats, places and windows: by the ledger, or as recorded while it is away.
+
+For reading alone: whoever decides, or shows what a decision will mean, asks the ledger itself.
+"""
+
+from collections.abc import Callable, Sequence
+from time import time
+from typing import TypeVar
+
+from flask import g
+
+from portal.backend import backend
+from portal.record import last
+from portal.seats.answers import Seats, Standing, WindowView
+from portal.seats.errors import LedgerUnavailable
+
+Said = TypeVar("Said")
+
+
+def recorded() -> bool:
+    """Whether this request was told what was last recorded: templates/recorded.html says so."""
+    return bool(g.get("recorded"))
+
+
+def give_up() -> None:
+    """Ask the ledger no more in this request."""
+    g.recorded = True
+
+
+def seats(term: int) -> dict[int, Seats]:
+    """The counts of every section of a term."""
+    return _known(lambda: backend().ledger.seats(term), lambda: last.seats(term))
+
+
+def seats_of(term: int, sections: Sequence[int]) -> dict[int, Seats]:
+    """The counts of those sections that are known."""
+    return _known(
+        lambda: backend().ledger.seats_of(term, sections), lambda: last.seats(term, sections)
+    )
+
+
+def reserved(term: int, section: int) -> dict[int, int]:
+    """Seats of a section that are held under its reserves, by reserve."""
+    return _known(
+        lambda: backend().ledger.reserved(term, section), lambda: last.reserved(term, section)
+    )
+
+
+def standing(term: int, student: int) -> Standing:
+    """What a student holds and waits for, with positions."""
+    return _known(
+        lambda: backend().ledger.standing(term, student), lambda: last.standing(term, student)
+    )
+
+
+def drops(term: int, student: int) -> dict[str, int]:
+    """How many seats a student has given up, by day."""
+    return _known(lambda: backend().ledger.drops(term, student), lambda: last.drops(term, student))
+
+
+def windows(term: int) -> list[WindowView]:
+    """Every window of a term, by opening."""
+    return _known(lambda: backend().ledger.windows(term), lambda: last.windows(term))
+
+
+def now() -> int:
+    """The time in ms, by the ledger's clock or else by this machine's."""
+    return _known(backend().ledger.now, lambda: int(time() * 1000))
+
+
+def _known(ask: Callable[[], Said], remembered: Callable[[], Said]) -> Said:
+    """One page waits for the ledger once: where that does not answer, the rest is read as well."""
+    if not recorded():
+        try:
+            return ask()
+        except LedgerUnavailable:
+            give_up()
+    return remembered()

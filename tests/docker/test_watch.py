@@ -1,0 +1,132 @@
+"""Prometheus and Grafana of the profile `watch`: who is scraped, by whom they are let in."""
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from portal.backend import Backend
+from portal.config import ROOT
+from portal.running.children import Child
+from tests.live.nodes import a_node, free_port
+from tests.metrics import tools
+from tests.metrics.test_alerts import Prometheus
+from tests.record.processes import running, wait_for
+
+DOCKER = ROOT / "docker"
+SCRAPED = DOCKER / "prometheus" / "watch.yml"
+TOKEN = "for tests alone"
+
+
+def read(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load((DOCKER / name).read_text())
+    return found
+
+
+def jobs() -> dict[str, dict[str, Any]]:
+    """What is scraped, by the name of the job."""
+    told = yaml.safe_load(SCRAPED.read_text())["scrape_configs"]
+    return {job["job_name"]: job for job in told}
+
+
+def names(job: str) -> set[str]:
+    return set(jobs()[job]["dns_sd_configs"][0]["names"])
+
+
+@pytest.mark.parametrize("name", ["compose.yml", "compose.cluster.yml"])
+def test_every_process_of_the_portal_is_scraped(name: str) -> None:
+    compose = read(name)
+    assert compose["include"] == ["compose.watch.yml"]
+    web, workers = set(), set()
+    for service, settings in compose["services"].items():
+        if str(settings["image"]).startswith("fairseat:") and service != "prepare":
+            (web if service.startswith("web") else workers).add(service)
+            port = jobs()["fairseat-workers"]["dns_sd_configs"][0]["port"]
+            shown = settings["environment"].get("FAIRSEAT_METRICS_PORT")
+            assert shown == (None if service.startswith("web") else str(port))
+    assert names("fairseat") == web
+    assert names("fairseat-workers") == workers
+
+
+def test_promtool_finds_nothing_wrong() -> None:
+    tool = tools.find("promtool")
+    assert tool, "make test fetches it"
+    command = [tool, "check", "config", "--syntax-only", str(SCRAPED)]
+    said = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert said.returncode == 0, said.stdout + said.stderr
+
+
+def test_prometheus_has_the_token_its_rules_and_a_place_for_what_it_knows() -> None:
+    watch = read("compose.watch.yml")
+    prometheus = watch["services"]["prometheus"]
+    (secret,) = prometheus["secrets"]
+    assert jobs()["fairseat"]["authorization"] == {"credentials_file": f"/run/secrets/{secret}"}
+    assert watch["secrets"][secret] == {"environment": "FAIRSEAT_METRICS_TOKEN"}
+    assert "./prometheus:/etc/prometheus:ro" in prometheus["volumes"]
+    assert f"--config.file=/etc/prometheus/{SCRAPED.name}" in prometheus["command"]
+
+
+def test_grafana_has_our_dashboards_and_where_their_figures_come_from() -> None:
+    grafana = read("compose.watch.yml")["services"]["grafana"]
+    assert grafana["environment"]["PROMETHEUS_URL"] == "http://prometheus:9090"
+    assert {each.split(":", 1)[1] for each in grafana["volumes"]} == {
+        "/var/lib/grafana",
+        "/etc/grafana/provisioning:ro",
+        "/etc/grafana/dashboards:ro",
+    }
+
+
+def test_nobody_watches_unless_it_is_wished() -> None:
+    services = read("compose.watch.yml")["services"].values()
+    assert all(service["profiles"] == ["watch"] for service in services)
+
+
+@contextmanager
+def a_prometheus(folder: Path, targets: dict[str, int]) -> Iterator[Prometheus]:
+    """With the settings of the profile, but for where the services and the token are."""
+    told = yaml.safe_load(SCRAPED.read_text().replace("15s", "1s").replace("5s", "1s"))
+    for job in told["scrape_configs"]:
+        del job["dns_sd_configs"]
+        job["static_configs"] = [{"targets": [f"127.0.0.1:{targets[job['job_name']]}"]}]
+        if "authorization" in job:
+            job["authorization"]["credentials_file"] = str(folder / "token")
+    (folder / "token").write_text(TOKEN)
+    (folder / "watch.yml").write_text(yaml.safe_dump(told))
+    (folder / "alerts.yml").write_text((DOCKER / "prometheus" / "alerts.yml").read_text())
+    port, tool = free_port(), tools.find("prometheus")
+    assert tool, "make test fetches it"
+    settings = [f"--config.file={folder}/watch.yml", f"--storage.tsdb.path={folder}/tsdb"]
+    command = [tool, *settings, f"--web.listen-address=127.0.0.1:{port}"]
+    child = Child("prometheus", command, folder / "prometheus.log")
+    child.start()
+    try:
+        yield Prometheus(port)
+    finally:
+        child.stop(5)
+
+
+def test_a_real_prometheus_is_let_in_and_told_of_web_and_clock(
+    backend: Backend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert backend
+    monkeypatch.setenv("FAIRSEAT_METRICS_TOKEN", TOKEN)
+    door = free_port()
+    with a_node(tmp_path) as node:
+        monkeypatch.setenv("FAIRSEAT_METRICS_PORT", str(door))
+        targets = {"fairseat": node.port, "fairseat-workers": door}
+        with running(("clock",)), a_prometheus(tmp_path, targets) as prometheus:
+            for job, kind in (("fairseat", "web"), ("fairseat-workers", "clock")):
+                asked = f'fairseat_processes{{job="{job}",kind="{kind}"}}'
+                wait_for(lambda asked=asked: value(prometheus, asked) == 1)
+
+
+def value(prometheus: Prometheus, query: str) -> float | None:
+    """What it knows; None where it does not know or answer yet."""
+    try:
+        return prometheus.value(query)
+    except OSError:
+        return None

@@ -1,0 +1,68 @@
+"""A journal that names students whom PostgreSQL does not know, as after an old copy came back."""
+
+import pytest
+from click.testing import CliRunner
+
+from portal.backend import Backend
+from portal.cli import main
+from portal.db import transaction
+from portal.people.models import Account, Student
+from portal.record import fence
+from portal.record.audit import audit_term
+from portal.record.drain import drain
+from portal.record.restore import Unrecorded, restore
+from portal.record.strangers import Strangers
+from tests.record.dump import dump
+from tests.record.processes import caught_up, recorded
+from tests.record.rush import Rush, a_rush, claim
+
+GONE = 999_999
+
+
+@pytest.fixture
+def rush(backend: Backend) -> Rush:  # noqa: ARG001
+    """One whom PostgreSQL has forgotten has a seat, as has one whom it knows."""
+    rush = a_rush(sections=1, students=2, capacity=5)
+    drain(rush.term)
+    for student in (rush.students[0], GONE, rush.students[1]):
+        claim(rush, student, rush.sections[0])
+    return rush
+
+
+def test_nothing_is_recorded_past_them_and_they_are_named(rush: Rush) -> None:
+    before = recorded(rush.term)
+    with pytest.raises(Strangers, match=rf"from event {before + 2} .*\(ids {GONE}\)"):
+        drain(rush.term)
+    assert recorded(rush.term) == before
+
+
+def test_rebuilding_the_ledger_says_what_to_do_and_changes_nothing(rush: Rush) -> None:
+    before = dump(rush.term)
+    said = CliRunner().invoke(main, ["rebuild", "ledger", "--yes"])
+    assert said.exit_code == 1
+    assert isinstance(said.exception, SystemExit)
+    assert f"(ids {GONE})" in said.output
+    assert "tables accounts and students" in said.output
+    assert "Nothing was changed" in said.output
+    with pytest.raises(Unrecorded):
+        restore(rush.term)
+    assert dump(rush.term) == before
+    assert not fence.why(rush.term)
+
+
+def test_an_audit_tells_of_them(rush: Rush) -> None:
+    report = audit_term(rush.term)
+    assert not report["clean"]
+    (told,) = [each for each in report["differences"] if each["where"] == "journal"]
+    assert str(GONE) in told["what"]
+
+
+def test_all_is_recorded_once_they_are_back(rush: Rush) -> None:
+    with pytest.raises(Strangers):
+        drain(rush.term)
+    with transaction() as session:
+        back = Account(username="back", name="Back")
+        session.add(Student(id=GONE, account=back, number="S-back"))
+    drain(rush.term)
+    assert caught_up(rush.term)
+    assert audit_term(rush.term)["clean"]

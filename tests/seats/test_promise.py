@@ -1,0 +1,66 @@
+"""What can be promised to those in line by the counts of a section, its pool and its reserves."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from portal.catalog.cards import ReserveView
+from portal.seats.answers import Seats
+from portal.seats.promise import Promise, heirs, in_words, kept, promise
+
+
+def seats(section: int = 1, **counts: Any) -> Seats:
+    """Of a full section of two seats, for which three wait."""
+    full = {"capacity": 2, "taken": 2, "waiting": 3, "waitlist_capacity": 9, "status": "OPEN"}
+    return Seats(**{"section": section, "seq": 1, **full, **counts})
+
+
+def test_each_free_seat_goes_to_one_in_line() -> None:
+    assert promise(seats(capacity=4)) == Promise(line=3, open=2)
+    assert promise(seats(capacity=9)) == Promise(line=3, open=3)
+
+
+def test_nothing_is_promised_to_whom_was_passed_over() -> None:
+    assert promise(seats(capacity=9, passed=2)) == Promise(line=1, open=1)
+
+
+def test_the_shared_seats_have_to_be_free_too() -> None:
+    shared = {"capacity": 9, "pool_capacity": 4}
+    assert promise(seats(**shared, pool_taken=4)) == Promise(line=3, shared_full=True)
+    assert promise(seats(**shared, pool_taken=3)) == Promise(line=3, open=1)
+
+
+def test_kept_seats_are_promised_only_to_whom_they_are_kept_for() -> None:
+    assert promise(seats(capacity=4, kept=1)) == Promise(line=3, open=1, kept=1)
+    assert promise(seats(capacity=4, kept=5)) == Promise(line=3, kept=2)
+
+
+def test_where_nobody_can_come_in_nothing_is_promised() -> None:
+    assert promise(seats(capacity=4, status="CLOSED")) == Promise(line=0)
+
+
+def test_the_words_say_why_nobody_gets_one() -> None:
+    assert list(in_words(Promise(0))) == []
+    assert "all taken" in " ".join(in_words(Promise(2, shared_full=True)))
+    assert "none is free" in " ".join(in_words(Promise(2)))
+    said = " ".join(in_words(Promise(3, 1, 1)))
+    assert "The first student in line gets a seat at once" in said
+    assert "1 seat is kept" in said
+
+
+def test_a_seat_that_is_given_up_goes_to_the_lines_of_all_that_share_it() -> None:
+    shared: Any = {"pool_capacity": 2, "pool_taken": 1, "capacity": 2}
+    left = seats(1, taken=1, waiting=0, **shared)
+    assert set(heirs(left, [seats(2, taken=0, **shared)])) == {2}
+    assert set(heirs(left, [seats(2, taken=2, **shared)])) == set(), "its own seats are taken"
+    assert set(heirs(seats(1, taken=1, **shared), [seats(2, taken=0, **shared)])) == {1, 2}
+
+
+def test_who_was_passed_over_is_asked_again_for_another_seat() -> None:
+    assert set(heirs(seats(taken=1, waiting=1, passed=1), [])) == {1}
+
+
+def test_a_reserve_keeps_what_is_not_held_under_it_until_its_time_is_over() -> None:
+    past = datetime.now(UTC) - timedelta(hours=1)
+    reserves = [ReserveView(1, 3, {}, None), ReserveView(2, 4, {}, past)]
+    assert kept(reserves, {1: 1}) == 2
+    assert kept(reserves, {1: 5}) == 0

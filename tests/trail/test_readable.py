@@ -1,0 +1,75 @@
+"""Entries are told in the words of the pages that they come from, not in codes."""
+
+from html import unescape
+
+from flask.testing import FlaskClient
+
+from portal.db import transaction
+from portal.imports.models import Import
+from portal.ops.dead import QUEUES as QUEUES_THERE_ARE
+from portal.ops.flags import NAMES
+from portal.ops.names import PARTS, QUEUES
+from tests.cast import Cast
+from tests.trail.conftest import an_entry
+from tests.trail.test_entry import changed
+from tests.web.visits import words
+
+OPTIONS = {"layout": "semester", "term": "Fall 2030", "update": True, "past": False, "ends": None}
+COUNTS = {
+    "course": {"added": 3, "restored": 0, "changed": 0, "removed": 1, "unchanged": 9},
+    "section": {"added": 0, "restored": 0, "changed": 0, "removed": 0, "unchanged": 2},
+}
+
+
+def an_import(cast: Cast) -> int:
+    with transaction() as session:
+        found = Import(account_id=cast.max.id, name="fall.zip", sha256="0", options=OPTIONS)
+        found.state, found.expires_at = "done", "2030-01-01"
+        session.add(found)
+        session.flush()
+        return found.id
+
+
+def listed(admin: FlaskClient) -> str:
+    return words(unescape(admin.get("/admin/audit").text))
+
+
+def test_an_import_says_what_it_changed_and_what_was_chosen(admin: FlaskClient) -> None:
+    told = changed(admin, an_entry(after={"counts": COUNTS, "options": OPTIONS}))
+    assert told["Changes"] == ("–", "Courses: 3 added, 1 removed")
+    settings = "Files: A semester\nTerm: Fall 2030\nA term that is there may be changed: Yes"
+    assert told["Settings"] == ("–", settings)
+
+
+def test_an_import_is_named_by_its_file_and_leads_to_its_page(
+    admin: FlaskClient, cast: Cast
+) -> None:
+    number = an_import(cast)
+    entry = an_entry("import.apply", f"import:{number}")
+    page = admin.get(f"/admin/audit/{entry}").text
+    assert f'<a href="/admin/imports/{number}">{number}, fall.zip</a>' in page
+
+
+def test_parts_of_the_portal_and_queues_have_the_names_of_operations(admin: FlaskClient) -> None:
+    an_entry("flag.switched", "flag:live_push", before={"off": False}, after={"off": True})
+    assert "Part of the portal Live push" in listed(admin)
+    told = changed(admin, an_entry("job.retry", "job:x", before={"queue": "errands"}))
+    assert told["Queue"] == ("Long errands: imports and audits", "–")
+
+
+def test_all_of_them_have_names() -> None:
+    assert set(PARTS) == set(NAMES)
+    assert set(QUEUES) == set(QUEUES_THERE_ARE)
+
+
+def test_a_line_tells_also_what_was_blank_before(admin: FlaskClient) -> None:
+    before = {"note": "", "reserves": "", "capacity": 4}
+    after = {"note": "Bring a coat.", "reserves": "5 for Senior", "capacity": 4}
+    an_entry("section.edit", "section:1", before=before, after=after)
+    assert "Note: – → Bring a coat., Kept seats: – → 5 for Senior" in listed(admin)
+
+
+def test_a_line_tells_of_seats_that_are_shared_from_now_on(admin: FlaskClient) -> None:
+    shared = ["Numbers: 3 seats shared by", "CSC 1100-01", "MAT 1000-02"]
+    an_entry("section.share", "section:1", before={"capacity": 4}, after={"shares": shared})
+    assert "Shares seats" in listed(admin)

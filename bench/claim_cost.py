@@ -10,9 +10,11 @@ from gevent import monkey
 monkey.patch_all()
 
 import argparse  # noqa: E402
+import atexit  # noqa: E402
 import io  # noqa: E402
 import json  # noqa: E402
 import os  # noqa: E402
+import shutil  # noqa: E402
 import sys  # noqa: E402
 import tempfile  # noqa: E402
 import time  # noqa: E402
@@ -23,7 +25,9 @@ from typing import TYPE_CHECKING, Any  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT)]
-os.environ["PROMETHEUS_MULTIPROC_DIR"] = tempfile.mkdtemp(prefix="fairseat-metrics-")
+COUNTS = tempfile.mkdtemp(prefix="fairseat-metrics-")  # named before anything counts
+os.environ["PROMETHEUS_MULTIPROC_DIR"] = COUNTS
+atexit.register(shutil.rmtree, COUNTS, ignore_errors=True)
 
 from bench import portal_on_trial, stage  # noqa: E402
 from bench.baselines import hello  # noqa: E402

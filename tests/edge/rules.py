@@ -28,6 +28,9 @@ STUDENT_ID, WINDOW_ID = ID.format("student"), ID.format("window")
 
 FLAG = f"/admin/operations/flags/<any({','.join(NAMES)}):name>"
 LETTER = "/admin/operations/letters/<job>/<any(retry,discard):fate>"
+WEBHOOK = "/admin/webhooks/<int:webhook_id>"
+SWITCH = "<any(on,off,secret,delete):what>"
+UNTOLD = "deliveries/<which>/<any(retry,discard):fate>"
 MAIL = "/admin/operations/mails/<which>/<any(retry,discard):fate>"
 DEED = (
     "/admin/terms/<int:term_id>/sections/<int:section_id>/"
@@ -182,6 +185,16 @@ RULES = {
     "<any(pause,resume,off,on):turn>": ADMIN,
     "POST /admin/terms/<int:term_id>/windows/<int:window_id>/room/"
     "<any(pause,resume,off,on):turn>": ADMIN,
+    "GET /admin/webhooks": ADMIN,
+    "POST /admin/webhooks": ADMIN,
+    f"GET {WEBHOOK}": ADMIN,
+    f"GET {WEBHOOK}/edit": ADMIN,
+    f"POST {WEBHOOK}/edit": ADMIN,
+    f"POST {WEBHOOK}/test": ADMIN,
+    f"GET {WEBHOOK}/{SWITCH}": ADMIN,
+    f"POST {WEBHOOK}/{SWITCH}": ADMIN,
+    f"GET {WEBHOOK}/{UNTOLD}": ADMIN,
+    f"POST {WEBHOOK}/{UNTOLD}": ADMIN,
     "GET /admin/operations": ADMIN,
     f"GET {FLAG}": ADMIN,
     f"POST {FLAG}": ADMIN,

@@ -11,7 +11,7 @@ from portal.requests.words import RULES
 from portal.trail import words
 from portal.trail.entries import Entry
 from portal.trail.things import Key, Thing
-from portal.trail.told import TOLD
+from portal.trail.told import in_words
 from portal.windows import cohorts
 from portal.windows.localtime import Clockface
 from portal.words import _
@@ -102,8 +102,8 @@ def _told(name: str, value: Any, names: dict[Key, Thing], times: Clockface) -> s
         return cohorts.describe(value)
     if name in STATES and isinstance(value, str):
         return words.value(value)
-    if name in TOLD:
-        return TOLD[name](value)
+    if (said := in_words(name, value)) is not None:
+        return said or NONE
     if isinstance(value, list):
         known = RULES if name in CODES else {}
         return "\n".join(

@@ -1,6 +1,6 @@
 """Fields of the trail whose values have a shape of their own, in words."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from portal.imports.kinds import RECORDS
@@ -9,16 +9,20 @@ from portal.trail import words
 from portal.words import _
 
 
-def _queue(name: str) -> str:
-    return str(QUEUES.get(name, name))
+def in_words(name: str, value: Any) -> str | None:
+    """The value in lines; None where it is of another shape, as earlier versions may have kept."""
+    match name, value:
+        case "queue", str():
+            return str(QUEUES.get(value, value))
+        case "counts", dict() if all(isinstance(each, dict) for each in value.values()):
+            return "\n".join(_counts(value))
+        case "options", dict():
+            return "\n".join(_options(value))
+    return None
 
 
-def _counts(kept: dict[str, dict[str, int]]) -> str:
-    """What an import changed, a line for each kind: "Courses: 3 added, 1 removed"."""
-    return "\n".join(_lines(kept))
-
-
-def _lines(kept: dict[str, dict[str, int]]) -> Iterator[str]:
+def _counts(kept: dict[str, dict[str, int]]) -> Iterator[str]:
+    """What an import changed, kind by kind: "Courses: 3 added, 1 removed"."""
     for kind in _ordered(RECORDS, kept):
         moved = kept[kind]
         if said := [
@@ -29,15 +33,12 @@ def _lines(kept: dict[str, dict[str, int]]) -> Iterator[str]:
             yield f"{RECORDS.get(kind, kind)}: {', '.join(said)}"
 
 
-def _options(kept: dict[str, Any]) -> str:
-    """What was chosen for an import, a line for each choice that says something."""
-    chosen = [name for name in _ordered(words.OPTIONS, kept) if kept[name] not in {None, "", False}]
-    return "\n".join(f"{words.option(name)}: {_choice(name, kept[name])}" for name in chosen)
-
-
-def _ordered(known: Iterable[str], kept: dict[str, Any]) -> list[str]:
-    """The names in the order in which they are known; the database keeps none."""
-    return [name for name in dict.fromkeys([*known, *kept]) if name in kept]
+def _options(kept: dict[str, Any]) -> Iterator[str]:
+    """What was chosen for an import, apart from what says nothing."""
+    for name in _ordered(words.OPTIONS, kept):
+        value = kept[name]
+        if value is not None and value is not False and value != "":
+            yield f"{words.option(name)}: {_choice(name, value)}"
 
 
 def _choice(name: str, value: Any) -> str:
@@ -46,4 +47,6 @@ def _choice(name: str, value: Any) -> str:
     return _("Yes") if value is True else str(value)
 
 
-TOLD: dict[str, Callable[[Any], str]] = {"counts": _counts, "options": _options, "queue": _queue}
+def _ordered(known: Iterable[str], kept: dict[str, Any]) -> list[str]:
+    """The names in the order in which they are known; the database keeps none."""
+    return [name for name in dict.fromkeys([*known, *kept]) if name in kept]

@@ -181,6 +181,9 @@ def test_a_time_that_comes_twice_is_chosen(admin: FlaskClient, term: Term) -> No
     assert asked.status_code == 422
     assert "this time comes twice" in asked.text
     assert "The second time, 1:30 am EST" in asked.text
+    both = send(admin, term, opens=clocks_go_back(), closes=clocks_go_back())
+    for field in ("Begins", "Ends"):
+        assert f"{field}: the clocks go back that night" in both.text
     page = send(admin, term, closes=clocks_go_back(), closes_which="second")
     assert "1:30 am EST" in page.text
     confirm(admin, page)

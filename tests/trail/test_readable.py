@@ -41,6 +41,12 @@ def test_an_import_says_what_it_changed_and_what_was_chosen(admin: FlaskClient) 
     assert told["Settings"] == ("–", settings)
 
 
+def test_what_has_another_shape_is_told_as_it_is(admin: FlaskClient) -> None:
+    told = changed(admin, an_entry(after={"counts": {"course": 3}, "queue": 7, "note": "x"}))
+    assert told["Changes"] == ("–", '{"course": 3}')
+    assert told["Queue"] == ("–", "7")
+
+
 def test_an_import_is_named_by_its_file_and_leads_to_its_page(
     admin: FlaskClient, cast: Cast
 ) -> None:

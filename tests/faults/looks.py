@@ -2,12 +2,14 @@
 
 import time
 from collections.abc import Iterator
+from itertools import product
 
 from portal.backend import backend
 from portal.record.journal import last_seq
 from tests.faults.client import Rush
 from tests.faults.history import AWAY, Try
 from tests.faults.trial import Trial, until
+from tests.web.outage import SAID
 
 SETTLED = 20.0  # seconds after which whoever was asked in its first moment has been answered
 
@@ -28,10 +30,10 @@ def pages_are_read(trial: Trial, rush: Rush) -> Iterator[str]:
     """While the ledger is away pages say so and show what is recorded; claims are refused."""
     time.sleep(SETTLED)
     began = time.time()
-    for student in rush.students:
-        page = student.http.get(f"{trial.up.address}/terms/{rush.term}", timeout=60)
-        if page.status_code != 200 or "nothing can be selected just now" not in page.text:
-            yield f"the sections were not shown to {student.name}: {page.status_code}"
+    for student, page in product(rush.students, ("", "/mine", "/plan")):
+        read = student.http.get(f"{trial.up.address}/terms/{rush.term}{page}", timeout=60)
+        if read.status_code != 200 or SAID not in read.text:
+            yield f"{student.name} could not read {page or 'the sections'}: {read.status_code}"
     until(lambda: _refused(rush, began), "claims are not refused in words without the ledger")
     if rush.decided(began):
         yield "something was decided without the ledger"

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -44,13 +44,15 @@ class Up:
     def command(self, *arguments: str) -> subprocess.Popen[str]:
         env = {name: value for name, value in os.environ.items() if name not in GIVEN}
         env |= {"FAIRSEAT_VAR": str(self.var), "PORT": str(self.port), "FAIRSEAT_DEMO": "0"}
-        return subprocess.Popen(
-            [*FAIRSEAT, *arguments],
-            env=env,
-            text=True,
-            stdout=self.said.open("a") if self.said else subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-        )
+        with ExitStack() as files:
+            said = files.enter_context(self.said.open("a")) if self.said else subprocess.PIPE
+            return subprocess.Popen(
+                [*FAIRSEAT, *arguments],
+                env=env,
+                text=True,
+                stdout=said,
+                stderr=subprocess.STDOUT,
+            )
 
     @property
     def address(self) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from time import time
 from typing import TypeVar
 
-from flask import g
+from flask import g, has_app_context
 
 from portal.backend import backend
 from portal.record import last
@@ -19,7 +19,7 @@ Said = TypeVar("Said")
 
 def recorded() -> bool:
     """Whether this request was told what was last recorded: templates/recorded.html says so."""
-    return bool(g.get("recorded"))
+    return has_app_context() and bool(g.get("recorded"))
 
 
 def give_up() -> None:
@@ -69,10 +69,15 @@ def now() -> int:
 
 
 def _known(ask: Callable[[], Said], remembered: Callable[[], Said]) -> Said:
-    """One page waits for the ledger once: where that does not answer, the rest is read as well."""
+    """One page waits for the ledger once: where that does not answer, the rest is read as well.
+
+    Who asks for no page has nobody to tell that it is of before: raises LedgerUnavailable.
+    """
     if not recorded():
         try:
             return ask()
         except LedgerUnavailable:
+            if not has_app_context():
+                raise
             give_up()
     return remembered()

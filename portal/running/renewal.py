@@ -9,6 +9,7 @@ from portal.running.kept import Kept, say
 
 STARTED = "FAIRSEAT_STARTED"  # the file that a web server makes when it serves
 PATIENCE = 60.0  # seconds for a web server to start, or to end
+NOTICED = 3.0  # seconds until a balancer that looks each second sends visitors to a node again
 BRIEFLY = 20.0  # seconds that others wait for a worker: one with a long job ends after that
 
 
@@ -32,7 +33,10 @@ def _renew_web(kept: Kept, wait: Callable[[], None]) -> bool:
     started.unlink(missing_ok=True)
     if not kept.child.keep_open:  # a node with a door of its own, which only one can open
         kept.ask_to_leave()
-        return _until(started.exists, wait) or _say_not_started(kept)
+        if not _until(started.exists, wait):
+            return _say_not_started(kept)
+        _until(lambda: False, wait, NOTICED)
+        return True
     old = kept.child.process
     kept.start()
     if not _until(started.exists, wait):

@@ -43,7 +43,7 @@ def test_a_student_sees_a_section_once_it_is_applied(
     ada.page.reload()
     expect(found).to_have_count(0)
     boss.page.get_by_role("button", name="Apply all of it").click()
-    expect(boss.page.get_by_text("All of it was applied")).to_be_visible()
+    expect(boss.page.get_by_text("Applied, but for 1 row that was refused.")).to_be_visible()
     ada.asks_until(found)
 
 

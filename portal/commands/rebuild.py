@@ -69,20 +69,25 @@ def ledger(name: str, *, yes: bool) -> None:
     """
     with connected():
         for number, term in chosen(name):
-            try:
-                with bars() as tell:
-                    planned = restore.plan(number, tell)
-                say_plan(term, planned)
-                if yes:
-                    restore_term(number, term, planned)
-            except LogDamaged as damaged:
-                raise click.ClickException(DAMAGED.format(term, damaged)) from damaged
-            except restore.Unrecorded as why:
-                raise click.ClickException(UNRECORDED.format(term, why)) from why
-            except restore.Busy as busy:
-                raise click.ClickException(f"{term} is being restored by somebody else.") from busy
+            ledger_anew(number, term, yes=yes)
     if not yes:
         click.echo("This was a dry run: nothing was changed. With --yes it is done.")
+
+
+def ledger_anew(number: int, term: str, *, yes: bool) -> None:
+    """Say what the ledger is to hold and what it will forget; with `yes` do it."""
+    try:
+        with bars() as tell:
+            planned = restore.plan(number, tell)
+        say_plan(term, planned)
+        if yes:
+            restore_term(number, term, planned)
+    except LogDamaged as damaged:
+        raise click.ClickException(DAMAGED.format(term, damaged)) from damaged
+    except restore.Unrecorded as why:
+        raise click.ClickException(UNRECORDED.format(term, why)) from why
+    except restore.Busy as busy:
+        raise click.ClickException(f"{term} is being restored by somebody else.") from busy
 
 
 def say_plan(term: str, planned: Plan) -> None:

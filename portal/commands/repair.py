@@ -6,13 +6,12 @@ import click
 
 from portal.commands.noting import note
 from portal.commands.progress import bars
-from portal.commands.rebuild import KEPT, chosen, say
+from portal.commands.rebuild import KEPT, chosen, ledger_anew, say
 from portal.db import transaction
 from portal.record import mending
 from portal.record.audit import audit_term
 from portal.record.mending import Cure, cure
 from portal.record.rebuild import rebuild
-from portal.record.restore import restore
 from portal.running.surroundings import connected
 
 ALTERED = (
@@ -71,14 +70,17 @@ def _mend(number: int, term: str, *, yes: bool) -> bool:
         return True
     found = cure(report["differences"])
     _say(term, found)
-    if found.log or not yes:
+    if found.log:
+        return False
+    if found.record and yes:
+        with bars() as tell:
+            rebuild(number, tell)
+    if found.ledger:
+        ledger_anew(number, term, yes=yes)
+    if not yes:
         return False
     with bars() as tell:
-        if found.record:
-            rebuild(number, tell)
-        clean = restore(number, tell).report["clean"] if found.ledger else None
-        if clean is None:
-            clean = audit_term(number, tell)["clean"]
+        clean = audit_term(number, tell)["clean"]
     note("record.repaired", f"term:{number}", {"differences": report["differences"][:KEPT]})
     click.echo(f"{term}: {'all is well' if clean else 'something differs still: look again'}.")
     return bool(clean)

@@ -6,12 +6,13 @@ import click
 from sqlalchemy.exc import IntegrityError
 
 from jobs.trouble import brief
-from portal.backend import Backend
+from portal.backend import Backend, backend
 from portal.commands.noting import note
 from portal.commands.progress import bars
 from portal.commands.rebuild import restore_term, say_plan
 from portal.ops import backup, schema
-from portal.record import restore
+from portal.record import fence, restore
+from portal.record.journal import last_seq
 from portal.record.rebuild import LogDamaged
 from portal.record.terms import named
 from portal.running.surroundings import connected
@@ -28,6 +29,13 @@ USED = (
 HALF = (
     "PostgreSQL is restored, but not the ledger of {}: {}. When that is mended, call it again with"
     " --yes. If it knows decisions on what the backup has never heard of, --forget lets go of them."
+)
+
+AHEAD = (
+    "PostgreSQL is restored, but the ledger of {} knows decisions that the backup does not tell of:"
+    " it is at event {}, the backup at {}, and the journal lacks some that lie between. If a later"
+    " backup has them, call it again with that. Else --forget lets go of them, and whoever was told"
+    " must be told otherwise. Until then nothing can be claimed in the term."
 )
 
 
@@ -56,16 +64,20 @@ def command(folder: Path, *, yes: bool, forget: bool) -> None:
         schema.upgrade(url)
         _let_go(parts, set() if forget else {number for number, _ in named()})
         for number, name in named():
-            _ledger(number, name)
+            _ledger(number, name, forget=forget)
         note("backup.restored", "portal", {"made_at": manifest.made_at, "events": manifest.events})
     click.echo("Restored. Start the portal, and look with `fairseat audit`.")
 
 
-def _ledger(number: int, name: str) -> None:
+def _ledger(number: int, name: str, *, forget: bool) -> None:
     try:
         with bars() as tell:
             planned = restore.plan(number, tell)
         say_plan(name, planned)
+        last = last_seq(backend().redis, number)
+        if (planned.lost or last > planned.seq) and not forget:
+            fence.put_up(number, restore.WHY)  # it must go on neither with the one nor the other
+            raise click.ClickException(AHEAD.format(name, last, planned.seq))
         restore_term(number, name, planned)
     except (LogDamaged, restore.Unrecorded, restore.Busy, IntegrityError) as why:
         raise click.ClickException(HALF.format(name, brief(why))) from why

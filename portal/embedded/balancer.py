@@ -39,6 +39,7 @@ frontend portal
     bind fd@{door}
     http-request del-header X-Forwarded-For
     http-request del-header X-Forwarded-Host
+    http-request del-header X-Correlation-Id
     http-request set-header X-Forwarded-Proto http
     default_backend web
 backend web

@@ -22,9 +22,8 @@ from portal.notices.models import Outgoing
 from portal.ops.models import AuditRun
 from portal.record.journal import last_seq
 from portal.record.models import Checkpoint, Event, Reconciled
+from portal.seats.replicas import in_sync
 from portal.webhooks import outbox as webhooks
-
-IN_SYNC = 10  # seconds since a replica was heard of
 
 
 def remembered(terms: Sequence[Term], *, ledger: bool) -> Iterator[Metric]:
@@ -126,14 +125,10 @@ def _behind(terms: Sequence[Term], checkpoints: dict[int, tuple[int, float]]) ->
 
 def replicas() -> Iterable[Metric]:
     """How many replicas keep up with the ledger, and how many have to."""
-    said: Any = backend().redis.info("replication")
-    copies = [
-        each for name, each in said.items() if name.startswith("slave") and type(each) is dict
-    ]
-    well = [each for each in copies if each["state"] == "online" and each["lag"] <= IN_SYNC]
+    well = in_sync(backend().redis)
     wanted = backend().settings.replicas or _demanded()
     return (
-        GaugeMetricFamily("fairseat_replicas_in_sync", "Replicas that keep up", value=len(well)),
+        GaugeMetricFamily("fairseat_replicas_in_sync", "Replicas that keep up", value=well),
         GaugeMetricFamily("fairseat_replicas_wanted", "Replicas that have to", value=wanted),
     )
 

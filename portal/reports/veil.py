@@ -40,7 +40,7 @@ def _veil(asked: Mapping[Name, int], sums: Sequence[set[Name]]) -> set[Name]:
     while len(hidden) > before:
         before = len(hidden)
         for group in sums:
-            for name in sorted(group - hidden, key=lambda each: asked[each]):
+            for name in sorted(group - hidden, key=lambda each: (asked[each], str(each))):
                 if 0 < sum(asked[each] for each in group & hidden) < FEWEST:
                     hidden.add(name)
     return hidden

@@ -4,6 +4,7 @@ import logging
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,6 +13,9 @@ from portal.running.children import Child
 
 HEALTHY = 30.0  # seconds: whoever lived that long has not failed at its start
 LONGEST_WAIT = 30.0
+
+if TYPE_CHECKING:
+    from subprocess import Popen
 
 log = logging.getLogger(__name__)
 
@@ -35,6 +39,11 @@ class Kept:
         """Have it end, to be started again at once; does not wait."""
         self.leaving = self.child.alive
         self.child.ask_to_stop()
+
+    def go_back_to(self, old: "Popen[bytes] | None") -> None:
+        """Let go of what does not start, and look after what runs still."""
+        self.child.kill()
+        self.child.process, self.due, self.failures = old, None, 0
 
     def look_after(self) -> None:
         """Notice its end and plan its next start, or make the planned one."""

@@ -40,8 +40,7 @@ def _renew_web(kept: Kept, wait: Callable[[], None]) -> bool:
     old = kept.child.process
     kept.start()
     if not _until(started.exists, wait):
-        kept.child.kill()
-        kept.child.process = old
+        kept.go_back_to(old)
         return _say_not_started(kept)
     if old:
         old.send_signal(signal.SIGTERM)

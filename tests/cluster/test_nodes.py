@@ -30,9 +30,11 @@ def trial(connected: Backend) -> Iterator[Trial]:
         for name in ("DATABASE_URL", "REDIS_URL", "SECRET_KEY"):  # which a trial sets for itself
             patch.setenv(name, "")
         patch.setenv("FAIRSEAT_METRICS_TOKEN", TOKEN)
-        with trials.running("cluster", STUDENTS, lambda _: nullcontext()) as trial:
-            yield trial
-    connections.connect(connected.settings)
+        try:
+            with trials.running("cluster", STUDENTS, lambda _: nullcontext()) as trial:
+                yield trial
+        finally:
+            connections.connect(connected.settings)
 
 
 def scraped(trial: Trial, node: str) -> str:

@@ -127,6 +127,8 @@ class Rush:
         for thread in self.threads:
             thread.join(patience)
         self.given_up.set()
+        for thread in self.threads:
+            thread.join()
 
     def decided(self, since: float) -> set[int]:
         """The students whose wish of later than that is decided."""

@@ -172,6 +172,7 @@ def running(what: str, students: int, disks: Disks, keep: Path | None = None) ->
     Its logs are copied to `keep` at the end.
     """
     var = Path(tempfile.mkdtemp(prefix="fairseat-faults-"))
+    given = dict(os.environ)
     with a_postman() as postman:
         os.environ |= {
             "FAIRSEAT_GATE": "1",
@@ -190,6 +191,8 @@ def running(what: str, students: int, disks: Disks, keep: Path | None = None) ->
             if keep:
                 shutil.copytree(trial.folder / "log", keep / "log", dirs_exist_ok=True)
             shutil.rmtree(var, ignore_errors=True)
+            os.environ.clear()
+            os.environ |= given
 
 
 @contextmanager

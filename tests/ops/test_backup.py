@@ -23,6 +23,7 @@ from portal.embedded import Servers
 from portal.ops import flags, schema
 from portal.people.models import Student
 from portal.record.audit import audit
+from portal.record.drain import drain
 from portal.windows.warmup import warm_up
 from tests.cast import a_course, a_section, a_student, a_term, an_open_window
 from tests.claims import claim
@@ -141,6 +142,27 @@ def test_a_ledger_that_outlived_postgresql_is_recorded_and_loses_nothing(
     assert back.returncode == 0, back.stderr
     assert held(term) == {(ada.id, section.id), (ben.id, section.id)}
     assert audit()["clean"]
+
+
+def test_what_was_recorded_since_the_backup_is_let_go_of_only_when_told(
+    spare: Backend, tmp_path: Path
+) -> None:
+    term, section = an_offer(3)
+    ada, *others = a_student("ada"), a_student("ben"), a_student("cleo")
+    assert claim(ada, section).seq
+    assert fairseat(spare, "backup", str(tmp_path / "copy")).returncode == 0
+    for student in others:
+        assert claim(student, section).seq
+        drain(term)  # which keeps in the journal only what is not recorded
+    before = held(term)
+    _leave()
+    back = fairseat(spare, "restore", "--yes", str(tmp_path / "copy"))
+    assert back.returncode == 1
+    assert "--forget lets go of them" in back.stderr
+    assert held(term) == before
+    back = fairseat(spare, "restore", "--yes", "--forget", str(tmp_path / "copy"))
+    assert back.returncode == 0, back.stderr
+    assert held(term) == {(ada.id, section.id)}
 
 
 def test_decisions_on_what_a_backup_never_heard_of_are_forgotten_only_when_told(

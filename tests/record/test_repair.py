@@ -12,9 +12,11 @@ from portal.commands.repair import command
 from portal.db import transaction
 from portal.people.models import AuditEntry
 from portal.record.audit import audit_term
+from portal.record.drain import drain
 from portal.record.explain import explain
+from portal.seats.library import prefix
 from tests.record.dump import dump
-from tests.record.rush import Rush
+from tests.record.rush import Rush, a_rush, claims, everyone_everywhere
 from tests.record.tampering import TAMPERINGS, a_term_to_tamper_with
 
 OF_THE_LOG = {each for each in TAMPERINGS if "event" in each and "ledger" not in each}
@@ -65,6 +67,22 @@ def test_events_come_back_from_a_backup_alone(rush: Rush, tampering: str, tmp_pa
         assert sorted(session.scalars(text("SELECT row_to_json(e)::text FROM events e"))) == sorted(
             kept
         )
+
+
+def test_what_a_new_ledger_forgets_is_said_before_and_noted(backend: Backend) -> None:
+    rush = a_rush(sections=1, students=3)
+    drain(rush.term)
+    claims(rush, everyone_everywhere(rush))
+    [(first, _), *_rest] = backend.redis.xrange(f"{prefix(rush.term)}:journal", count=1)
+    recorded = int(first.split(b"-")[0])
+    backend.redis.xdel(f"{prefix(rush.term)}:journal", f"{recorded + 1}-0")
+    assert "They will be forgotten" in " ".join(repair().output.split())
+    done = repair("--yes")
+    assert done.exit_code == 0, done.output
+    with transaction() as session:
+        entries = session.scalars(select(AuditEntry).order_by(AuditEntry.id)).all()
+    [rebuilt] = [each for each in entries if each.action == "ledger.rebuilt"]
+    assert len(rebuilt.after["forgotten"]) == 2
 
 
 def test_where_nothing_differs_nothing_is_done(rush: Rush) -> None:

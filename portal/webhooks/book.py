@@ -64,8 +64,9 @@ def change(session: Session, known: Webhook, who: Who, **fields: Any) -> None:
 def switch(session: Session, known: Webhook, who: Who, *, on: bool) -> None:
     """Have it told of events or not; raises Meanwhile."""
     found = _ours(session, known)
+    before = {"on": found.is_on}
     _set(found, is_on=on)
-    _note(session, found, "switch", who, before={"on": not on}, after={"on": on})
+    _note(session, found, "switch", who, before=before, after={"on": on})
 
 
 def renew(session: Session, known: Webhook, who: Who) -> Webhook:
@@ -76,10 +77,13 @@ def renew(session: Session, known: Webhook, who: Who) -> Webhook:
     return found
 
 
-def test(session: Session, about: Webhook, who: Who) -> None:
-    """Have it sent what tells of no event."""
-    put_test(session, about.id)
-    _note(session, about, "test", who)
+def test(session: Session, known: Webhook, who: Who) -> None:
+    """Have it sent what tells of no event; raises Meanwhile, also where it is off."""
+    found = _ours(session, known)
+    if not found.is_on:
+        raise Meanwhile
+    put_test(session, found.id)
+    _note(session, found, "test", who)
 
 
 def remove(session: Session, known: Webhook, who: Who) -> None:

@@ -4,7 +4,7 @@ import ssl
 import time
 from contextlib import suppress
 from http.client import HTTPConnection, HTTPException, HTTPResponse
-from socket import SHUT_RDWR
+from socket import SHUT_RDWR, socket
 from threading import Timer
 from urllib.parse import urlsplit
 
@@ -29,27 +29,36 @@ class Line(HTTPConnection):
 
     def __init__(self, webhook: Webhook, within: Networks, patience: float = PATIENCE) -> None:
         self.to = urlsplit(webhook.url)
-        super().__init__(self.to.hostname or "", self.to.port, timeout=patience)
+        # Without a port the end of an IPv6 address would be taken for it.
+        super().__init__(self.to.hostname or "", reach.port(self.to), timeout=patience)
         self.default_port = 443 if self.to.scheme == "https" else 80
         self.webhook = webhook
         self.within = within
         self.patience = patience
+        self.until = 0.0  # of the monotonic clock: when the message is late
+        self.wire: socket | None = None  # `sock` is None already while the last answer is read
 
     def connect(self) -> None:
         """To an address that may be asked, which the name can't change any more."""
-        self.sock = reach.connect(self.to, self.patience, self.within)
+        wire = reach.connect(self.to, self.until - time.monotonic(), self.within)
+        self._hold(wire)
         if self.to.scheme == "https":
             context = ssl.create_default_context()
-            self.sock = context.wrap_socket(self.sock, server_hostname=self.host)
+            wrapped = context.wrap_socket(
+                wire, server_hostname=self.host, do_handshake_on_connect=False
+            )
+            self._hold(wrapped)
+            wrapped.do_handshake()
 
     def tell(self, message: Message) -> None:
         """Post a message; raises Undelivered unless the receiver says that it has it."""
         # A receiver that sends one byte at a time would never run into a time-out of its own.
+        self.until = time.monotonic() + self.patience
         timer = Timer(self.patience, self._cut)
         timer.start()
         try:
             self._post(message)
-        except (OSError, HTTPException) as error:
+        except (OSError, HTTPException, ValueError) as error:
             raise Undelivered(str(error) or type(error).__name__) from error
         finally:
             timer.cancel()
@@ -80,10 +89,17 @@ class Line(HTTPConnection):
         }
         return headers | ({HEADER: message.correlation} if message.correlation else {})
 
+    def _hold(self, wire: socket) -> None:
+        """Have it as the one to be cut; raises TimeoutError where that has come too late."""
+        self.sock = self.wire = wire
+        wire.settimeout(self.patience)
+        if time.monotonic() >= self.until:
+            raise TimeoutError("timed out")
+
     def _cut(self) -> None:
-        if self.sock:
+        if self.wire:
             with suppress(OSError):
-                self.sock.shutdown(SHUT_RDWR)
+                socket.shutdown(self.wire, SHUT_RDWR)  # TLS's own would go on without TLS
 
 
 def _told(answer: HTTPResponse, said: bytes) -> str:

@@ -27,10 +27,10 @@ class Message:
     correlation: str = ""
 
 
-def messages(session: Session, deliveries: Sequence[Delivery]) -> list[Message]:
-    """Those of the deliveries, in their order."""
+def messages(session: Session, deliveries: Sequence[Delivery]) -> list[Message | None]:
+    """Those of the deliveries, in their order; None where the event is not in the log."""
     told = _told(session, [each.id for each in deliveries])
-    return [told.get(each.id) or _test(each) for each in deliveries]
+    return [_test(each) if each.seq is None else told.get(each.id) for each in deliveries]
 
 
 def _told(session: Session, deliveries: Sequence[int]) -> dict[int, Message]:

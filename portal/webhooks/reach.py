@@ -4,12 +4,14 @@ import ipaddress
 import socket
 from collections.abc import Iterator, Sequence
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from time import monotonic
 from urllib.parse import SplitResult, urlsplit
 
 Address = IPv4Address | IPv6Address
 Networks = Sequence[IPv4Network | IPv6Network]
 
 LONGEST = 2000  # characters of an address
+PUBLIC = IPv6Network("2000::/3")  # all that is given out of IPv6; ipaddress calls more of it global
 TRANSLATED = IPv6Network("64:ff9b::/96")  # each stands for the IPv4 address at its end
 
 
@@ -29,27 +31,42 @@ def parts(url: str, within: Networks) -> SplitResult:
         raise ValueError(url)
     if found.username is not None or found.fragment:
         raise ValueError(url)
+    found.hostname.encode("idna")  # as getaddrinfo does: raises UnicodeError, which is a ValueError
     return found
+
+
+def port(url: SplitResult) -> int:
+    """The one that is named, or that of the scheme."""
+    return url.port or (443 if url.scheme == "https" else 80)
 
 
 def connect(url: SplitResult, seconds: float, within: Networks) -> socket.socket:
     """A connection to the receiver, to an address that was looked at; raises OSError."""
+    until = monotonic() + seconds
     error: OSError = Forbidden("Its address is not one of the public internet.")
-    for host, port in _addresses(url, within):
+    hosts = list(_addresses(url, within))
+    while hosts:
+        share = (until - monotonic()) / len(hosts)  # a silent one leaves time for the others
+        if share <= 0:
+            raise TimeoutError("timed out")
         try:
-            return socket.create_connection((host, port), seconds)
+            return socket.create_connection((hosts.pop(0), port(url)), share)
         except OSError as failed:
             error = failed
     raise error
 
 
-def _addresses(url: SplitResult, within: Networks) -> Iterator[tuple[str, int]]:
-    port = url.port or (443 if url.scheme == "https" else 80)
-    for *_, found in socket.getaddrinfo(url.hostname, port, type=socket.SOCK_STREAM):
+def _addresses(url: SplitResult, within: Networks) -> Iterator[str]:
+    for *_, found in socket.getaddrinfo(url.hostname, port(url), type=socket.SOCK_STREAM):
         address = _meant(ipaddress.ip_address(str(found[0]).partition("%")[0]))
         inside = any(address in network for network in within)
-        if inside or (url.scheme == "https" and address.is_global and not address.is_multicast):
-            yield str(found[0]), port
+        if inside or (url.scheme == "https" and _is_public(address)):
+            yield str(found[0])
+
+
+def _is_public(address: Address) -> bool:
+    given_out = isinstance(address, IPv4Address) or address in PUBLIC
+    return given_out and address.is_global and not address.is_multicast
 
 
 def _meant(address: Address) -> Address:
@@ -57,5 +74,5 @@ def _meant(address: Address) -> Address:
     if isinstance(address, IPv6Address):
         if address in TRANSLATED:
             return IPv4Address(int(address) & 0xFFFFFFFF)
-        return address.ipv4_mapped or address
+        return address.ipv4_mapped or address.sixtofour or address
     return address

@@ -21,6 +21,7 @@ from portal.webhooks.models import Delivery, Webhook
 
 PAUSES = (5.0, 60.0, 5 * 60.0, 30 * 60.0, 2 * 60 * 60.0)  # seconds before each further try
 LONGEST = 8.0  # seconds; the clock calls again where more is left
+LOST = "Its event is not in the log."
 PART = "webhook-"  # with the number of the receiver, the name of its breaker
 
 log = logging.getLogger(__name__)
@@ -75,7 +76,12 @@ class Relay:
                         break
         return dealt
 
-    def _send(self, delivery: Delivery, message: Message, line: Line) -> bool:
+    def _send(self, delivery: Delivery, message: Message | None, line: Line) -> bool:
+        """Whether the receiver may be told the next."""
+        if message is None:
+            delivery.error = LOST
+            _give_up(delivery, f"{delivery.term_id}-{delivery.seq}")
+            return True
         with following(message.correlation):
             try:
                 self._breaker(line.webhook).call(line.tell, message)
@@ -90,23 +96,26 @@ class Relay:
 
     def _later(self, delivery: Delivery, message: Message, error: str) -> None:
         """Have it tried again after a pause, longer each time; given up after the last."""
-        now = datetime.now(UTC)
         delivery.error, pauses = error, self.pauses[delivery.tries :]
         delivery.tries += 1
         if pauses:
-            delivery.due_at = now + timedelta(seconds=pauses[0])
+            delivery.due_at = datetime.now(UTC) + timedelta(seconds=pauses[0])
             WEBHOOKS.labels("put off").inc()
             log.warning("Webhook %s did not take %s", delivery.webhook_id, message.id)
         else:
-            delivery.dead_at = now
-            WEBHOOKS.labels("given up").inc()
-            log.error("Webhook %s: %s is given up", delivery.webhook_id, message.id)
+            _give_up(delivery, message.id)
 
     def _breaker(self, webhook: Webhook) -> Breaker:
         name, part = f"Webhook {webhook.id}", f"{PART}{webhook.id}"
         return self.breakers.setdefault(
             webhook.id, Breaker(name, (Undelivered,), part, rest=self.rest, in_a_row=True)
         )
+
+
+def _give_up(delivery: Delivery, what: str) -> None:
+    delivery.dead_at = datetime.now(UTC)
+    WEBHOOKS.labels("given up").inc()
+    log.error("Webhook %s: %s is given up", delivery.webhook_id, what)
 
 
 @cache

@@ -108,6 +108,15 @@ def test_a_reason_is_needed(admin: FlaskClient, webhook: Webhook, dead: list[int
     assert len(deliveries()) == len(dead)
 
 
+@pytest.mark.parametrize("through", ["2031-01-01T00:00:00", "yesterday"])
+def test_what_is_no_time_with_a_zone_is_refused(
+    admin: FlaskClient, webhook: Webhook, dead: list[int], through: str
+) -> None:
+    page = address(webhook, "all", "discard")
+    assert admin.post(page, data={"through": through, "reason": WHY}).status_code == 400
+    assert len(deliveries()) == len(dead)
+
+
 def test_those_of_another_webhook_are_out_of_reach(
     admin: FlaskClient, webhook: Webhook, dead: list[int], cast: Cast
 ) -> None:

@@ -148,6 +148,23 @@ def test_a_test_is_sent_and_seen(
     assert "Delivered" in admin.get(f"{PAGE}/{webhook.id}").text
 
 
+def test_one_that_was_switched_off_meanwhile_is_sent_no_test(
+    admin: FlaskClient, known: Webhook
+) -> None:
+    admin.post(f"{PAGE}/{known.id}/off", data={"version": known.version, "reason": WHY})
+    answer = admin.post(f"{PAGE}/{known.id}/test")
+    assert answer.status_code == 409
+    assert "Somebody else has changed this meanwhile" in answer.text
+    assert not deliveries()
+    assert entries()[-1].action == "webhook.switch"
+
+
+def test_the_trail_tells_how_it_was_before_a_switch(admin: FlaskClient, known: Webhook) -> None:
+    for version in (known.version, known.version + 1):
+        admin.post(f"{PAGE}/{known.id}/off", data={"version": version, "reason": WHY})
+    assert [each.before for each in entries()[-2:]] == [{"on": True}, {"on": False}]
+
+
 def test_the_page_says_that_one_is_left_alone(
     admin: FlaskClient, cast: Cast, receiver: Receiver, relay: Relay
 ) -> None:

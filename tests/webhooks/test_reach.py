@@ -41,6 +41,8 @@ def tell(webhook: Webhook, relay: Relay) -> None:
         "https://example.edu:0/",
         "https://example.edu:99999/",
         f"https://example.edu/{'a' * 2000}",
+        "https://hooks..example.edu/x",
+        f"https://{'a' * 64}.example.edu/",
         "nonsense",
     ],
 )
@@ -61,6 +63,7 @@ def test_what_is_one(url: str) -> None:
         *("0.0.0.0", "240.0.0.1"),  # noqa: S104  it is asked, not listened at
         *("100.64.0.1", "224.0.0.1", "localhost", "2130706433", "0x7f000001"),
         *("[::1]", "[fe80::1]", "[fd00::1]", "[::ffff:127.0.0.1]", "[64:ff9b::7f00:1]"),
+        *("[fec0::1]", "[2002:7f00:1::]", "[64:ff9b:1::1]", "[::7f00:1]"),
     ],
 )
 def test_no_private_address_is_asked(host: str) -> None:

@@ -6,7 +6,7 @@ from portal.ops import flags
 from portal.ops.models import Flag
 from portal.webhooks import book, outbox
 from portal.webhooks.book import Who
-from portal.webhooks.models import Webhook
+from portal.webhooks.models import Delivery, Webhook
 from portal.webhooks.relay import Relay
 from tests.cast import Cast
 from tests.notices.stories import Story
@@ -63,6 +63,20 @@ def test_what_always_fails_is_given_up_and_says_why(
         assert outbox.number_dead(session) == 1
         assert outbox.revive(session, [only.id]) == [only.id]
     until(relay, all_sent)
+
+
+def test_what_tells_of_no_event_in_the_log_is_given_up_at_once(
+    story: Story, webhook: Webhook, receiver: Receiver, relay: Relay
+) -> None:
+    with transaction() as session:
+        lost = {"term_id": story.term.id, "seq": 10**9, "tries": 0, "error": ""}
+        session.add(Delivery(webhook_id=webhook.id, **lost))
+    due_to(webhook, 1)
+    assert relay.send_due() == 2
+    given_up, sent = deliveries()
+    assert given_up.dead_at
+    assert given_up.error == "Its event is not in the log."
+    assert receiver.ids == [f"test-{sent.id}"]
 
 
 def test_a_redirection_is_not_followed(webhook: Webhook, receiver: Receiver, relay: Relay) -> None:

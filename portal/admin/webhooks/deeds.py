@@ -70,10 +70,14 @@ bp = Blueprint("deeds", __name__, url_prefix="/<int:webhook_id>")
 @bp.post("/test")
 @requires("admin")
 def test(webhook_id: int) -> ResponseReturnValue:
-    """Have it sent a message that tells of no event."""
+    """Have it sent a message that tells of no event, unless it is off meanwhile."""
     webhook = shown.one(webhook_id)
-    with transaction() as session:
-        book.test(session, webhook, Who(visitor().id, ""))
+    try:
+        with transaction() as session:
+            book.test(session, webhook, Who(visitor().id, ""))
+    except Meanwhile:
+        title, facts = _("Send a test"), [(_("Address"), webhook.url)]
+        return _too_late(Question(title, facts, "", title, back=shown.back(webhook)))
     wake(NO_TERM, ["deliver"])
     return asking.done(_("A test is on its way: see below how it goes."), shown.back(webhook))
 
@@ -98,9 +102,14 @@ def act(webhook_id: int, what: str) -> ResponseReturnValue:
             known = Webhook(id=webhook_id, version=_version())
             DEEDS[what].act(session, known, Who(visitor().id, reason))
     except Meanwhile:
-        reading.wrong("", _("Somebody else has changed this meanwhile. Look again."))
-        return asking.ask(_question(webhook, what), reading, 409)
+        return _too_late(_question(webhook, what))
     return _after(webhook, what)
+
+
+def _too_late(question: Question) -> ResponseReturnValue:
+    reading = Reading()
+    reading.wrong("", _("Somebody else has changed this meanwhile. Look again."))
+    return asking.ask(question, reading, 409)
 
 
 def _after(webhook: Webhook, what: str) -> ResponseReturnValue:

@@ -116,6 +116,7 @@ def _question(webhook: Webhook, found: Sequence[Delivery], fate: str) -> Questio
 
 def _through() -> datetime:
     try:
-        return datetime.fromisoformat(request.form["through"])
+        through = datetime.fromisoformat(request.form["through"])
     except ValueError:
         abort(400)
+    return through if through.tzinfo else abort(400)

@@ -4,8 +4,11 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
+from sqlalchemy import delete
 
+from portal.db import transaction
 from portal.imports import run
+from portal.imports.models import ImportRow
 from tests.imports.makers import latest, page, press
 from tests.imports.places import adjust, begin, read, stored, who
 
@@ -93,3 +96,13 @@ def test_whom_the_other_change_fails_late_is_refused_for_its_own_reason(boss: Fl
     assert "Time conflict" in shown
     assert "The student stays in this section" in shown
     assert who() == "1A 1X 2Y"
+
+
+def test_what_is_left_of_a_change_without_its_addition_is_done_by_itself(boss: FlaskClient) -> None:
+    begin(boss, "1A", **OPEN)
+    import_id = stored(boss, "1B", **OPEN)
+    with transaction() as session:
+        session.execute(delete(ImportRow).where(~ImportRow.removes))
+    run.go_on(import_id)
+    assert latest().state == "done"
+    assert who() == ""

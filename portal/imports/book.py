@@ -143,7 +143,7 @@ def try_it(session: Session, import_id: int) -> bool:
     session.execute(
         update(Import)
         .where(Import.id == import_id, Import.busy.is_(True))
-        .values(tries=Import.tries + 1)
+        .values(tries=Import.tries + 1, moved_at=func.now())  # the clock leaves it time to begin
     )
     return True
 

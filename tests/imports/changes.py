@@ -13,19 +13,21 @@ def having(
     places: str,
     *,
     meetings: Mapping[str, str] | None = None,
+    credits: Mapping[str, int] | None = None,  # noqa: A002  the field's word
     pool: Any = None,
     **seats: int,
 ) -> School:
-    """Files by which students are in those sections, of so many seats; X is of another course.
+    """Files by which students are in those sections, of so many seats; X and Y of another course.
 
-    `meetings` are hours on Mondays; `pool` is a name, how many seats, and whose.
+    `meetings` are hours on Mondays, `credits` are 4 unless given; `pool` is a name, how many seats,
+    and whose.
     """
     school = School()
     school.rows["classes"] = []
     school.add("courses", sourcedId="other", title="Art", courseCode="ART-1", orgSourcedId="org-cs")
     for section, capacity in seats.items():
         facts: dict[str, Any] = {"capacity": capacity, "status": "OPEN", "waitlist": 5}
-        facts["credits"] = [400, 400]
+        facts["credits"] = [(credits or {}).get(section, 4) * 100] * 2
         if hour := (meetings or {}).get(section):
             facts["meetings"] = [["LEC", 1, f"{hour}:00", f"{hour[:2]}:50:00", *LECTURE]]
         if pool and section in pool[2]:
@@ -34,7 +36,7 @@ def having(
             "classes",
             sourcedId=section,
             title=f"Section {section}",
-            courseSourcedId="other" if section == "X" else "crs",
+            courseSourcedId="other" if section in "XY" else "crs",
             termSourcedIds="fall",
             **{"metadata.fairseat": json.dumps(facts)},
         )

@@ -124,6 +124,16 @@ def test_a_worker_who_is_not_let_in_counts_for_nothing(boss: FlaskClient) -> Non
     assert (latest().state, latest().tries) == ("waiting", 0)
 
 
+def test_the_clock_leaves_a_worker_time_to_begin(boss: FlaskClient) -> None:
+    import_id = reading(boss)
+    tick()
+    with transaction() as session:
+        assert book.left(session) is not None
+        assert book.try_it(session, import_id)
+    with transaction() as session:
+        assert book.left(session) is None
+
+
 def test_each_call_is_later_than_the_one_before(boss: FlaskClient) -> None:
     import_id, settled = seating(boss), book.SETTLED.seconds
     queue = Queue(run.QUEUE, connection=backend().redis)

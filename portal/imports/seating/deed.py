@@ -2,6 +2,7 @@
 
 Removals come first. A change of section is one step, which takes nothing away where it is refused;
 whoever finds no seat waits until others have left theirs, or goes round in a ring with them.
+Whom a rule stops waits too: the student's next change may leave what it clashes with.
 """
 
 from collections.abc import Iterable
@@ -20,6 +21,7 @@ from portal.imports.seating.rings import Shut
 from portal.imports.seating.settling import LATE, Settled, settle
 from portal.imports.tables import Progress
 from portal.people.models import AuditEntry
+from portal.seats.by_hand import FIRM
 from portal.seats.errors import KeyReused, NoRing
 
 BATCH = 100  # a round trip: so long do the claims of others wait, about 10 ms
@@ -53,6 +55,7 @@ class _Deed:
     total: int
     done: int = 0
     shut: Shut = field(default_factory=set)  # since anything was done
+    why: dict[int, list[str]] = field(default_factory=dict)  # by rows that a rule stops so far
 
     def go_round(self) -> None:
         """Do what can be done now. Each time something is: then others may find a seat."""
@@ -61,14 +64,15 @@ class _Deed:
             self._ask_all(removes=removes)
         with transaction() as session:
             waiting = moves.waiting(session, self.found.id)
-        found = rings.find(waiting, self.shut)
+        stopped = [move for move in waiting if move.id in self.why]
+        found = rings.find([move for move in waiting if move.id not in self.why], self.shut)
         for ring in found.rings:
             self._ask_ring(ring)
         if self.done > before[0]:
             self.shut.clear()  # what was refused may be had now
         elif len(self.shut) == before[1]:
-            in_vain = found.vain or waiting[:1]
-            self._settle(Settled.refused(move, FULL) for move in in_vain)
+            in_vain = [*found.vain, *stopped] or waiting[:1]
+            self._settle(Settled.refused(each, self.why.get(each.id, FULL)) for each in in_vain)
 
     def _ask_all(self, *, removes: bool) -> None:
         after = 0
@@ -94,7 +98,16 @@ class _Deed:
         self._note((move, codes) for move, codes in decided if codes)
 
     def _note(self, decided: Iterable[Decided]) -> None:
-        self._settle(Settled.of(move, codes) for move, codes in decided if codes != FULL)
+        self._settle([Settled.of(*each) for each in decided if not self._waits(*each)])
+
+    def _waits(self, move: Move, codes: list[str]) -> bool:
+        """Whether it is to be asked for again, as what refuses it may pass."""
+        self.why.pop(move.id, None)
+        if move.removes or not codes or not FIRM.isdisjoint(codes):
+            return False
+        if codes != FULL:
+            self.why[move.id] = codes
+        return True
 
     def _settle(self, settled: Iterable[Settled]) -> None:
         self.done += settle(self.found.id, list(settled))

@@ -21,8 +21,9 @@ CHANGED = f"""
     )
 """
 # So few that what they name is looked up one by one. A removal that is half of a change is done
-# with the addition.
-FEW = f"""{ROWS} AND id > :after AND CASE WHEN :removes THEN removes AND pair IS NULL
+# with the addition, while that is there.
+FEW = f"""{ROWS} AND id > :after AND CASE WHEN :removes
+    THEN removes AND NOT EXISTS (SELECT FROM import_rows AS come WHERE come.id = rows.pair)
     ELSE NOT removes END ORDER BY id LIMIT :most"""
 NAMED = """
     SELECT rows.id, rows.removes, rows.file, rows.line, rows.key, terms.id AS term,

@@ -49,6 +49,8 @@ def _judge(session: Session, offered: Board | None, batch: Batch, *, past: bool)
             gone = {move.section for move in moves if move.removes}
             kept = [each for each in held[who.student] if each.section not in gone]
             against = _against(who, offered, kept, [move for move in firm if not firm[move]])
+            if not any([*firm.values(), *against.values()]):
+                against = _in_turn(who, offered, held[who.student], moves)
         for move, codes in firm.items():
             card = offered.card(move.section) if offered and move.section else None
             reserves = rules.reserves(who, card) if who and card else ()
@@ -80,6 +82,44 @@ def _against(
         card.id: _codes([each.code for each in found[card.id]], card, credits_)
         for card, credits_ in wished
     }
+
+
+def _in_turn(
+    who: Profile, offered: Board, held: list[Held], moves: list[Move]
+) -> dict[int, list[str]]:
+    """By section, what stands against changes that can't be done one by one in any order.
+
+    All of it together may be had. So it matters only where seats are kept until their turn: two
+    changes by which a student's courses swap hours would wait for each other.
+    """
+    left, later = [each for each in moves if not each.removes], _later(moves)
+    gone = {each.section for each in moves if each.removes} - later
+    held = [each for each in held if each.section not in gone]
+    while later and len(left) > 1:
+        against = {move: _now(who, offered, held, move) for move in left}
+        done = next((move for move in left if not against[move]), None)
+        if done is None:
+            return {move.section or 0: codes for move, codes in against.items()}
+        held = _after(held, done, offered)
+        left.remove(done)
+    return {}
+
+
+def _later(moves: list[Move]) -> set[int | None]:
+    """The sections that are left in the step that gives another."""
+    return {move.old.section for move in moves if move.old}
+
+
+def _now(who: Profile, offered: Board, held: list[Held], move: Move) -> list[str]:
+    kept = [each for each in held if each.section not in _later([move])]
+    codes = _against(who, offered, kept, [move])[move.section or 0]
+    return [code for code in codes if code not in NO_MATTER]
+
+
+def _after(held: list[Held], move: Move, offered: Board) -> list[Held]:
+    kept = [each for each in held if each.section not in _later([move])]
+    card = offered.card(move.section or 0)
+    return [*kept, Held(card.id, _credits(move, card), registration=0, at=0)] if card else kept
 
 
 def _codes(found: list[str], card: Card, credits_: int) -> list[str]:

@@ -80,7 +80,9 @@ def test_seats_that_are_asked_for_reach_who_waits(
     expect(admin.page.locator("#toasts")).to_contain_text("Iris asks for 2 seats")
     asked = admin.page.locator(".request-row", has_text="One of them has to graduate.")
     asked.get_by_role("link", name="Decide").click()
-    expect(admin.page.locator("main")).to_contain_text("The first student in line gets a seat at once")
+    expect(admin.page.locator("main")).to_contain_text(
+        "The first student in line gets a seat at once"
+    )
     admin.page.get_by_role("button", name="Approve").click()
     expect(admin.page.locator("#toasts")).to_contain_text("Approved")
 

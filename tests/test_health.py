@@ -45,7 +45,7 @@ def workers(client: FlaskClient, tmp_path: Path) -> Iterator[list[Child]]:  # no
 
 
 def until_ready(client: FlaskClient) -> None:
-    deadline = time.monotonic() + 15
+    deadline = time.monotonic() + 60
     while client.get("/ready").status_code != 200:
         assert time.monotonic() < deadline, client.get("/ready").json
         time.sleep(0.2)

@@ -6,10 +6,12 @@ from portal.commands.noting import note
 from portal.commands.progress import bars
 from portal.record import restore
 from portal.record.differences import Difference
+from portal.record.fence import Changed
 from portal.record.rebuild import LogDamaged, rebuild
 from portal.record.restore import Plan
 from portal.record.terms import named
 from portal.running.surroundings import connected
+from portal.seats.errors import LedgerUnavailable
 
 SIDES = "ledger", "read_model", "log"
 SHOWN = 20  # differences that are printed
@@ -26,6 +28,10 @@ FORGOTTEN = (
 UNRECORDED = (
     "The ledger of {} knows of decisions that could not be recorded, and must not lose them: {}."
     " Nothing was changed."
+)
+BROKEN_OFF = (
+    "{} was not restored to its end: {}. While its fence stands nothing can be claimed: call it"
+    " again."
 )
 STILL = (
     "{}: the ledger differs from the event log still, so nothing can be claimed yet. Call it again,"
@@ -88,6 +94,8 @@ def ledger_anew(number: int, term: str, *, yes: bool) -> None:
         raise click.ClickException(UNRECORDED.format(term, why)) from why
     except restore.Busy as busy:
         raise click.ClickException(f"{term} is being restored by somebody else.") from busy
+    except (Changed, LedgerUnavailable) as why:
+        raise click.ClickException(BROKEN_OFF.format(term, why)) from why
 
 
 def say_plan(term: str, planned: Plan) -> None:

@@ -14,7 +14,7 @@ from portal import stores
 from portal.embedded import sentinels
 from portal.embedded.postgres import DATABASE
 from portal.sentinel import parsed, pool
-from tests.faults import looks
+from tests.faults import halves, looks
 from tests.faults.client import Rush
 from tests.faults.trial import Trial
 
@@ -63,6 +63,11 @@ def freeze(name: str) -> Callable[[Trial], Undo]:
 def cut_off(trial: Trial) -> Undo:
     """The primary runs, but nobody can reach it and it can reach nobody."""
     return _cut_off(_topology(trial), _primary(trial))
+
+
+def cut_in_halves(trial: Trial) -> Undo:
+    """The primary, a replica and their sentinels reach each other, but few others."""
+    return halves.cut(trial, _topology(trial), _primary(trial))
 
 
 def no_ledger(trial: Trial) -> Undo:
@@ -190,6 +195,7 @@ FAULTS = (
     Fault("ledger’s primary: kill -9", kill("primary"), on=BOTH),
     Fault("ledger’s primary: frozen", freeze("primary"), 12),
     Fault("ledger’s primary: cut off", cut_off, 12),
+    Fault("ledger’s primary and one replica: cut off", cut_in_halves, 15, look=halves.goes_on),
     Fault("ledger’s primary: restarted", restart("primary")),
     Fault("ledger’s disk: full", full_disk, 12, disks=True),
     Fault("a sentinel: kill -9", kill("sentinel-1")),

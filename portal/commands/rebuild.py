@@ -4,7 +4,8 @@ import click
 
 from portal.commands.noting import note
 from portal.commands.progress import bars
-from portal.record import restore
+from portal.record import restore, runs
+from portal.record.audit import audit_term
 from portal.record.differences import Difference
 from portal.record.rebuild import LogDamaged, rebuild
 from portal.record.restore import Plan
@@ -27,6 +28,7 @@ UNRECORDED = (
     "The ledger of {} knows of decisions that could not be recorded, and must not lose them: {}."
     " Nothing was changed."
 )
+UNLIKE = "{}: ledger, event log and read models don't all agree yet. Look with `fairseat repair`."
 STILL = (
     "{}: the ledger differs from the event log still, so nothing can be claimed yet. Call it again,"
     " or look with `fairseat audit`."
@@ -56,6 +58,16 @@ def record(name: str) -> None:
             found = len(rebuilt.differences)
             note("record.rebuilt", f"term:{number}", {"events": rebuilt.events, "changed": found})
             click.echo(f"{term}: {rebuilt.events} events replayed, {found} rows were different.")
+            _compare(number, term)
+
+
+def _compare(number: int, term: str) -> None:
+    """Say whether all agrees now; kept among the audits, which the alarm follows."""
+    with bars() as tell:
+        report = audit_term(number, tell)
+    runs.keep(number, report)
+    if not report["clean"]:
+        click.echo(UNLIKE.format(term))
 
 
 @command.command("ledger")
@@ -109,6 +121,7 @@ def restore_term(number: int, term: str, planned: Plan) -> None:
     lost = [[fact.seq, fact.name, fact.payload] for fact in restored.lost[:KEPT]]
     told = {"event": planned.seq, "holds": planned.holds, "forgotten": lost}
     note("ledger.rebuilt", f"term:{number}", told)
+    runs.keep(number, restored.report)
     say(restored.report["differences"])
     if not restored.report["clean"]:
         raise click.ClickException(STILL.format(term))

@@ -32,6 +32,7 @@ from portal.webhooks import outbox
 BATCH = 2000
 LONGEST = 10.0  # seconds
 NAMED = 100  # codes in a line of the log
+GIVE_WAY = "5s"  # until another drainer is left alone
 BREATH = 0.02  # seconds until the next batch in a rush: a fuller one costs hardly more
 
 log = logging.getLogger(__name__)
@@ -97,7 +98,7 @@ def _record_batch(term: int) -> Sequence[Fact]:
 
 def _lock(session: Session, term: int) -> int:
     """The checkpoint of the term, which is ours until the transaction ends."""
-    session.execute(text("SET LOCAL lock_timeout = '5s'"))
+    session.execute(text(f"SET LOCAL lock_timeout = '{GIVE_WAY}'"))
     return session.scalars(
         select(Checkpoint.seq).where(Checkpoint.term_id == term).with_for_update()
     ).one()

@@ -20,7 +20,7 @@ from portal.db import transaction
 from portal.notices.codes import NO_TERM
 from portal.notices.follow import follow
 from portal.ops import metrics
-from portal.record import answered, fold, journal, lags, strangers, tables, trail
+from portal.record import answered, fold, journal, lags, margin, strangers, tables, trail
 from portal.record.fact import Fact
 from portal.record.journal import JournalGap
 from portal.record.models import Checkpoint
@@ -50,7 +50,7 @@ def drain(term: int, seconds: float = LONGEST) -> int:
     recorded, until = 0, time.monotonic() + seconds
     while facts := _record_batch(term):
         recorded += len(facts)
-        journal.trim(backend().redis, term, facts[-1].seq)
+        margin.keep(term, facts[-1].seq)
         _tell(term, facts)
         _log(term, facts)
         now = datetime.now(UTC)

@@ -81,15 +81,15 @@ def go_on_from(redis: Redis, term: int, anchor: Fact | None) -> None:
         pipe.execute()
 
 
-def latest(redis: Redis, term: int, count: int) -> list[Fact]:
-    """The last facts that the journal holds, newest first, at most `count`."""
+def latest(redis: Redis, term: int, count: int, after: int = 0) -> list[Fact]:
+    """The last facts that the journal holds behind event `after`, newest first, so many at most."""
     with reached():
-        found: Any = redis.xrevrange(f"{prefix(term)}:journal", count=count)
+        found: Any = redis.xrevrange(f"{prefix(term)}:journal", min=f"({after}-0", count=count)
     return [parsed(fields[b"event"]) for _, fields in found]
 
 
 def trim(redis: Redis, term: int, through: int) -> None:
-    """Forget what has been recorded before event `through`, the anchor of the next read."""
+    """Forget what lies before event `through`, be that the anchor of the next read or earlier."""
     with reached():
         redis.xtrim(f"{prefix(term)}:journal", minid=f"{through}-0", approximate=False)
 

@@ -20,9 +20,8 @@ def audit(run: int) -> None:
 
 
 def reconcile(term: int) -> None:
-    """Compare the next part of a term and let go of what is old, as is done every few minutes."""
+    """Compare the next part of a term, as is done every few minutes."""
     reconciling.go_on(term)
-    forget()
 
 
 def deliver(_term: int) -> None:
@@ -42,7 +41,7 @@ def make_export(export_id: int) -> None:
 
 
 def forget() -> None:
-    """Let go of what was sent, asked for or told long ago."""
+    """Let go of what was sent, asked for or told long ago, as is done every hour."""
     with transaction() as session:
         book.expire(session)
         making.forget(session)

@@ -7,10 +7,12 @@ from portal.commands.progress import bars
 from portal.record import restore, runs
 from portal.record.audit import audit_term
 from portal.record.differences import Difference
+from portal.record.fence import Changed
 from portal.record.rebuild import LogDamaged, rebuild
 from portal.record.restore import Plan
 from portal.record.terms import named
 from portal.running.surroundings import connected
+from portal.seats.errors import LedgerUnavailable
 
 SIDES = "ledger", "read_model", "log"
 SHOWN = 20  # differences that are printed
@@ -29,6 +31,10 @@ UNRECORDED = (
     " Nothing was changed."
 )
 UNLIKE = "{}: ledger, event log and read models don't all agree yet. Look with `fairseat repair`."
+BROKEN_OFF = (
+    "{} was not restored to its end: {}. While its fence stands nothing can be claimed: call it"
+    " again."
+)
 STILL = (
     "{}: the ledger differs from the event log still, so nothing can be claimed yet. Call it again,"
     " or look with `fairseat audit`."
@@ -100,6 +106,8 @@ def ledger_anew(number: int, term: str, *, yes: bool) -> None:
         raise click.ClickException(UNRECORDED.format(term, why)) from why
     except restore.Busy as busy:
         raise click.ClickException(f"{term} is being restored by somebody else.") from busy
+    except (Changed, LedgerUnavailable) as why:
+        raise click.ClickException(BROKEN_OFF.format(term, why)) from why
 
 
 def say_plan(term: str, planned: Plan) -> None:

@@ -71,14 +71,14 @@ def whole(redis: Redis, term: int) -> list[Fact]:
         facts += [parsed(fields[b"event"]) for _, fields in found]
 
 
-def go_on_from(redis: Redis, term: int, anchor: Fact | None) -> None:
-    """Let the term go on behind that event, in one step; from its beginning where there is none."""
-    with reached(), redis.pipeline(transaction=True) as pipe:
-        pipe.delete(f"{prefix(term)}:journal", f"{prefix(term)}:seq")
-        if anchor:
-            pipe.xadd(f"{prefix(term)}:journal", {"event": entry_of(anchor)}, id=f"{anchor.seq}-0")
-            pipe.set(f"{prefix(term)}:seq", anchor.seq)
-        pipe.execute()
+def anew(term: int, anchor: Fact | None) -> list[list[str]]:
+    """The commands by which a term goes on behind that event; where there is none, begins."""
+    journal, seq = f"{prefix(term)}:journal", f"{prefix(term)}:seq"
+    gone = ["DEL", journal, seq]
+    if anchor is None:
+        return [gone]
+    entry = ["XADD", journal, f"{anchor.seq}-0", "event", entry_of(anchor)]
+    return [gone, entry, ["SET", seq, str(anchor.seq)]]
 
 
 def latest(redis: Redis, term: int, count: int, after: int = 0) -> list[Fact]:

@@ -91,10 +91,10 @@ def test_pages_are_told_of_what_was_recorded(backend: Backend) -> None:
     rush = a_rush(sections=1, students=2)
     with backend.redis.pubsub(ignore_subscribe_messages=True) as listener:
         listener.subscribe(f"{{t:{rush.term}}}:recorded")
-        listener.get_message(timeout=1)
+        listener.get_message(timeout=30)
         answer = claim(rush, rush.students[0], rush.sections[0])
         drain(rush.term)
-        message = json.loads(listener.get_message(timeout=1)["data"])
+        message = json.loads(listener.get_message(timeout=30)["data"])
     told = {"sections": rush.sections, "students": [rush.students[0]], "seq": answer.seq}
     assert message == told
 

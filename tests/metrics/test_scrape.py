@@ -46,8 +46,9 @@ Shown = tuple[int, str]  # the status and the text of an answer
 
 @pytest.fixture(autouse=True)
 def _anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No figures of an earlier test."""
+    """No figures of an earlier test, or of an earlier moment."""
     monkeypatch.setattr(gathered, "FRESH", -1.0)
+    monkeypatch.setattr(gathered, "PATIENCE", 60.0)
 
 
 def scraped(client: FlaskClient, **headers: str) -> dict[tuple[str, tuple[str, ...]], float]:

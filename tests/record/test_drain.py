@@ -115,7 +115,7 @@ def test_drainers_of_one_term_take_turns(backend: Backend) -> None:
     for drainer in drainers:
         drainer.start()
     for drainer in drainers:
-        drainer.join(60)
+        drainer.join(600)
     assert [drainer.exitcode for drainer in drainers] == [0, 0, 0]
     assert events(rush.term) == 6006
     assert audit()["clean"]

@@ -24,6 +24,7 @@ JOBS = {
 }
 QUEUES = {"reconcile": "errands", "deliver": "errands"}  # where it is not named as the worker
 LONGEST = 60  # seconds that a job may take; the clock calls again where more is left
+LONG = {"reconcile": 10 * 60}  # what differs is looked at in one go, however much that is
 REST = 60  # seconds for which a term is left alone once a job about it has been given up
 
 log = logging.getLogger(__name__)
@@ -47,7 +48,7 @@ def _call(queue: Queue, term: int, worker: str) -> None:
         JOBS[worker],
         term,
         job_id=named(str(term)),
-        job_timeout=LONGEST,
+        job_timeout=LONG.get(worker, LONGEST),
         result_ttl=0,
         failure_ttl=KEPT,
         meta=cause(),

@@ -21,7 +21,7 @@ RUNS = 3
 LONGEST = 900  # seconds of a row
 # Each row is a process of its own; those in one row share its servers and run by turns.
 SUBJECTS = (
-    ("claims",),
+    ("claims", "hot", "pages", "logins", "rush"),
     ("claim_cost",),
     ("waits",),
     ("waiters",),

@@ -7,7 +7,7 @@ from portal.imports import book
 from portal.imports import run as imports
 from portal.notices import pruning
 from portal.notices.codes import NO_TERM
-from portal.record import answered, lags, runs
+from portal.record import answered, lags, margin, runs
 from portal.record import reconcile as reconciling
 from portal.record.wake import wake
 from portal.webhooks import outbox as deliveries
@@ -47,5 +47,6 @@ def forget() -> None:
         making.forget(session)
         answered.forget(session)
         lags.forget(session)
+        margin.forget(session)
         pruning.forget(session, backend().settings.notice_days)
         deliveries.forget(session, backend().settings.notice_days)

@@ -13,13 +13,15 @@ from portal import stores
 from portal.embedded.sentinels import Topology
 from tests.faults.client import Rush
 from tests.faults.trial import Trial, until
+from tests.faults.whom import primary, topology
 
 SETTLED = 8.0  # seconds after which the sentinels would have promoted another
 
 
-def cut(trial: Trial, at: Topology, primary: int) -> Callable[[], None]:
+def cut(trial: Trial) -> Callable[[], None]:
     """Cut the primary's host, a replica's and web-1 off from all others; gives how it is undone."""
-    hosts = (primary, primary % len(at.servers) + 1)
+    at, first = topology(trial), primary(trial)
+    hosts = (first, first % len(at.servers) + 1)
     names = ["web-1", *(f"{kind}-{host}" for kind in ("valkey", "sentinel") for host in hosts)]
     held = ExitStack()
     for host in hosts:

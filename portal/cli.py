@@ -17,6 +17,7 @@ class Commands(AppGroup):
         "cluster": "cluster",
         "restart": "restart",
         "prepare": "prepare",
+        "workers": "workers",
         "worker": "worker",
         "clock": "clock",
         "import": "import_",

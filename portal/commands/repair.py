@@ -23,8 +23,8 @@ ALTERED = (
 
 
 UNRECORDED = (
-    "{} decisions of {} are in the journal of its ledger alone, so what differs can't be told yet."
-    " Nothing was changed. See that a recorder runs (`fairseat worker record`) and gets on"
+    "{} decisions of {} are in the journal of its ledger alone, so what differs can't be told yet,"
+    " and nothing of it is mended. See that a recorder runs (`fairseat worker record`) and gets on"
     " (`fairseat jobs` says what stops it), then call it again.{}"
 )
 

@@ -100,7 +100,7 @@ def test_nothing_is_mended_while_decisions_wait_to_be_recorded(
     said = " ".join(refused.output.split())
     assert refused.exit_code == 1
     assert "1 decisions of Fall 2030 are in the journal" in said
-    assert "Nothing was changed. See that a recorder runs" in said
+    assert "nothing of it is mended. See that a recorder runs" in said
     assert dump(rush.term) == before
     assert repair("--yes").exit_code == 0
     assert audit_term(rush.term)["clean"]

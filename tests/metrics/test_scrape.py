@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import timedelta
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,14 @@ from flask import Flask
 from flask.testing import FlaskClient
 from prometheus_client import REGISTRY
 from prometheus_client.parser import text_string_to_metric_families as families
+from sqlalchemy import func
 
 from portal import create_app
 from portal.backend import Backend
+from portal.db import transaction
 from portal.metrics import gathered
 from portal.ops import metrics
+from portal.people.models import AuditEntry
 from portal.record.wake import wake
 from portal.seats import counted
 from portal.seats.answers import Answer, LineAnswer, Outcome, Reason, Submission
@@ -116,6 +120,22 @@ def test_what_is_not_recorded_yet_shows(client: FlaskClient) -> None:
     assert found["fairseat_unrecorded_events", (str(rush.term),)] >= 3
     assert found["fairseat_queue_workers", ("record",)] == 0
     assert found["fairseat_clock_ticks", ()] == 0
+
+
+def test_it_tells_how_old_the_last_backup_is(client: FlaskClient) -> None:
+    age = "fairseat_backup_age_seconds", ()
+    assert scraped(client)[age] == 0
+    deed(hours=3, action="room.limits")
+    assert scraped(client)[age] >= 3 * 3600  # as nothing of it is in a backup
+    deed(hours=2, action="backup.made")
+    assert 2 * 3600 <= scraped(client)[age] < 3 * 3600
+
+
+def deed(hours: int, action: str) -> None:
+    """Something that was done so many hours ago."""
+    with transaction() as session:
+        at = func.now() - timedelta(hours=hours)
+        session.add(AuditEntry(action=action, subject="portal", at=at))
 
 
 def test_parts_that_are_away_leave_their_figures_out(client: FlaskClient, servers: Any) -> None:

@@ -5,7 +5,7 @@
 # make translations  gather the texts, and say which are not translated yet
 # make lock    renew the lock files (needs uv and npm)
 # make faults  kill, freeze and cut off everything during a rush: docs/reliability.md (an hour)
-# make bench   measure claims a second
+# make bench   measure everything, twenty minutes: docs/benchmarks.md; make bench-quick: a minute
 # make measure PART=caches   a part on against off: docs/workers.md
 # make clean   remove what set-up made; the data in var/ stays
 
@@ -20,7 +20,7 @@ PROGRAMS := .venv/programs
 PROMETHEUS := .venv/prometheus/.stamp
 
 .DELETE_ON_ERROR:
-.PHONY: run cluster test unit e2e lint translations lock faults bench measure clean
+.PHONY: run cluster test unit e2e lint translations lock faults bench bench-quick measure clean
 
 run: $(READY) $(WORDS) $(SCRIPTS)
 	@$(BIN)/fairseat up
@@ -54,7 +54,10 @@ faults: $(TESTABLE) $(WORDS) $(SCRIPTS)
 	$(BIN)/python -m tests.faults --anew
 
 bench: $(TESTABLE) $(WORDS) $(SCRIPTS)
-	$(BIN)/python bench/claims.py
+	$(BIN)/python -m bench
+
+bench-quick: $(TESTABLE) $(WORDS) $(SCRIPTS)
+	$(BIN)/python -m bench --quick
 
 measure: $(TESTABLE) $(WORDS) $(SCRIPTS)
 	$(BIN)/python bench/parts.py $(PART)

@@ -56,7 +56,7 @@ class Cost:
 Meter = Callable[[], AbstractContextManager[Cost]]
 
 
-def figures(_: int = 0) -> dict[str, float]:
+def figures(_: int = 0, **_how: bool) -> dict[str, float]:
     """The figures above."""
     with ExitStack() as stack:
         folder = stage.servers(stack)

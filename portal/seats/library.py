@@ -38,6 +38,7 @@ PARTS = (
     "exchange",
     "offer",
     "doors",
+    "fence",
 )
 LOST = (LostConnection, LateReply)  # no answer came
 AWAY = (*LOST, ReadOnlyError, OutOfMemoryError, ClusterError)

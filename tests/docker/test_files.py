@@ -161,6 +161,17 @@ def test_each_web_node_is_known_to_nginx(compose: dict[str, Any]) -> None:
             assert text.count(f"server {address}:8000") == 2
 
 
+def test_each_server_of_the_ledger_has_a_sentinel_and_there_is_no_other() -> None:
+    services = _read("compose.cluster.yml")["services"]
+    sentinels = {name for name in services if name.startswith("sentinel")}
+    servers = {name for name in services if name.startswith("ledger")}
+    assert sentinels == {name.replace("ledger", "sentinel") for name in servers}
+    asked = set(re.findall(r"([\d.]+):26379", services["web-1"]["environment"]["REDIS_URL"]))
+    assert asked == {services[name]["networks"]["default"]["ipv4_address"] for name in sentinels}
+    enough = {services[name]["environment"]["LEDGER_REPLICAS"] for name in servers}
+    assert enough == {str(len(servers) // 2)}
+
+
 def test_secrets_are_made_once_and_for_one_user_alone(tmp_path: Path) -> None:
     script = tmp_path / "secrets.sh"
     script.write_text((DOCKER / "secrets.sh").read_text())

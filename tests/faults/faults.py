@@ -2,21 +2,23 @@
 
 import signal
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import cycle
-from pathlib import Path
 from threading import Event, Thread
 
-import psutil
-
-from portal import stores
-from portal.embedded import sentinels
-from portal.embedded.postgres import DATABASE
-from portal.sentinel import parsed, pool
-from tests.faults import looks
+from tests.faults import halves, looks
 from tests.faults.client import Rush
-from tests.faults.trial import Trial
+from tests.faults.cuts import (
+    cut_from_ledger,
+    cut_from_postgresql,
+    cut_off,
+    no_ledger,
+    no_postgresql,
+)
+from tests.faults.mailserver import BEFORE, BEHIND
+from tests.faults.trial import MAIL, Trial, until
+from tests.faults.whom import named, primary, send
 
 Undo = Callable[[], None]
 Look = Callable[[Trial, Rush], Iterable[str]]  # what is wrong while it lasts
@@ -41,67 +43,33 @@ def nothing() -> None:
 
 def kill(name: str) -> Callable[[Trial], Undo]:
     """Kill -9 of all processes so named, and of those that they have started."""
-    return lambda trial: _send(trial, name, signal.SIGKILL)
+
+    def do(trial: Trial) -> Undo:
+        send(trial.family(named(trial, name)), signal.SIGKILL)
+        return nothing
+
+    return do
 
 
 def restart(name: str, how: signal.Signals = signal.SIGTERM) -> Callable[[Trial], Undo]:
-    """Ask one to end; it is started again."""
-    return lambda trial: _send(trial, name, how)
+    """Ask all processes so named to end; they are started again."""
+
+    def do(trial: Trial) -> Undo:
+        send(trial.heads(named(trial, name)), how)
+        return nothing
+
+    return do
 
 
 def freeze(name: str) -> Callable[[Trial], Undo]:
     """Stop them, as a machine that hangs: they answer nobody and close nothing."""
 
     def do(trial: Trial) -> Undo:
-        frozen = trial.family(_named(trial, name))
-        _signal(frozen, signal.SIGSTOP)
-        return lambda: _signal(frozen, signal.SIGCONT)
+        frozen = trial.family(named(trial, name))
+        send(frozen, signal.SIGSTOP)
+        return lambda: send(frozen, signal.SIGCONT)
 
     return do
-
-
-def cut_off(trial: Trial) -> Undo:
-    """The primary runs, but nobody can reach it and it can reach nobody."""
-    return _cut_off(_topology(trial), _primary(trial))
-
-
-def no_ledger(trial: Trial) -> Undo:
-    """Nobody can reach any server of the ledger."""
-    at, held = _topology(trial), ExitStack()
-    for number in range(1, len(at.servers) + 1):
-        held.callback(_cut_off(at, number))
-    return held.close
-
-
-def _cut_off(at: sentinels.Topology, number: int) -> Undo:
-    held = ExitStack()
-    redis = held.enter_context(stores.commands(at.server_url(number), size=1))
-    redis.ping()
-    redis.config_set("port", 0)
-    for kind in ("replica", "pubsub", "normal"):
-        with suppress(Exception):  # whom nobody is connected as
-            redis.client_kill_filter(_type=kind, skipme=True)
-
-    def undo() -> None:
-        redis.config_set("port", at.servers[number - 1])
-        held.close()
-
-    return undo
-
-
-def no_postgresql(trial: Trial) -> Undo:
-    """It runs, but nobody can reach it, and whoever was connected is no more."""
-    [door] = Path(trial.run.sockets).glob(".s.PGSQL.*[0-9]")
-    door.rename(door.with_name("away"))
-    clients = [each for each in trial.family("postgres") if f"{DATABASE} [local]" in _line(each)]
-    _signal(clients, signal.SIGTERM)
-    return lambda: door.with_name("away").rename(door) and None
-
-
-def _line(process: psutil.Process) -> str:
-    with suppress(psutil.NoSuchProcess):
-        return " ".join(process.cmdline())
-    return ""
 
 
 def slow(trial: Trial) -> Undo:
@@ -111,10 +79,10 @@ def slow(trial: Trial) -> Undo:
     def pulse() -> None:
         family = trial.family("")
         for how, seconds in cycle([(signal.SIGSTOP, 0.18), (signal.SIGCONT, 0.02)]):
-            _signal(family, how)
+            send(family, how)
             if ended.wait(seconds):
                 break
-        _signal(family, signal.SIGCONT)
+        send(family, signal.SIGCONT)
 
     thread = Thread(target=pulse)
     thread.start()
@@ -128,13 +96,23 @@ def slow(trial: Trial) -> Undo:
 
 def no_mail(trial: Trial) -> Undo:
     """The mail server goes away, whoever is talking to it."""
-    trial.postman.close()
-    return trial.postman.open
+    trial.mail.close()
+    return trial.mail.open
+
+
+def kill_mail(trial: Trial) -> Undo:
+    """Kill -9 of the mail server with a mail in hand: one not kept yet, then one that it has."""
+    for moment in (BEFORE, BEHIND):
+        trial.mail.halt(moment)
+        until(trial.mail.halted, "no mail comes")
+        trial.mail.close()
+        trial.mail.open()
+    return nothing
 
 
 def full_disk(trial: Trial) -> Undo:
     """The disk of the ledger's primary has no room left."""
-    folder = trial.folder / "ledger" / f"valkey-{_primary(trial)}"
+    folder = trial.folder / "ledger" / f"valkey-{primary(trial)}"
     filler = folder / "filler"
     with filler.open("wb", buffering=0) as file, suppress(OSError):
         while True:
@@ -142,58 +120,47 @@ def full_disk(trial: Trial) -> Undo:
     return lambda: filler.unlink(missing_ok=True)
 
 
-def _send(trial: Trial, name: str, how: signal.Signals) -> Undo:
-    whom = trial.family(_named(trial, name))
-    _signal(whom, how) if how == signal.SIGKILL else _signal(whom[:1], how)
-    return nothing
-
-
-def _named(trial: Trial, name: str) -> str:
-    if name != "primary":
-        return name
-    return f"valkey-{_primary(trial)}" if trial.clustered else "valkey"
-
-
-def _signal(whom: list[psutil.Process], how: signal.Signals) -> None:
-    for process in whom:
-        with suppress(psutil.NoSuchProcess):
-            process.send_signal(how)
-
-
-def _topology(trial: Trial) -> sentinels.Topology:
-    password = (trial.folder / "ledger-password").read_text()
-    return sentinels.topology(trial.folder / "ledger", password)
-
-
-def _primary(trial: Trial) -> int:
-    at = _topology(trial)
-    _, port = pool(parsed(at.url)).get_master_address()
-    return at.servers.index(port) + 1
-
-
 BOTH = (CLUSTER, UP)
 FAULTS = (
     Fault("web node: kill -9", kill("web-1")),
     Fault("web node: frozen", freeze("web-1"), 8),
     Fault("web node: restarted", restart("web-1")),
+    Fault("web node: cut off from the ledger", cut_from_ledger("web-1"), 12),
+    Fault("web node: cut off from PostgreSQL", cut_from_postgresql("web-1"), 12),
     Fault("both web nodes: kill -9", kill("web"), on=BOTH),
     Fault("balancer: kill -9", kill("haproxy")),
     Fault("recorders: kill -9", kill("record"), on=BOTH),
     Fault("recorders: frozen", freeze("record"), 8),
+    Fault("recorders: restarted", restart("record")),
+    Fault("recorders: cut off from the ledger", cut_from_ledger("record"), 12),
     Fault("promoters: kill -9", kill("promote")),
     Fault("promoters: frozen", freeze("promote"), 8),
+    Fault("promoters: restarted", restart("promote")),
     Fault("maintenance: kill -9", kill("maintain")),
+    Fault("maintenance: frozen", freeze("maintain"), 8),
+    Fault("maintenance: restarted", restart("maintain")),
     Fault("notifiers: kill -9", kill("notify")),
+    Fault("notifiers: frozen", freeze("notify"), 8),
+    Fault("notifiers: restarted", restart("notify")),
     Fault("errands: kill -9", kill("errands")),
+    Fault("errands: frozen", freeze("errands"), 8),
+    Fault("errands: restarted", restart("errands")),
     Fault("clocks: kill -9", kill("clock")),
     Fault("clocks: frozen", freeze("clock"), 8),
+    Fault("clocks: restarted", restart("clock")),
     Fault("ledger’s primary: kill -9", kill("primary"), on=BOTH),
     Fault("ledger’s primary: frozen", freeze("primary"), 12),
     Fault("ledger’s primary: cut off", cut_off, 12),
+    Fault("ledger’s primary and one replica: cut off", halves.cut, 15, look=halves.goes_on),
     Fault("ledger’s primary: restarted", restart("primary")),
     Fault("ledger’s disk: full", full_disk, 12, disks=True),
+    Fault("a ledger’s replica: kill -9", kill("replica")),
+    Fault("a ledger’s replica: frozen", freeze("replica"), 12),
+    Fault("a ledger’s replica: cut off", cut_from_ledger("replica"), 12),
     Fault("a sentinel: kill -9", kill("sentinel-1")),
     Fault("a sentinel: frozen", freeze("sentinel-2"), 8),
+    Fault("a sentinel: restarted", restart("sentinel-3")),
+    Fault("a sentinel: cut off from the ledger", cut_from_ledger("sentinel-2"), 12),
     Fault("PostgreSQL: kill -9", kill("postgres"), on=BOTH),
     Fault("PostgreSQL: frozen", freeze("postgres"), 12),
     Fault("PostgreSQL: restarted", restart("postgres", signal.SIGINT)),
@@ -201,5 +168,7 @@ FAULTS = (
     Fault("the ledger: away for a minute", no_ledger, 60, look=looks.pages_are_read),
     Fault("all processes at once: kill -9", kill("")),
     Fault("mail server: away", no_mail, 5),
+    Fault("mail server: kill -9 in the midst of a mail", kill_mail),
+    Fault("mail server: frozen", freeze(MAIL), 15),
     Fault("everything: ten times slower", slow, 8),
 )

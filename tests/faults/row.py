@@ -92,8 +92,10 @@ def _judged(trial: Trial, rush: Rush, name: str, span: tuple[float, float]) -> R
     until(trial.mailed, "mails are not sent")
     held, waiting = standing(rush)
     verdict = judge(rush.deeds, log_of(rush.term), held, waiting)
-    verdict.mails += mails.wrong(trial.outbox(), map(mails.read, trial.postman.mails))
-    differences = tuple(map(str, audit_term(rush.term)["differences"]))
+    came = trial.mail.came()
+    verdict.mails += mails.wrong(trial.outbox(), map(mails.read, came))
+    report = audit_term(rush.term)
+    differences = (*map(str, report["differences"]), *["unrecorded"] * report["unrecorded"])
     since = [deed for deed in rush.deeds if deed.tries and deed.tries[-1].answered > began]
     silence = history.longest_silence(rush.deeds, began, ended)
     wait = history.longest_wait(rush.deeds, began)
@@ -108,7 +110,7 @@ def _judged(trial: Trial, rush: Rush, name: str, span: tuple[float, float]) -> R
         drained,
         verdict,
         differences,
-        mailed=len(trial.postman.mails),
+        mailed=len(came),
     )
 
 

@@ -45,6 +45,11 @@ class Results:
         """Whether a fault has not had its turn in that round."""
         return not any((row["fault"], row["round"]) == (name, number) for row in self.rows)
 
+    @property
+    def green(self) -> bool:
+        """Whether all that is kept is."""
+        return all(row["green"] for row in self.rows)
+
     def add(self, row: Row) -> None:
         """Keep it, and write the table."""
         self.rows.append(row.figures())

@@ -61,3 +61,12 @@ def test_what_is_run_anew_is_forgotten_alone(docs: Path) -> None:
     assert results.lacks(FIRST, 1)
     results.add(a_row(FIRST, 2))
     assert len(table(docs)) == 2
+
+
+def test_a_row_that_is_kept_is_not_forgotten_by_a_run_that_is_green(docs: Path) -> None:
+    kept(docs).add(a_row(FIRST, 1))
+    assert kept(docs).green
+    kept(docs).add(a_row(SECOND, 1, Verdict(lost=["a seat"])))
+    results = kept(docs)
+    results.add(a_row(FIRST, 2))
+    assert not results.green

@@ -33,13 +33,14 @@ from portal.windows.readiness import readiness
 from tests import cast
 from tests.faults.checker import Pair
 from tests.faults.client import Rush, Student
-from tests.notices.postman import Postman, a_postman
+from tests.faults.mailserver import MailServer, a_mail_server
 from tests.record.processes import recorded
 from tests.test_up import Up, free_port
 
 Disks = Callable[[Path], AbstractContextManager[None]]
 SECTIONS, SEATS, PLACES = 6, 2, 8
 PATIENCE = 120.0
+MAIL = "mail server"  # which is not of the portal
 
 
 def until(holds: Callable[[], bool], why: str, patience: float = PATIENCE) -> float:
@@ -57,7 +58,7 @@ class Trial:
     """The portal, its processes by name, and its students."""
 
     up: Up
-    postman: Postman
+    mail: MailServer
     students: list[Student] = field(default_factory=list)
     terms: int = 0
     mails: int = 0  # of the outbox when the rush began
@@ -79,10 +80,16 @@ class Trial:
         assert found
         return found
 
-    def family(self, name: str) -> list[psutil.Process]:
-        """The processes whose name begins so, each with those that it has started."""
+    def heads(self, name: str) -> list[psutil.Process]:
+        """The processes of the portal whose name begins so, or the mail server."""
+        if name == MAIL:
+            return [psutil.Process(self.mail.process.pid)]
         pids = [pid for known, pid in Folder(self.folder).pids().items() if known.startswith(name)]
-        found = [psutil.Process(pid) for pid in pids if psutil.pid_exists(pid)]
+        return [psutil.Process(pid) for pid in pids if psutil.pid_exists(pid)]
+
+    def family(self, name: str) -> list[psutil.Process]:
+        """The same, each with those that it has started."""
+        found = self.heads(name)
         return [each for one in found for each in (one, *one.children(recursive=True))]
 
     def ready(self) -> bool:
@@ -100,7 +107,7 @@ class Trial:
             for n in range(SECTIONS)
         ]
         self.mails = max(self.outbox(), default=0)
-        self.postman.mails.clear()
+        self.mail.forget()
         window = self._open(term)
         for student in self.students:
             until(partial(student.enter, window), "the waiting room lets nobody in")
@@ -173,15 +180,15 @@ def running(what: str, students: int, disks: Disks, keep: Path | None = None) ->
     """
     var = Path(tempfile.mkdtemp(prefix="fairseat-faults-"))
     given = dict(os.environ)
-    with a_postman() as postman:
+    with a_mail_server(var / "mail", free_port()) as mail:
         os.environ |= {
             "FAIRSEAT_GATE": "1",
             "FAIRSEAT_ROOM": "60000/10000",
             "FAIRSEAT_CAPTCHA": "off",
-            "FAIRSEAT_SMTP": f"smtp://127.0.0.1:{postman.port}",
+            "FAIRSEAT_SMTP": f"smtp://127.0.0.1:{mail.port}",
             "FAIRSEAT_REMINDERS": "",
         }
-        trial = Trial(Up(var, free_port(), what, var / "said.log"), postman)
+        trial = Trial(Up(var, free_port(), what, var / "said.log"), mail)
         try:
             with disks(trial.folder), _started(trial):
                 _without_limits()

@@ -15,18 +15,23 @@ from threading import Event
 import psycopg2
 import pytest
 from click.testing import CliRunner
+from sqlalchemy import select
 
 from portal import backend as connections
 from portal.backend import Backend
 from portal.catalog.models import Section
-from portal.commands import backup
+from portal.commands.backup import command as backup_command
 from portal.config import Settings
-from portal.db import Sessions
+from portal.db import Sessions, transaction
 from portal.embedded import Servers
-from portal.ops import flags, schema
+from portal.ops import backup, flags, schema
 from portal.people.models import Student
+from portal.record import fold, margin
 from portal.record.audit import audit
+from portal.record.checkpoint import recorded
 from portal.record.drain import drain
+from portal.record.journal import last_seq
+from portal.record.models import Enrollment
 from portal.windows.warmup import warm_up
 from tests.cast import a_course, a_section, a_student, a_term, an_open_window
 from tests.claims import claim
@@ -153,16 +158,63 @@ def test_a_ledger_that_outlived_postgresql_is_recorded_and_loses_nothing(
     assert audit()["clean"]
 
 
-def test_what_was_recorded_since_the_backup_is_let_go_of_only_when_told(
+def test_what_was_recorded_since_the_backup_comes_back_out_of_the_journal(
     spare: Backend, tmp_path: Path
 ) -> None:
+    term, section = an_offer(3)
+    ada, ben = a_student("ada"), a_student("ben")
+    assert claim(ada, section).seq
+    assert fairseat(spare, "backup", str(tmp_path / "copy")).returncode == 0
+    assert claim(ben, section).seq
+    drain(term)
+    _leave()
+    back = fairseat(spare, "restore", "--yes", str(tmp_path / "copy"))
+    assert back.returncode == 0, back.stderr
+    assert held(term) == {(ada.id, section.id), (ben.id, section.id)}
+    assert audit()["clean"]
+
+
+def test_a_postgresql_brought_back_by_other_means_is_caught_up_by_the_recorder(
+    spare: Backend, tmp_path: Path
+) -> None:
+    term, section = an_offer(30)
+    students = [a_student(f"student{number}") for number in range(40)]
+    for student in students[:10]:
+        claim(student, section)
+    assert fairseat(spare, "backup", str(tmp_path / "copy")).returncode == 0
+    for student in students[10:]:
+        claim(student, section)
+        drain(term)
+    whole, before = recorded_of(term), held(term)
+    _leave()
+    backup.load(spare.settings.database_url, tmp_path / "copy")
+    assert recorded(term) < last_seq(spare.redis, term)
+    drain(term)
+    assert recorded_of(term) == whole
+    assert held(term) == before
+    assert audit()["clean"]
+
+
+def recorded_of(term: int) -> list[tuple[object, ...]]:
+    """The event log and who has a seat, as PostgreSQL tells it."""
+    seats = Enrollment.section_id, Enrollment.student_id, Enrollment.state, Enrollment.seq
+    with transaction() as session:
+        facts = list(fold.logged(session, term, 0, recorded(term)))
+        rows = session.execute(select(*seats).order_by(*seats)).all()
+    return [*((fact.seq, fact.at, fact.payload) for fact in facts), *map(tuple, rows)]
+
+
+def test_what_was_recorded_since_the_backup_is_let_go_of_only_when_told(
+    spare: Backend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(margin, "EVENTS", 0)
     term, section = an_offer(3)
     ada, *others = a_student("ada"), a_student("ben"), a_student("cleo")
     assert claim(ada, section).seq
     assert fairseat(spare, "backup", str(tmp_path / "copy")).returncode == 0
     for student in others:
         assert claim(student, section).seq
-        drain(term)  # which keeps in the journal only what is not recorded
+        drain(term)  # so the journal does not go on where the backup ends
     before = held(term)
     _leave()
     back = fairseat(spare, "restore", "--yes", str(tmp_path / "copy"))
@@ -248,7 +300,7 @@ def going_on(spare: Backend, *arguments: str) -> Iterator[subprocess.Popen[str]]
 
 @pytest.mark.parametrize("every", ["6", "0h", "h", "6 hours"])
 def test_a_time_that_makes_no_sense_is_named(every: str, tmp_path: Path) -> None:
-    done = CliRunner().invoke(backup.command, [str(tmp_path), "--every", every])
+    done = CliRunner().invoke(backup_command, [str(tmp_path), "--every", every])
     assert done.exit_code == 2
     assert f"write {every} like 30m, 6h or 1d." in done.output
 

@@ -1,0 +1,131 @@
+"""Who is cut off: from everybody, or from a store alone."""
+
+import signal
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+import psutil
+
+from portal import stores
+from portal.embedded import sentinels
+from portal.embedded.postgres import DATABASE
+from tests.faults import doors
+from tests.faults.trial import Trial, until
+from tests.faults.whom import named, primary, send, topology
+from tests.test_up import free_port
+
+Undo = Callable[[], None]
+
+
+def cut_off(trial: Trial) -> Undo:
+    """The primary runs, but nobody can reach it and it can reach nobody."""
+    return _cut_off(topology(trial), primary(trial))
+
+
+def no_ledger(trial: Trial) -> Undo:
+    """Nobody can reach any server of the ledger."""
+    at, held = topology(trial), ExitStack()
+    for number in range(1, len(at.servers) + 1):
+        held.callback(_cut_off(at, number))
+    return held.close
+
+
+def _cut_off(at: sentinels.Topology, number: int) -> Undo:
+    held = ExitStack()
+    redis = held.enter_context(stores.commands(at.server_url(number), size=1))
+    redis.ping()
+    redis.config_set("port", 0)
+    for kind in ("replica", "pubsub", "normal"):
+        with suppress(Exception):  # whom nobody is connected as
+            redis.client_kill_filter(_type=kind, skipme=True)
+
+    def undo() -> None:
+        redis.config_set("port", at.servers[number - 1])
+        held.close()
+
+    return undo
+
+
+def cut_from_ledger(name: str) -> Callable[[Trial], Undo]:
+    """They run, but hear nothing of any server of the ledger, and it nothing of them."""
+
+    def do(trial: Trial) -> Undo:
+        at, own = topology(trial), named(trial, name)
+        with ExitStack() as undo:
+            found = [
+                _door(at, number, undo, _held(trial, own, number))
+                for number in range(1, len(at.servers) + 1)
+            ]
+            return _shut(found, undo)
+
+    return do
+
+
+def _held(trial: Trial, name: str, number: int) -> doors.Known:
+    """Those so named are held, at all servers of the ledger; at their own door all others are."""
+    if name == f"valkey-{number}":
+        return lambda _port: True
+    return lambda port: port in doors.ports(trial.family(name))
+
+
+def _door(at: sentinels.Topology, number: int, undo: ExitStack, held: doors.Known) -> doors.Door:
+    """One before a server of the ledger, by which those who are held must come in anew."""
+    redis = undo.enter_context(stores.commands(at.server_url(number), size=1))
+    port, behind = at.servers[number - 1], free_port()
+    redis.config_set("replica-announce-port", port)
+    undo.callback(redis.config_set, "replica-announce-port", 0)
+    redis.config_set("port", behind)
+    undo.callback(redis.config_set, "port", port)
+    door = doors.of_port(port, behind, held)
+    undo.callback(door.leave)
+    for client in redis.client_list():
+        if held(int(client["addr"].rpartition(":")[2])):
+            redis.client_kill_filter(_id=client["id"], skipme=True)
+    return door
+
+
+def _shut(found: Sequence[doors.Door], undo: ExitStack) -> Undo:
+    """Shut them once somebody who is held has come in: what is said just then is cut off too."""
+    until(lambda: any(door.carried.is_set() for door in found), "nobody comes by the doors")
+    for door in found:
+        door.shut()
+    return undo.pop_all().close
+
+
+def no_postgresql(trial: Trial) -> Undo:
+    """It runs, but nobody can reach it, and whoever was connected is no more."""
+    path = _socket(trial)
+    away = path.rename(path.with_name("away"))
+    clients = [each for each in trial.family("postgres") if f"{DATABASE} [local]" in _line(each)]
+    send(clients, signal.SIGTERM)
+    return lambda: away.rename(path) and None
+
+
+def cut_from_postgresql(name: str) -> Callable[[Trial], Undo]:
+    """They run, but hear nothing of PostgreSQL, and it nothing of them."""
+
+    def do(trial: Trial) -> Undo:
+        path = _socket(trial)
+        with ExitStack() as undo:
+            undo.callback(no_postgresql(trial))  # so that all must come in anew
+            door = doors.of_path(
+                path,
+                path.with_name("away"),
+                lambda caller: caller in {each.pid for each in trial.family(name)},
+            )
+            undo.callback(door.leave)
+            return _shut([door], undo)
+
+    return do
+
+
+def _socket(trial: Trial) -> Path:
+    [path] = Path(trial.run.sockets).glob(".s.PGSQL.*[0-9]")
+    return path
+
+
+def _line(process: psutil.Process) -> str:
+    with suppress(psutil.NoSuchProcess):
+        return " ".join(process.cmdline())
+    return ""

@@ -12,10 +12,12 @@ from pathlib import Path
 import psutil
 import pytest
 from flask.testing import FlaskClient
+from sqlalchemy import text
 
 from portal.backend import Backend
+from portal.db import transaction
 from portal.embedded import Servers, postgres, valkey
-from portal.ops import crew, health
+from portal.ops import crew, health, schema
 from portal.record.drain import drain
 from portal.running.children import Child
 from portal.seats.ledger import prefix
@@ -138,6 +140,29 @@ def test_it_is_not_ready_without_postgresql(client: FlaskClient, servers: Server
         assert report.json
         assert report.json["services"]["database"] == "unhealthy"
         assert report.json["services"]["cache"] == "healthy"
+
+
+@pytest.mark.parametrize(("revision", "serves"), [("0001", False), ("next", True)])
+def test_it_serves_on_tables_of_the_version_after_it_but_not_on_older_ones(
+    client: FlaskClient, revision: str, *, serves: bool
+) -> None:
+    with migrated_to(revision):
+        assert ("database" not in missing(client)) == serves
+
+
+@contextmanager
+def migrated_to(revision: str) -> Iterator[None]:
+    """A block in which the tables say that they are of that revision."""
+
+    def say(which: str | None) -> None:
+        with transaction() as session:
+            session.execute(text("UPDATE alembic_version SET version_num = :at"), {"at": which})
+
+    say(revision)
+    try:
+        yield
+    finally:
+        say(schema.newest())
 
 
 def test_it_is_not_ready_without_the_ledger(client: FlaskClient, servers: Servers) -> None:

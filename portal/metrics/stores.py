@@ -20,6 +20,7 @@ from portal.imports import book
 from portal.notices import outbox
 from portal.notices.models import Outgoing
 from portal.ops.models import AuditRun
+from portal.people.models import AuditEntry
 from portal.record import journal
 from portal.record.fact import milliseconds
 from portal.record.journal import last_seq
@@ -44,7 +45,10 @@ def remembered(terms: Sequence[Term], *, ledger: bool) -> Iterator[Metric]:
         untold, untold_since = webhooks.number_dead(session), webhooks.first_due(session)
         stopped = book.stopped(session)
         compared = [*_audits(session), *_reconciled(session)]
+        copied = _copied(session)
     yield from compared
+    text = "Time since the last backup, or since the first deed where none was made"
+    yield GaugeMetricFamily("fairseat_backup_age_seconds", text, value=copied)
     yield GaugeMetricFamily("fairseat_mails_due", "Mails that are to be sent", value=due)
     yield GaugeMetricFamily("fairseat_mails_oldest_seconds", "Since when", value=_since(first))
     yield GaugeMetricFamily("fairseat_mails_dead", "Mails that were given up", value=dead)
@@ -109,6 +113,14 @@ def _reconciled(session: Session) -> Iterable[Metric]:
         found.add_metric([str(term)], differences or 0)
         age.add_metric([str(term)], max(0.0, float(ago or 0)))
     return found, age
+
+
+def _copied(session: Session) -> float:
+    """How old (seconds) the last backup is; 0 in a portal in which nothing was done yet."""
+    last = select(func.max(AuditEntry.at)).where(AuditEntry.action == "backup.made")
+    first = select(func.min(AuditEntry.at))
+    since = func.coalesce(last.scalar_subquery(), first.scalar_subquery())
+    return max(0.0, float(session.scalar(select(func.extract("epoch", func.now() - since))) or 0))
 
 
 def _behind(terms: Sequence[Term], checkpoints: dict[int, tuple[int, float]]) -> Iterable[Metric]:

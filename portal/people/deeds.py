@@ -5,6 +5,7 @@ from portal.words import _l
 DEEDS = {
     "account.change": _l("Account changed"),
     "account.make": _l("Account made"),
+    "backup.made": _l("Backup made"),
     "backup.restored": _l("Backup restored"),
     "export.make": _l("Everything exported"),
     "export.rosters": _l("Rosters exported"),

@@ -132,6 +132,18 @@ def test_what_is_mounted_is_there(compose: dict[str, Any]) -> None:
                 assert source in volumes, name
 
 
+def test_backups_go_where_their_user_may_write() -> None:
+    text, made = _dockerfile(), r"^RUN install -d -o (\d+) -g (\d+) -m 700 (\S+)$"
+    (user,) = re.findall(r"^USER (\d+:\d+)$", text, re.MULTILINE)
+    ((owner, group, folder),) = re.findall(made, text, re.MULTILINE)
+    for name in PORTALS:
+        service = _read(name)["services"]["backup"]
+        (mounted,) = service["volumes"]
+        assert service["user"] == user == f"{owner}:{group}"
+        assert mounted.endswith(f":{folder}")
+        assert service["command"][2] == folder
+
+
 def test_the_portal_knows_what_each_container_is_to_do(compose: dict[str, Any]) -> None:
     for service in compose["services"].values():
         program, *arguments = service.get("command", ["none"])

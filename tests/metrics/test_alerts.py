@@ -25,6 +25,7 @@ from portal.imports import book as imports
 from portal.imports.options import Options
 from portal.notices.models import Outgoing
 from portal.ops.models import AuditRun
+from portal.people.models import AuditEntry
 from portal.record import fence
 from portal.record.models import Reconciled
 from portal.record.wake import wake
@@ -178,6 +179,7 @@ def test_each_alert_fires_on_its_fault(
         "FairseatReconcileOld",
         "FairseatFenced",
         "FairseatWebhooksGivenUp",
+        "FairseatBackupOld",
     )
     backend.redis.config_set("min-replicas-to-write", 1)
     fires("FairseatTooFewReplicas")
@@ -216,6 +218,8 @@ def _break_all(backend: Backend, story: Story, cast: Cast) -> None:
         imports.move(session, import_id, "seating", of=("seating",), error="so")
         session.add(AuditRun(term_id=story.term.id, found=2, ended_at=datetime.now(UTC)))
         session.add(Reconciled(term_id=story.term.id, found=2, at=func.now(), whole_at=long_ago))
+        days_ago = func.now() - timedelta(days=2)
+        session.add(AuditEntry(action="backup.made", subject="portal", at=days_ago))
         hook = book.make(session, "https://x.example/", ["left"], Who(cast.max.id, "a test"))
         session.add(Delivery(webhook_id=hook.id, dead_at=func.now()))
     wake(story.term.id, ["record"])

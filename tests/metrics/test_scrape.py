@@ -27,6 +27,7 @@ from portal.cli import main
 from portal.db import transaction
 from portal.metrics import gathered
 from portal.ops import metrics
+from portal.people.models import AuditEntry
 from portal.record import reconcile, runs
 from portal.record.drain import drain
 from portal.record.models import Checkpoint, Reconciled
@@ -128,6 +129,22 @@ def test_what_is_not_recorded_yet_shows(client: FlaskClient) -> None:
     assert found["fairseat_unrecorded_events", (str(rush.term),)] >= 3
     assert found["fairseat_queue_workers", ("record",)] == 0
     assert found["fairseat_clock_ticks", ()] == 0
+
+
+def test_it_tells_how_old_the_last_backup_is(client: FlaskClient) -> None:
+    age = "fairseat_backup_age_seconds", ()
+    assert scraped(client)[age] == 0
+    deed(hours=3, action="room.limits")
+    assert scraped(client)[age] >= 3 * 3600  # as nothing of it is in a backup
+    deed(hours=2, action="backup.made")
+    assert 2 * 3600 <= scraped(client)[age] < 3 * 3600
+
+
+def deed(hours: int, action: str) -> None:
+    """Something that was done so many hours ago."""
+    with transaction() as session:
+        at = func.now() - timedelta(hours=hours)
+        session.add(AuditEntry(action=action, subject="portal", at=at))
 
 
 @pytest.mark.parametrize("command", ["audit", "repair", "rebuild record", "rebuild ledger --yes"])

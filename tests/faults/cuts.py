@@ -54,22 +54,36 @@ def cut_from_ledger(name: str) -> Callable[[Trial], Undo]:
         at, own = topology(trial), named(trial, name)
         with ExitStack() as undo:
             found = [
-                _door(at, number, undo, _held(trial, own, number))
-                for number in range(1, len(at.servers) + 1)
+                _door(at, number, undo, _held(trial, own, number, port))
+                for number, port in enumerate(at.servers, 1)
             ]
             return _shut(found, undo)
 
     return do
 
 
-def _held(trial: Trial, name: str, number: int) -> doors.Known:
+def _held(trial: Trial, name: str, number: int, port: int) -> doors.Held:
     """Those so named are held, at all servers of the ledger; at their own door all others are."""
     if name == f"valkey-{number}":
-        return lambda _port: True
-    return lambda port: port in doors.ports(trial.family(name))
+        return lambda callers: callers
+    known = _processes(trial, name)
+    return lambda callers: callers & doors.ports(known(), port)
 
 
-def _door(at: sentinels.Topology, number: int, undo: ExitStack, held: doors.Known) -> doors.Door:
+def _processes(trial: Trial, name: str) -> Callable[[], set[int]]:
+    """Asks for the processes so named; who has started which is looked up once."""
+    known: dict[tuple[int, ...], set[int]] = {}
+
+    def ask() -> set[int]:
+        heads = tuple(each.pid for each in trial.heads(name))
+        if heads not in known:
+            known[heads] = {each.pid for each in trial.family(name)}
+        return known[heads]
+
+    return ask
+
+
+def _door(at: sentinels.Topology, number: int, undo: ExitStack, held: doors.Held) -> doors.Door:
     """One before a server of the ledger, by which those who are held must come in anew."""
     redis = undo.enter_context(stores.commands(at.server_url(number), size=1))
     port, behind = at.servers[number - 1], free_port()
@@ -79,9 +93,9 @@ def _door(at: sentinels.Topology, number: int, undo: ExitStack, held: doors.Know
     undo.callback(redis.config_set, "port", port)
     door = doors.of_port(port, behind, held)
     undo.callback(door.leave)
-    for client in redis.client_list():
-        if held(int(client["addr"].rpartition(":")[2])):
-            redis.client_kill_filter(_id=client["id"], skipme=True)
+    clients = {int(each["addr"].rpartition(":")[2]): each["id"] for each in redis.client_list()}
+    for caller in held(set(clients)):
+        redis.client_kill_filter(_id=clients[caller], skipme=True)
     return door
 
 
@@ -109,11 +123,8 @@ def cut_from_postgresql(name: str) -> Callable[[Trial], Undo]:
         path = _socket(trial)
         with ExitStack() as undo:
             undo.callback(no_postgresql(trial))  # so that all must come in anew
-            door = doors.of_path(
-                path,
-                path.with_name("away"),
-                lambda caller: caller in {each.pid for each in trial.family(name)},
-            )
+            known = _processes(trial, name)
+            door = doors.of_path(path, path.with_name("away"), lambda callers: callers & known())
             undo.callback(door.leave)
             return _shut([door], undo)
 

@@ -6,16 +6,15 @@ through once the door is open again, when nobody waits for its answer any more.
 
 import socket
 import struct
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event, Thread
 
-import psutil
-
 Calls = Callable[[], socket.socket]
-Known = Callable[[int], bool]  # whether a caller is to be held, by port or process
+Held = Callable[[set[int]], set[int]]  # which of these callers are, known by port or process
+TCP = Path("/proc/net/tcp")
 CREDENTIALS = struct.Struct("3i")  # of a process: itself, its user, its group
 
 
@@ -25,7 +24,8 @@ class Door:
 
     open_to: socket.socket
     behind: Calls
-    held: Callable[[socket.socket], bool]
+    name: Callable[[socket.socket], int]  # what a caller is known by
+    held: Held
     passes: Event = field(default_factory=Event)
     carried: Event = field(default_factory=Event)  # whether one who will be cut off has come
 
@@ -51,7 +51,7 @@ class Door:
 
     def _take_in(self, caller: socket.socket) -> None:
         with caller, suppress(OSError):
-            waits = self.passes if self.held(caller) else None
+            waits = self.passes if self.held({self.name(caller)}) else None
             if waits:
                 self.carried.set()
                 waits.wait()
@@ -75,31 +75,45 @@ def _carry(source: socket.socket, target: socket.socket, waits: Event | None) ->
         target.shutdown(socket.SHUT_WR)
 
 
-def of_port(port: int, behind: int, held: Known) -> Door:
+def of_port(port: int, behind: int, held: Held) -> Door:
     """A door at a port of this machine; callers are known by the port that they call from."""
     here = socket.create_server(("127.0.0.1", port), backlog=512)
     call = ("127.0.0.1", behind)
     return Door(
-        here, lambda: socket.create_connection(call), lambda who: held(who.getpeername()[1])
+        here, lambda: socket.create_connection(call), lambda who: who.getpeername()[1], held
     )
 
 
-def of_path(path: Path, behind: Path, held: Known) -> Door:
+def of_path(path: Path, behind: Path, held: Held) -> Door:
     """A door at the path of a socket; callers are known by their process."""
     here = socket.socket(socket.AF_UNIX)
     here.bind(str(path))
     path.chmod(0o777)
     here.listen(512)
-    return Door(here, lambda: _called(behind), lambda who: held(_process(who)))
+    return Door(here, lambda: _called(behind), _process, held)
 
 
-def ports(processes: Collection[psutil.Process]) -> set[int]:
-    """The ports that these processes call from."""
-    found: set[int] = set()
-    for process in processes:
-        with suppress(psutil.NoSuchProcess):
-            found |= {each.laddr.port for each in process.net_connections("tcp4")}
+def ports(processes: Iterable[int], to: int) -> set[int]:
+    """The ports of this machine that these processes call another one of it from."""
+    sockets = {each for process in processes for each in _sockets(process)}
+    called, found = f":{to:04X} ", set()
+    for line in TCP.read_text().splitlines():
+        if called in line:  # few are taken apart, as there may be thousands
+            parts = line.split()
+            own, other, number = parts[1], parts[2], parts[9]
+            if number in sockets and called.startswith(other[8:]):
+                found.add(int(own[9:], 16))
     return found
+
+
+def _sockets(process: int) -> Iterator[str]:
+    """The numbers of a process's sockets."""
+    with suppress(OSError):  # it may end, or close one, while it is looked at
+        for file in Path(f"/proc/{process}/fd").iterdir():
+            with suppress(OSError):
+                kind, _, number = str(file.readlink()).partition(":")
+                if kind == "socket":
+                    yield number.strip("[]")
 
 
 def _called(path: Path) -> socket.socket:

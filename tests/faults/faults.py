@@ -132,7 +132,12 @@ FAULTS = (
     Fault("recorders: kill -9", kill("record"), on=BOTH),
     Fault("recorders: frozen", freeze("record"), 8),
     Fault("recorders: restarted", restart("record")),
-    Fault("recorders: cut off from the ledger", cut_from_ledger("record"), 12),
+    Fault(
+        "recorders: cut off from the ledger",
+        cut_from_ledger("record"),
+        12,
+        look=looks.nothing_is_recorded,
+    ),
     Fault("promoters: kill -9", kill("promote")),
     Fault("promoters: frozen", freeze("promote"), 8),
     Fault("promoters: restarted", restart("promote")),

@@ -9,8 +9,10 @@ from portal.record.journal import last_seq
 from tests.faults.client import Rush
 from tests.faults.history import AWAY, Try
 from tests.faults.trial import Trial, until
+from tests.record.processes import recorded
 from tests.web.outage import SAID
 
+READ = 5.0  # seconds after which what the recorders had read is in PostgreSQL
 SETTLED = 20.0  # seconds after which whoever was asked in its first moment has been answered
 
 
@@ -37,6 +39,16 @@ def pages_are_read(trial: Trial, rush: Rush) -> Iterator[str]:
     until(lambda: _refused(rush, began), "claims are not refused in words without the ledger")
     if rush.decided(began):
         yield "something was decided without the ledger"
+
+
+def nothing_is_recorded(_trial: Trial, rush: Rush) -> Iterator[str]:
+    """While no recorder reaches the ledger all are answered, and nothing comes to PostgreSQL."""
+    time.sleep(READ)
+    began, known = time.time(), recorded(rush.term)
+    numbers = {student.number for student in rush.students}
+    until(lambda: rush.decided(began) >= numbers, "claims don't go on without recorders")
+    if recorded(rush.term) > known:
+        yield "a recorder still reached the ledger"
 
 
 def _refused(rush: Rush, since: float) -> bool:

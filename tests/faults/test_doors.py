@@ -6,7 +6,6 @@ import socket
 import socketserver
 import threading
 from collections.abc import Iterator
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -37,8 +36,8 @@ def behind() -> Iterator[int]:
         thread.join()
 
 
-def a_caller(port: int) -> socket.socket:
-    return socket.create_connection(("127.0.0.1", port), timeout=60)
+def a_caller(port: int, own: int = 0) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", port), 60, source_address=("127.0.0.1", own))
 
 
 def answer(caller: socket.socket, said: bytes) -> bytes:
@@ -51,9 +50,9 @@ def silent(caller: socket.socket) -> bool:
 
 
 def test_who_is_held_hears_nothing_until_the_door_is_open_again(behind: int) -> None:
-    port, came = free_port(), count()
-    door = doors.of_port(port, behind, lambda _port: next(came) == 0)  # whoever comes first
-    with a_caller(port) as late, a_caller(port) as other:
+    port, own = free_port(), free_port()
+    door = doors.of_port(port, behind, lambda callers: callers & {own})
+    with a_caller(port, own) as late, a_caller(port) as other:
         assert answer(late, b"one\n") == b"one\n"
         door.shut()
         late.sendall(b"two\n")
@@ -66,7 +65,7 @@ def test_who_is_held_hears_nothing_until_the_door_is_open_again(behind: int) -> 
 
 def test_who_comes_while_the_door_is_shut_is_let_in_later(behind: int) -> None:
     port = free_port()
-    door = doors.of_port(port, behind, lambda _port: True)
+    door = doors.of_port(port, behind, lambda who: who)
     door.shut()
     with a_caller(port) as late:
         late.sendall(b"one\n")
@@ -78,16 +77,29 @@ def test_who_comes_while_the_door_is_shut_is_let_in_later(behind: int) -> None:
 
 def test_nobody_comes_in_once_the_door_has_left(behind: int) -> None:
     port = free_port()
-    doors.of_port(port, behind, lambda _port: False).leave()
+    doors.of_port(port, behind, lambda _who: set()).leave()
     with socket.socket() as late:
         assert late.connect_ex(("127.0.0.1", port))
 
 
 def test_at_a_path_callers_are_known_by_their_process(tmp_path: Path) -> None:
-    known: list[int] = []
-    door = doors.of_path(tmp_path / "door", tmp_path / "away", lambda pid: bool(known.append(pid)))
+    came: list[set[int]] = []
+
+    def held(callers: set[int]) -> set[int]:
+        came.append(callers)
+        return callers
+
+    door = doors.of_path(tmp_path / "door", tmp_path / "away", held)
     with socket.socket(socket.AF_UNIX) as caller:
         caller.connect(str(tmp_path / "door"))
-        wait_for(lambda: known)
+        wait_for(lambda: came)
     door.leave()
-    assert known == [os.getpid()]
+    assert came == [{os.getpid()}]
+
+
+def test_callers_are_known_by_the_process_that_has_their_socket(behind: int) -> None:
+    with a_caller(behind) as caller:
+        own = {caller.getsockname()[1]}
+        assert doors.ports([os.getpid()], behind) == own
+        assert doors.ports([os.getppid()], behind) == set()
+        assert doors.ports([os.getpid()], free_port()) == set()

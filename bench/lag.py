@@ -32,7 +32,7 @@ from portal.record.journal import last_seq  # noqa: E402
 from portal.running.children import Child  # noqa: E402
 
 PORT, CONNECTIONS = 8798, 32
-STUDENTS, QUICK_STUDENTS, EACH = 1500, 100, 3
+STUDENTS, QUICK_STUDENTS, EACH = 1500, 40, 3
 LOOK = 0.01  # seconds from one look to the next
 FIGURES = {
     "lag_claims_per_s": ("1/s", "claims meanwhile: half of what the portal has just answered"),

@@ -134,8 +134,12 @@ class _Crowd:
 
     def _ask(self, person: _Person) -> None:
         if person.sock:
-            person.sock.send(person.request)
-            return
+            try:
+                person.sock.send(person.request)
+            except ConnectionError:  # ended just now, as it has been idle
+                self._hang_up(person)
+            else:
+                return
         person.sock = sock = socket.socket()
         sock.settimeout(0)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -171,7 +175,7 @@ class _Crowd:
         self.report.statuses[status] += 1
         self.report.latencies.append(took)
         self.asking -= 1
-        person.request = b""
+        person.request = person.received = b""
         head, _, body = received.partition(b"\r\n\r\n")
         self.go_on(person, Answer(status, head, body, took))
 

@@ -36,7 +36,7 @@ SECTIONS, SEATS, CLAIMS, A_MINUTE = 300, 30, 3, 4000
 ARRIVALS = 150  # a second that come to the lobby
 HOUR = 3_600_000  # ms
 WELL = {200, 204}
-SOON = 5.0  # seconds from the last of them to the opening
+SOON = 2.0  # seconds from the last of them to the opening
 FIELD = re.compile(rb'name="(request|ticket)" value="(\w+)"')
 COOKIE = re.compile(rb"^Set-Cookie: ([^=]+)=([^;]*)", re.MULTILINE | re.IGNORECASE)
 FIGURES = {
@@ -122,7 +122,7 @@ class Student:
 
 def figures(_run: int = 0, *, quick: bool = False) -> dict[str, float]:
     """The rush, what was recorded of it, and the hellos."""
-    count, here = (60 if quick else 8000), site()
+    count, here = (20 if quick else 8000), site()
     port = here.web("rush", FAIRSEAT_CAPTCHA_COST="1000")
     with portal_on_trial.a_rush(count, SECTIONS, seats=SEATS, minutes=60) as term:
         students = everyone(here.app, term, count)

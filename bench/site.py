@@ -1,10 +1,14 @@
 """One portal for all that is measured in a process: servers, workers, and web servers by name."""
 
 import atexit
-from contextlib import ExitStack
+import os
+import socket
+from collections import Counter
+from contextlib import ExitStack, suppress
 from functools import cache
-from itertools import count
 from typing import TYPE_CHECKING
+
+import psutil
 
 from bench import load, stage
 from bench.stage import cli, patiently, started
@@ -19,7 +23,6 @@ if TYPE_CHECKING:
 
 HELLO = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 CONNECTIONS = 64
-PORTS = count(8801)
 
 
 class Site:
@@ -37,10 +40,19 @@ class Site:
     def web(self, name: str = "portal", app: str = "wsgi:app", **settings: str) -> int:
         """The port of a web server, all of which have the portal's own settings of gunicorn."""
         if name not in self._ports:
-            port = self._ports[name] = next(PORTS)
+            port = self._ports[name] = free_port()
             started(self._stack, stage.web(self.folder, name, port, app, **settings))
             patiently(lambda: load.run(port, [HELLO] * 500, CONNECTIONS))
         return self._ports[name]
+
+    def spent(self) -> Counter[str]:
+        """Seconds of processor time so far, of web, workers, ledger, postgres and bench."""
+        found: Counter[str] = Counter()
+        for process in [psutil.Process(), *psutil.Process().children(recursive=True)]:
+            with suppress(psutil.NoSuchProcess):
+                times = process.cpu_times()
+                found[kind(process)] += times.user + times.system
+        return found
 
     def hello(self) -> int:
         """The port of a bare Flask app under the same server."""
@@ -49,6 +61,23 @@ class Site:
     def hellos(self, requests: int) -> load.Report:
         """So many hellos, as fast as they are answered."""
         return load.run(self.hello(), [HELLO] * requests, CONNECTIONS)
+
+
+def free_port() -> int:
+    """A port that nobody listens on: another's server would be measured in place of ours."""
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        return int(found.getsockname()[1])
+
+
+def kind(process: psutil.Process) -> str:
+    """What sort of process of ours it is."""
+    if process.pid == os.getpid():
+        return "bench"
+    if "valkey" in process.name():
+        return "ledger"
+    if "postgres" in process.name():
+        return "postgres"
+    return "web" if "gunicorn" in process.cmdline() else "workers"
 
 
 @cache

@@ -10,6 +10,8 @@ from portal.notices.codes import NO_TERM
 from portal.record import answered, lags, margin, runs
 from portal.record import reconcile as reconciling
 from portal.record.wake import wake
+from portal.rehearsal import book as rehearsals
+from portal.rehearsal import play
 from portal.webhooks import outbox as deliveries
 from portal.webhooks import relay as webhooks
 
@@ -40,6 +42,11 @@ def make_export(export_id: int) -> None:
     making.make(export_id)
 
 
+def rehearse(rehearsal: int) -> None:
+    """Play a rehearsal that somebody asked for."""
+    play.play(rehearsal)
+
+
 def forget() -> None:
     """Let go of what was sent, asked for or told long ago, as is done every hour."""
     with transaction() as session:
@@ -50,3 +57,4 @@ def forget() -> None:
         margin.forget(session)
         pruning.forget(session, backend().settings.notice_days)
         deliveries.forget(session, backend().settings.notice_days)
+        rehearsals.tidy(session)

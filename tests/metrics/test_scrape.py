@@ -4,8 +4,6 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from http.client import HTTPConnection
@@ -35,14 +33,12 @@ from portal.record.wake import wake
 from portal.seats import counted
 from portal.seats.answers import Answer, LineAnswer, Outcome, Reason, Submission
 from portal.seats.library import prefix
-from tests.live.nodes import Node, a_node, free_port
+from tests.live.nodes import Node, a_node
 from tests.record.ages import make_old
 from tests.record.processes import ready, wait_for
 from tests.record.rush import a_rush, claim, claims
 from tests.test_health import postgres, without
 from tests.web.visitors import browser_of
-
-Shown = tuple[int, str]  # the status and the text of an answer
 
 
 @pytest.fixture(autouse=True)
@@ -272,54 +268,3 @@ def test_one_scrape_tells_of_all_processes_and_forgets_the_dead(
     finally:
         worker.kill()
         worker.wait()
-
-
-@contextmanager
-def a_worker_on_its_own(token: str = "") -> Iterator[int]:
-    """A process that shares no folder with a web server, and the port that it shows itself at."""
-    port = free_port()
-    env = {name: text for name, text in os.environ.items() if name != "PROMETHEUS_MULTIPROC_DIR"}
-    code = "from portal.ops import metrics; metrics.begin('record'); print(flush=True); input()"
-    with subprocess.Popen(
-        [sys.executable, "-c", code],
-        env=env | {"FAIRSEAT_METRICS_PORT": str(port), "FAIRSEAT_METRICS_TOKEN": token},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    ) as worker:
-        assert worker.stdout
-        worker.stdout.readline()
-        try:
-            yield port
-        finally:
-            worker.kill()
-
-
-def shown(port: int, path: str = "/metrics", host: str = "127.0.0.1", **headers: str) -> Shown:
-    """What it answers."""
-    line = HTTPConnection(host, port, timeout=60)
-    line.request("GET", path, headers=headers)
-    answer = line.getresponse()
-    found = answer.status, answer.read().decode()
-    line.close()
-    return found
-
-
-def test_a_worker_on_its_own_shows_itself_to_this_machine_alone() -> None:
-    with a_worker_on_its_own() as port:
-        status, text = shown(port)
-        with pytest.raises(ConnectionRefusedError):
-            shown(port, host="127.0.0.2")  # which it would hear, did it listen for others
-    assert status == 200
-    assert samples(text)["fairseat_processes", ("record",)] == 1
-
-
-def test_where_there_is_a_token_a_worker_shows_itself_to_who_has_it() -> None:
-    with a_worker_on_its_own("sesame") as port:
-        asked = {token: shown(port, Authorization=f"Bearer {token}") for token in ("sesam", "")}
-        status, text = shown(port, host="127.0.0.2", Authorization="Bearer sesame")
-        assert shown(port)[0] == 403
-        assert shown(port, "/live") == (200, "alive\n")
-        assert shown(port, "/")[0] == 404
-    assert set(asked.values()) == {(403, "")}
-    assert status == 200
-    assert samples(text)["fairseat_processes", ("record",)] == 1

@@ -16,7 +16,8 @@ from portal.ops import crew, scaling
 from portal.ops.scaling import Asked
 from portal.record.wake import wake
 from tests.live.nodes import free_port
-from tests.metrics.test_scrape import samples, shown
+from tests.metrics.test_scrape import samples
+from tests.metrics.test_shown import shown
 from tests.record.processes import caught_up, wait_for
 from tests.record.rush import a_rush, claims
 

@@ -4,32 +4,27 @@ Seen from outside: how far the record has come is looked up all the time, so a t
 when it has been committed and not when it began.
 """
 
-import sys
 import time
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from pathlib import Path
 from statistics import quantiles
 from threading import Event, Thread
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT)]
+from sqlalchemy import select
 
-from sqlalchemy import select  # noqa: E402
-
-from bench import alone, load, portal_on_trial, stage  # noqa: E402
-from bench.sizes import LOGIN  # noqa: E402
-from bench.stage import cli, started  # noqa: E402
-from portal import create_app  # noqa: E402
-from portal.backend import backend  # noqa: E402
-from portal.config import Settings  # noqa: E402
-from portal.db import transaction  # noqa: E402
-from portal.record import models  # noqa: E402
-from portal.record.checkpoint import recorded  # noqa: E402
-from portal.record.journal import last_seq  # noqa: E402
-from portal.running.children import Child  # noqa: E402
+from bench import load, portal_on_trial, stage
+from bench.sizes import LOGIN
+from bench.stage import cli, started
+from portal import create_app
+from portal.backend import backend
+from portal.config import Settings
+from portal.db import transaction
+from portal.record import models
+from portal.record.checkpoint import recorded
+from portal.record.journal import last_seq
+from portal.running.children import Child
 
 PORT, CONNECTIONS = 8798, 32
 STUDENTS, QUICK_STUDENTS, EACH = 1500, 40, 3
@@ -114,7 +109,3 @@ class Watch:
             now = recorded(self.term)
             if now > self.seen[-1][0]:
                 self.seen.append((now, time.time()))
-
-
-if __name__ == "__main__":
-    alone.main(figures, FIGURES)

@@ -7,26 +7,21 @@ same text; the pages are read by one thread on the same machine.
 import random
 import resource
 import statistics
-import sys
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT)]
-
-from bench import alone, portal_on_trial, stage  # noqa: E402
-from bench.baselines.bare_sock import CHANNEL  # noqa: E402
-from bench.sizes import family, private  # noqa: E402
-from bench.sockets import Pages  # noqa: E402
-from portal import create_app  # noqa: E402
-from portal.backend import backend  # noqa: E402
-from portal.config import Settings  # noqa: E402
-from portal.live.hub import COALESCE_SECONDS, LONGEST_SECONDS  # noqa: E402
-from portal.running.children import Child  # noqa: E402
-from tests.record.rush import Rush, a_rush, claim  # noqa: E402
+from bench import portal_on_trial, stage
+from bench.baselines.bare_sock import CHANNEL
+from bench.sizes import family, private
+from bench.sockets import Pages
+from portal import create_app
+from portal.backend import backend
+from portal.config import Settings
+from portal.live.hub import COALESCE_SECONDS, LONGEST_SECONDS
+from portal.running.children import Child
+from tests.record.rush import Rush, a_rush, claim
 
 PORT, BARE_PORT = 8796, 8797
 PAGES, QUICK_PAGES = 10_000, 300
@@ -133,7 +128,3 @@ def _as_many_as_may_be() -> int:
     wanted = min(2 * PAGES + SPARE, most) if most != resource.RLIM_INFINITY else 2 * PAGES + SPARE
     resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
     return (wanted - SPARE) // 2 // EACH * EACH
-
-
-if __name__ == "__main__":
-    alone.main(figures, FIGURES)

@@ -5,29 +5,24 @@ the very rows that it made are put into the same tables, emptied, with COPY; and
 job each. All by turns in one run, so that a busy machine slows them alike.
 """
 
-import sys
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT)]
+import psycopg2
+from psycopg2.extras import register_default_jsonb
 
-import psycopg2  # noqa: E402
-from psycopg2.extras import register_default_jsonb  # noqa: E402
-
-from bench import alone, stage  # noqa: E402
-from bench.baselines import job_per_claim, raw_inserts  # noqa: E402
-from bench.baselines.raw_inserts import Load  # noqa: E402
-from bench.sizes import CLASS, SEATS, batches, wishes  # noqa: E402
-from portal import backend as connections  # noqa: E402
-from portal.backend import backend  # noqa: E402
-from portal.config import Settings  # noqa: E402
-from portal.record.checkpoint import recorded  # noqa: E402
-from portal.record.drain import BATCH, drain  # noqa: E402
-from tests.record.rush import Rush, a_rush  # noqa: E402
+from bench import stage
+from bench.baselines import job_per_claim, raw_inserts
+from bench.baselines.raw_inserts import Load
+from bench.sizes import CLASS, SEATS, batches, wishes
+from portal import backend as connections
+from portal.backend import backend
+from portal.config import Settings
+from portal.record.checkpoint import recorded
+from portal.record.drain import BATCH, drain
+from tests.record.rush import Rush, a_rush
 
 STUDENTS, JOBS = 2000, 400
 QUICK = 8  # times fewer
@@ -132,7 +127,3 @@ def _seconds(work: Callable[[], object]) -> float:
     began = time.perf_counter()
     work()
     return time.perf_counter() - began
-
-
-if __name__ == "__main__":
-    alone.main(figures, FIGURES)

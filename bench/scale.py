@@ -4,16 +4,10 @@ Two ledgers filled by the same script, asked by turns. Processor time of the led
 work on the machine changes less; without its append-only file, which takes the same at any size.
 """
 
-import sys
 from contextlib import ExitStack
-from pathlib import Path
 from statistics import median
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT)]
-
-from bench import alone  # noqa: E402
-from bench.crowd import Ledger  # noqa: E402
+from bench.crowd import Ledger
 
 SMALL, LARGE, QUICK_LARGE = (10_000, 200), (1_000_000, 20_000), (100_000, 2000)
 TURNS, QUICK_TURNS = 10, 2
@@ -42,7 +36,3 @@ def figures(_: int = 0, *, quick: bool = False) -> dict[str, float]:
         "scale_claim": costs["claim_large_us"] / costs["claim_small_us"],
         "scale_promote": costs["promote_large_us"] / costs["promote_small_us"],
     }
-
-
-if __name__ == "__main__":
-    alone.main(figures, FIGURES)

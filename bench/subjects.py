@@ -24,6 +24,10 @@ LONGEST = 1800  # seconds of a row
 SUBJECTS = (
     ("claims", "hot", "pages", "logins", "rush"),
     ("claim_cost",),
+    ("record",),
+    ("lag",),
+    ("pushes",),
+    ("scale",),
     ("waits",),
     ("waiters",),
 )

@@ -4,28 +4,23 @@ Real web processes, the real clock and ledger, whose time alone is counted. Some
 have a page open; what those cost is multiplied.
 """
 
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
-from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT)]
-
-from bench import alone, load, portal_on_trial, stage  # noqa: E402
-from bench.meter import Cost, Meter, meter_of  # noqa: E402
-from bench.sockets import Pages  # noqa: E402
-from portal import create_app  # noqa: E402
-from portal.backend import backend  # noqa: E402
-from portal.config import Settings  # noqa: E402
-from portal.gate import room, waits  # noqa: E402
-from portal.gate.places import Place  # noqa: E402
-from portal.live import rooms  # noqa: E402
-from portal.running.children import Child  # noqa: E402
-from tests.record.rush import Rush, a_rush  # noqa: E402
+from bench import load, portal_on_trial, stage
+from bench.meter import Cost, Meter, meter_of
+from bench.sockets import Pages
+from portal import create_app
+from portal.backend import backend
+from portal.config import Settings
+from portal.gate import room, waits
+from portal.gate.places import Place
+from portal.live import rooms
+from portal.running.children import Child
+from tests.record.rush import Rush, a_rush
 
 PORT = 8794
 WAITERS = 10_000
@@ -121,7 +116,3 @@ def asking(hall: Rush, cookies: list[str], meter: Meter) -> tuple[float, Cost]:
 def get(address: str, cookie: str = "") -> bytes:
     """A request."""
     return f"GET {address} HTTP/1.1\r\nHost: 127.0.0.1\r\nCookie: {cookie}\r\n\r\n".encode()
-
-
-if __name__ == "__main__":
-    alone.main(figures, FIGURES)

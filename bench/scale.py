@@ -18,6 +18,7 @@ FIGURES = {
     "promote_small_us": ("µs", "of the ledger for a promotion, the small one"),
     "promote_large_us": ("µs", "the same, the large one"),
     "scale_promote": ("ratio", "the large one's over the small one's"),
+    "claim_listener_us": ("µs", "of the ledger for each web process that is told of a claim"),
 }
 
 
@@ -31,6 +32,7 @@ def figures(_: int = 0, *, quick: bool = False) -> dict[str, float]:
             for name, ledger in ("small", small), ("large", large):
                 found[f"claim_{name}_us"].append(ledger.claims())
                 found[f"promote_{name}_us"].append(ledger.promotions())
+            found["claim_listener_us"].append(small.telling())
     costs = {name: median(each) for name, each in found.items() if each}
     return costs | {
         "scale_claim": costs["claim_large_us"] / costs["claim_small_us"],

@@ -31,7 +31,7 @@ def running(*commands: tuple[str, ...]) -> Iterator[list[subprocess.Popen[bytes]
             process.wait()
 
 
-def wait_for(what: Callable[[], object], seconds: float = 60.0) -> float:
+def wait_for(what: Callable[[], object], seconds: float = 180.0) -> float:
     """Wait until it is true, and give the seconds that it took; fails where it takes longer."""
     began = time.monotonic()
     while not what():

@@ -155,5 +155,5 @@ def test_a_real_clock_and_a_real_worker_record_what_nobody_called_for(backend: B
         wait_for(lambda: caught_up(rush.term))
         for process in processes:
             process.terminate()
-        assert [process.wait(10) for process in processes] == [0, 0, 0]
+        assert [process.wait(60) for process in processes] == [0, 0, 0]
     assert not backend.redis.exists(LEASE)

@@ -1,11 +1,12 @@
 # make run     everything on this machine: set-up, servers, demo, web, workers (PORT, HOST, FAIRSEAT_VAR)
 # make cluster the same, with a ledger that has replicas, two web nodes and HAProxy, to rehearse failures
+# make rehearsal     an opening played against the portal that runs, by made-up students (STUDENTS, MINUTES)
 # make test    set-up, lint, types, unit, integration and browser tests
 # make lint    the linter, the formatter and the types
 # make translations  gather the texts, and say which are not translated yet
 # make lock    renew the lock files (needs uv and npm)
 # make faults  kill, freeze and cut off everything during a rush: docs/reliability.md (an hour)
-# make bench   measure claims a second
+# make bench   measure everything, twenty minutes: docs/benchmarks.md; make bench-quick: a minute
 # make measure PART=caches   a part on against off: docs/workers.md
 # make clean   remove what set-up made; the data in var/ stays
 
@@ -20,13 +21,16 @@ PROGRAMS := .venv/programs
 PROMETHEUS := .venv/prometheus/.stamp
 
 .DELETE_ON_ERROR:
-.PHONY: run cluster test unit e2e lint translations lock faults bench measure clean
+.PHONY: run cluster rehearsal test unit e2e lint translations lock faults bench bench-quick measure clean
 
 run: $(READY) $(WORDS) $(SCRIPTS)
 	@$(BIN)/fairseat up
 
 cluster: $(READY) $(WORDS) $(SCRIPTS)
 	@$(BIN)/fairseat cluster
+
+rehearsal: $(READY) $(WORDS)
+	@$(BIN)/fairseat rehearse $(if $(STUDENTS),--students $(STUDENTS)) $(if $(MINUTES),--minutes $(MINUTES))
 
 test: $(TESTABLE) $(WORDS) $(SCRIPTS) $(BROWSER) $(PROGRAMS) $(PROMETHEUS)
 	@$(MAKE) --no-print-directory lint
@@ -54,7 +58,10 @@ faults: $(TESTABLE) $(WORDS) $(SCRIPTS)
 	$(BIN)/python -m tests.faults --anew
 
 bench: $(TESTABLE) $(WORDS) $(SCRIPTS)
-	$(BIN)/python bench/claims.py
+	$(BIN)/python -m bench
+
+bench-quick: $(TESTABLE) $(WORDS) $(SCRIPTS)
+	$(BIN)/python -m bench --quick
 
 measure: $(TESTABLE) $(WORDS) $(SCRIPTS)
 	$(BIN)/python bench/parts.py $(PART)

@@ -1,18 +1,44 @@
-"""A lean load generator: prepared requests over kept-alive connections, one thread."""
+"""A lean load generator: people who ask one thing after another, all by one thread on epoll."""
 
+import heapq
+import resource
 import selectors
 import socket
+import statistics
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import count
+
+READ, WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
+PATIENCE = 60.0  # seconds in which something must be answered
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer to a request, and how many seconds it took to its last byte."""
+
+    status: int
+    head: bytes
+    body: bytes
+    took: float
+
+
+# What somebody does: asks (the whole request), or waits until a moment (of `time.perf_counter`).
+Step = bytes | float
+Script = Generator[Step, Answer | None, None]
 
 
 @dataclass
 class Report:
-    """What a run gave: seconds from first to last byte, statuses, latencies in seconds."""
+    """What a run gave: its seconds, those of each answer, how many of each status.
+
+    `cpu` is the share of one core that the generator itself has taken.
+    """
 
     seconds: float = 0.0
+    cpu: float = 0.0
     statuses: Counter[int] = field(default_factory=Counter)
     latencies: list[float] = field(default_factory=list)
 
@@ -21,72 +47,153 @@ class Report:
         """Answered requests per second."""
         return len(self.latencies) / self.seconds
 
+    @property
+    def p99(self) -> float:
+        """Milliseconds within which 99 of 100 were answered."""
+        return p99(self.latencies)
 
-@dataclass
-class Connection:
-    sock: socket.socket
-    sent_at: float = 0.0
-    received: bytearray = field(default_factory=bytearray)
-    needed: int = -1
+
+def p99(latencies: Sequence[float]) -> float:
+    """Milliseconds in which 99 of 100 are over."""
+    return statistics.quantiles(latencies, n=100)[98] * 1000
 
 
 def run(port: int, requests: Iterable[bytes], connections: int) -> Report:
-    """Send every request, each connection one at a time, and report on the answers."""
-    todo, report, open_now = iter(requests), Report(), 0
-    selector = selectors.DefaultSelector()
-    begun = time.perf_counter()
-    for _ in range(connections):
-        sock = socket.create_connection(("127.0.0.1", port))
+    """Send every request over so many connections, each one at a time, and report."""
+    todo = iter(requests)
+    return play(port, [_share(todo) for _ in range(connections)])
+
+
+def play(port: int, scripts: Iterable[Script]) -> Report:
+    """Let everyone follow their script, each over a connection of their own, and report."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    crowd = _Crowd(port)
+    began, spent = time.perf_counter(), time.process_time()
+    for script in scripts:
+        crowd.go_on(_Person(script), None)
+    crowd.attend()
+    crowd.report.seconds = time.perf_counter() - began
+    crowd.report.cpu = (time.process_time() - spent) / crowd.report.seconds
+    return crowd.report
+
+
+def _share(todo: Iterator[bytes]) -> Script:
+    for request in todo:  # noqa: UP028  an iterator, which takes no answers; the same for all
+        yield request
+
+
+class _Person:
+    __slots__ = ("asked", "needed", "received", "request", "script", "sock")
+
+    def __init__(self, script: Script) -> None:
+        self.script = script
+        self.sock: socket.socket | None = None
+        self.request = b""  # that is not answered yet
+        self.received = b""
+        self.needed = -1
+        self.asked = 0.0
+
+
+class _Crowd:
+    def __init__(self, port: int) -> None:
+        self.address = ("127.0.0.1", port)
+        self.report = Report()
+        self.selector = selectors.DefaultSelector()
+        self.resting: list[tuple[float, int, _Person]] = []
+        self.numbers = count()
+        self.asking = 0
+
+    def attend(self) -> None:
+        """Until everyone is done."""
+        while self.asking or self.resting:
+            left = self.resting[0][0] - time.perf_counter() if self.resting else PATIENCE
+            ready = self.selector.select(max(0.0, left))
+            if not ready and not self.resting:
+                raise TimeoutError("The server has stopped answering.")
+            for key, events in ready:
+                self._hear(key.data, events)
+            while self.resting and self.resting[0][0] <= time.perf_counter():
+                due, _, person = heapq.heappop(self.resting)
+                self.go_on(person, None, due)
+
+    def go_on(self, person: _Person, answer: Answer | None, due: float = 0.0) -> None:
+        """The next step of a script; what was to be asked at a moment is late since then."""
+        try:
+            step = person.script.send(answer)
+        except StopIteration:
+            self._hang_up(person)
+            return
+        if isinstance(step, float):
+            heapq.heappush(self.resting, (step, next(self.numbers), person))
+            return
+        person.request, person.received, person.needed = step, b"", -1
+        person.asked = due or time.perf_counter()
+        self.asking += 1
+        self._ask(person)
+
+    def _ask(self, person: _Person) -> None:
+        if person.sock:
+            try:
+                person.sock.send(person.request)
+            except ConnectionError:  # ended just now, as it has been idle
+                self._hang_up(person)
+            else:
+                return
+        person.sock = sock = socket.socket()
+        sock.settimeout(0)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        connection = Connection(sock)
-        selector.register(sock, selectors.EVENT_READ, connection)
-        open_now += send_next(connection, todo, selector)
-    while open_now:
-        for key, _ in selector.select(timeout=30):
-            connection = key.data
-            if not read_answer(connection, report):
-                continue
-            open_now -= not send_next(connection, todo, selector)
-    report.seconds = time.perf_counter() - begun
-    return report
+        sock.connect_ex(self.address)
+        self.selector.register(sock, WRITE, person)
+
+    def _hear(self, person: _Person, events: int) -> None:
+        assert person.sock
+        if events & WRITE:  # it is connected
+            self.selector.modify(person.sock, READ, person)
+            person.sock.send(person.request)  # raises ConnectionError where it was refused
+            return
+        try:
+            data = person.sock.recv(262_144)
+        except ConnectionResetError:
+            data = b""
+        if data:
+            self._take(person, data)
+            return
+        self._hang_up(person)  # the server ends connections that have been idle
+        if person.received:
+            raise ConnectionError("The server closed a connection in the middle of an answer.")
+        if person.request:
+            self._ask(person)
+
+    def _take(self, person: _Person, data: bytes) -> None:
+        person.received = received = person.received + data if person.received else data
+        if person.needed < 0:
+            person.needed = length_of(received)
+        if person.needed < 0 or len(received) < person.needed:
+            return
+        took, status = time.perf_counter() - person.asked, int(received[9:12])
+        self.report.statuses[status] += 1
+        self.report.latencies.append(took)
+        self.asking -= 1
+        person.request = person.received = b""
+        head, _, body = received.partition(b"\r\n\r\n")
+        self.go_on(person, Answer(status, head, body, took))
+
+    def _hang_up(self, person: _Person) -> None:
+        if person.sock:
+            self.selector.unregister(person.sock)
+            person.sock.close()
+            person.sock = None
 
 
-def send_next(
-    connection: Connection, todo: Iterator[bytes], selector: selectors.BaseSelector
-) -> bool:
-    """Whether there was one more request for this connection, which is closed if not."""
-    request = next(todo, None)
-    if request is None:
-        selector.unregister(connection.sock)
-        connection.sock.close()
-        return False
-    connection.received.clear()
-    connection.needed = -1
-    connection.sent_at = time.perf_counter()
-    connection.sock.sendall(request)
-    return True
-
-
-def read_answer(connection: Connection, report: Report) -> bool:
-    """Whether the answer is whole, which the report then counts."""
-    data = connection.sock.recv(65536)
-    if not data:
-        raise ConnectionError("The server closed a connection in the middle of a run.")
-    connection.received += data
-    if connection.needed < 0:
-        connection.needed = length_of(connection.received)
-    if connection.needed < 0 or len(connection.received) < connection.needed:
-        return False
-    report.statuses[int(connection.received[9:12])] += 1
-    report.latencies.append(time.perf_counter() - connection.sent_at)
-    return True
-
-
-def length_of(received: bytearray) -> int:
+def length_of(received: bytes) -> int:
     """The bytes of the whole answer, or -1 while its head is not complete."""
     end = received.find(b"\r\n\r\n")
     if end < 0:
         return -1
-    head = bytes(received[:end]).lower()
-    start = head.index(b"content-length:") + 15
-    return end + 4 + int(head[start:].split(b"\r\n", 1)[0])
+    if received.startswith((b"204", b"304"), 9):
+        return end + 4
+    start = received.find(b"Content-Length: ", 0, end)
+    if start < 0:
+        raise ValueError(f"An answer of unknown length: {received[:end]!r}")
+    return end + 4 + int(received[start + 16 : received.find(b"\r\n", start)])

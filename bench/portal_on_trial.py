@@ -1,4 +1,4 @@
-"""The whole portal on durable servers of its own, and the claims of a rush against it."""
+"""The terms of a rush, the students in it, and their claims as browsers send them."""
 
 import random
 import secrets
@@ -6,20 +6,23 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import time as clock
+from typing import Any
 from urllib.parse import urlencode
 
 from flask import Flask, session
 from flask_wtf.csrf import generate_csrf
-from sqlalchemy import select, update
+from sqlalchemy import insert, select, update
 
 from portal.backend import backend
-from portal.catalog.models import Term
+from portal.catalog.models import Course, Meeting, Section, Term
 from portal.db import transaction
 from portal.gate import guard, passes
 from portal.gate.passes import STAY, Pass
-from portal.people import sessions
+from portal.people import passwords, sessions
 from portal.people.accounts import Visitor
 from portal.people.models import Account, Student
+from portal.windows.warmup import section_specs
 from tests import cast
 
 SECTIONS = 200
@@ -29,24 +32,47 @@ FROM = {"REMOTE_ADDR": "127.0.0.1", "HTTP_USER_AGENT": "bench"}
 
 
 @contextmanager
-def a_rush(students: int) -> Iterator[int]:
-    """A new term whose window is open, for so many students; gives the term's id."""
-    term = cast.a_term(f"Bench {secrets.token_hex(4)}", credit_limit=CREDIT_LIMIT)
-    for number in range(SECTIONS):
-        course = cast.a_course(f"BEN-{term.id}{number:03}")
-        cast.a_section(course, term, capacity=SEATS, waitlist=students, crn=f"{number}")
-    cast.an_open_window(term)
-    known = _students()
-    for number in range(len(known), students):
-        cast.a_student(f"bench{number}")
+def a_rush(
+    students: int, sections: int = SECTIONS, *, seats: int = SEATS, minutes: float = 0
+) -> Iterator[int]:
+    """A new term for so many students, whose window is open or will be in so many minutes.
+
+    Gives its id. Its sections have classes, none of which count as clashes.
+    """
+    made = {"credit_limit": CREDIT_LIMIT, "drops_per_day": 3}
+    term = cast.a_term(f"Bench {secrets.token_hex(4)}", **made)
+    _fill(term, sections, seats, waitlist=students)
+    if minutes:
+        cast.a_coming_window(term, minutes)
+    else:
+        cast.an_open_window(term)
+    enroll(students)
     yield term.id
     with transaction() as db:
         db.execute(update(Term).where(Term.id == term.id).values(deleted_at=Term.starts_on))
 
 
+def enroll(students: int) -> None:
+    """Have so many students, bench0 and so on, all with one password."""
+    known = len(_students())
+    hashed = passwords.hash_password(cast.PASSWORD)
+    named = [
+        {"username": f"bench{number}", "name": f"Bench {number}", "password_hash": hashed}
+        for number in range(known, students)
+    ]
+    if not named:
+        return
+    with transaction() as db:
+        made = list(db.scalars(insert(Account).returning(Account.id), named))
+        db.execute(
+            insert(Student),
+            [{"account_id": account, "number": f"N{account:06}"} for account in made],
+        )
+
+
 @dataclass(frozen=True)
 class Browser:
-    """What a browser sends along whose student has logged in, and whose turn has come."""
+    """What a browser sends along whose student has logged in; `held` once the turn has come."""
 
     cookies: str
     token: str
@@ -60,21 +86,71 @@ def claims(app: Flask, term: int, students: int, each: int, *, turn: bool = True
     """
     chance = random.Random(term)
     sections = sorted(backend().ledger.seats(term))
-    [window] = backend().ledger.windows(term)
-    browsers = [_browser(app, term, window.id, *known) for known in _students()[:students]]
+    each = min(each, len(sections))
+    asking = browsers(app, term, students)
     with app.app_context():
         wishes = [
-            _request(browser, section, turn=turn)
-            for browser in browsers
+            _claim(browser, section, turn=turn)
+            for browser in asking
             for section in chance.sample(sections, each)
         ]
     chance.shuffle(wishes)
     return wishes
 
 
+def browsers(app: Flask, term: int, students: int) -> list[Browser]:
+    """So many students, logged in, each with a pass for the window of the term."""
+    [window] = backend().ledger.windows(term)
+    return [_browser(app, term, window.id, *known) for known in _students()[:students]]
+
+
 def cookies(app: Flask, named: str, last: int) -> list[str]:
     """The cookies of the last so many students so named, logged in."""
     return [_browser(app, 0, 0, *known).cookies for known in _students(named)[-last:]]
+
+
+def _fill(term: Term, sections: int, seats: int, waitlist: int) -> None:
+    """Sections with a course each."""
+    subject, department = cast.a_subject("BEN").id, cast.a_department().id
+    common = {"credits_min": 3, "credits_max": 3}
+    whose = {"subject_id": subject, "department_id": department, **common}
+    with transaction() as db:
+        codes = [f"BEN-{term.id}{number:04}" for number in range(sections)]
+        taught = [{"code": code, "title": f"Course {code}", **whose} for code in codes]
+        courses = list(db.scalars(insert(Course).returning(Course.id), taught))
+        offered = [
+            {
+                **common,
+                "term_id": term.id,
+                "course_id": course,
+                "crn": str(10_000 + number),
+                "number": "01",
+                "title": f"Course {codes[number]}",
+                "capacity": seats,
+                "waitlist_capacity": waitlist,
+                "status": "OPEN",
+            }
+            for number, course in enumerate(courses)
+        ]
+        made = list(db.scalars(insert(Section).returning(Section.id), offered))
+        db.execute(insert(Meeting), [_meeting(term, *each) for each in enumerate(made)])
+        specs = section_specs(db, term.id)
+    backend().ledger.put_sections(term.id, specs)
+
+
+def _meeting(term: Term, number: int, section: int) -> dict[str, Any]:
+    hour = 8 + number % 10
+    return {
+        "section_id": section,
+        "position": 0,
+        "kind": "CLASS",
+        "days": (0b01001, 0b10010, 0b10101)[number % 3],
+        "starts_at": clock(hour),
+        "ends_at": clock(hour, 50),
+        "date_start": term.starts_on,
+        "date_end": term.ends_on,
+        "clashes": False,
+    }
 
 
 def _students(named: str = "bench") -> list[tuple[int, int]]:
@@ -90,20 +166,46 @@ def _browser(app: Flask, term: int, window: int, account: int, epoch: int) -> Br
     with app.test_request_context(environ_base=FROM):
         sessions.begin(Visitor(account, "", frozenset({"student"}), None, frozenset(), epoch))
         token = generate_csrf()
-        signed = app.session_interface.get_signing_serializer(app).dumps(dict(session))
+        cookies = _kept(app)
     held = Pass(account, term, window, now * 1000 + STAY)
-    return Browser(f"{app.config['SESSION_COOKIE_NAME']}={signed}", token, held)
+    return Browser(cookies, token, held)
 
 
-def _request(browser: Browser, section: int, *, turn: bool) -> bytes:
+def _claim(browser: Browser, section: int, *, turn: bool) -> bytes:
     held, cookies = browser.held, browser.cookies
-    form = {"csrf_token": browser.token, "request": secrets.token_hex(16), "wait": "1"}
-    body = urlencode({**form, "ticket": passes.ticket(held, section)})
+    form = {"request": secrets.token_hex(16), "wait": "1", "ticket": passes.ticket(held, section)}
     if turn:
         cookies += f"; {guard.COOKIE}={passes.write(held)}"
-    return (
-        f"POST /terms/{held.term}/sections/{section}/pick HTTP/1.1\r\n"
-        f"Host: 127.0.0.1\r\nCookie: {cookies}\r\nHX-Request: true\r\nUser-Agent: bench\r\n"
-        "Content-Type: application/x-www-form-urlencoded\r\n"
-        f"Content-Length: {len(body)}\r\n\r\n{body}"
-    ).encode()
+    token = browser.token
+    return post(f"/terms/{held.term}/sections/{section}/pick", cookies, csrf_token=token, **form)
+
+
+def stranger(app: Flask) -> tuple[str, str]:
+    """The cookies of somebody who has opened the login page, and the token of its form."""
+    with app.test_request_context(environ_base=FROM):
+        token = generate_csrf()
+        return _kept(app), token
+
+
+def get(address: str, cookies: str = "", *, target: str = "") -> bytes:
+    """A request for a page, or by its script for the part of it with the id `target`."""
+    more = f"HX-Request: true\r\nHX-Target: {target}\r\n" if target else ""
+    return f"GET {address} HTTP/1.1\r\n{_head(cookies)}{more}\r\n".encode()
+
+
+def post(address: str, cookies: str, **form: str) -> bytes:
+    """A form, sent by a script of the page."""
+    body = urlencode(form)
+    kind = "HX-Request: true\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+    head = f"{_head(cookies)}{kind}Content-Length: {len(body)}\r\n"
+    return f"POST {address} HTTP/1.1\r\n{head}\r\n{body}".encode()
+
+
+def _head(cookies: str) -> str:
+    return f"Host: 127.0.0.1\r\nCookie: {cookies}\r\nUser-Agent: bench\r\n"
+
+
+def _kept(app: Flask) -> str:
+    """The session of the request that is made up here, as a cookie."""
+    signed = app.session_interface.get_signing_serializer(app).dumps(dict(session))
+    return f"{app.config['SESSION_COOKIE_NAME']}={signed}"

@@ -1,19 +1,30 @@
-"""docs/benchmarks.md, written from the results so that no figure is typed by hand."""
+"""What was found: printed, and written to bench/results.json and docs/benchmarks.md."""
 
+import ast
+import json
+import os
 import statistics
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TypedDict
+from typing import NotRequired, TypedDict
+
+from bench import plots
+from bench.bars import BARS
 
 
 class Figure(TypedDict):
-    """A median of some runs with their spread."""
+    """A median of some runs with their spread; without them where it could not be measured."""
 
-    value: float
-    low: float
-    high: float
+    value: float | None
+    low: float | None
+    high: float | None
     runs: int
     unit: str
     what: str
+    failed: NotRequired[str]
+
+
+Figures = Mapping[str, Figure]
 
 
 def figure(values: list[float], unit: str, what: str) -> Figure:
@@ -28,54 +39,80 @@ def figure(values: list[float], unit: str, what: str) -> Figure:
     }
 
 
-HEAD = """# Benchmarks
-
-Written by `make bench`, which runs everything on one machine, the load generator included; medians
-of {runs} runs, lowest and highest beside them. {machine}
-
-| figure | median | lowest to highest | unit | what |
-|---|---|---|---|---|
-"""
-
-TAIL = """
-## What is measured
-
-`bench/baselines/hello.py`, a Flask app that returns "hello", and the portal run under the same
-gunicorn settings with the same number of workers, one after the other in each run, asked by the
-same generator (`bench/load.py`) over {connections} kept-alive connections. The portal's side is a
-rush: {students} students, logged in, each claim {each} of {sections} sections with {seats} seats.
-Each claim passes pass, ticket, session, CSRF, limits and rules, is decided by the ledger, whose
-append-only file is flushed to disk before it answers, is journaled and published, and is answered
-with rendered fragments; meanwhile the workers record and promote, and after each run `fairseat
-audit` must be clean. The same rush is then run against a web server whose gate is off, and claims
-without a pass are sent to the one whose gate is on: each of the students' few are refused in words,
-those of a script that goes on are refused in one line. No refusal asks Redis or PostgreSQL.
-
-What a claim costs (`bench/claim_cost.py`, which by itself prints it): processor time, which other
-work on the machine changes less. 500 students with three claims each, of which the first 500 warm
-the process, handed to the application in one process that is patched by gevent, with log, metrics
-and caches as a server has them after its start; the bare hello is asked 5,000 times in the same
-process. HTTP, the network and the recording of claims are in neither, but in `claim_vs_hello`; the
-ledger's is the processor time of its whole process.
-
-Waits (`bench/waits.py`, which by itself names each rush): nine kinds of rushes, from 8,000 students
-before the opening to a line that never ends, with visits of one to ten minutes that are left or
-just stopped, and a share that gives up, run through the plain room that the tests hold the real one
-against. The ranges were chosen on such rushes, so these shares flatter them.
-
-Waiters (`bench/waiters.py`): 10,000 places in a real room, 2,000 of them with an open socket. What
-is counted is the processor time of two web processes, the clock and the ledger, for 10,000 such
-pages. A page is told the less often the longer the line, and counts on by itself meanwhile.
-"""
+def missing(unit: str, what: str, failed: str) -> Figure:
+    """What could not be measured, and why."""
+    nothing: Figure = {"value": None, "low": None, "high": None, "runs": 0, "unit": "", "what": ""}
+    return {**nothing, "unit": unit, "what": what, "failed": failed}
 
 
-def write(path: Path, figures: dict[str, Figure], **facts: object) -> None:
-    """Write the page."""
-    runs = max(figure["runs"] for figure in figures.values())
-    rows = [
-        f"| `{name}` | {each['value']:.3g} | {each['low']:.3g} to {each['high']:.3g}"
-        f" | {each['unit']} | {each['what']} |"
-        for name, each in figures.items()
-    ]
-    text = HEAD.format(runs=runs, **facts) + "\n".join(rows) + "\n" + TAIL.format(**facts)
-    path.write_text(text)
+def say(found: Figures) -> None:
+    """Print a line for each figure."""
+    for name, each in found.items():
+        value, spread, verdict = said(name, each)
+        print(f"{name:26} {value:>9} {each['unit']:7} {spread:22} {verdict}")
+
+
+def said(name: str, each: Figure) -> tuple[str, str, str]:
+    """A figure, its spread, and whether it is as good as it must be."""
+    if each["value"] is None or each["low"] is None or each["high"] is None:
+        return "failed", "", each.get("failed", "")[:200]
+    value, spread = short(each["value"]), f"{short(each['low'])} to {short(each['high'])}"
+    bar = BARS.get(name)
+    verdict = f"{bar}: {'reached' if bar.reached(each['value']) else 'not reached'}" if bar else ""
+    return value, spread, verdict
+
+
+def short(value: float) -> str:
+    """Three digits, and never an exponent."""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def write(root: Path, found: Figures) -> None:
+    """Write the figures, and the page that shows them."""
+    (root / "bench/results.json").write_text(json.dumps(found, indent=2) + "\n")
+    (root / "docs/benchmarks.md").write_text(page(root / "bench", found))
+    plots.write(root / "docs/benchmarks", found)
+
+
+def page(folder: Path, found: Figures) -> str:
+    """docs/benchmarks.md: the prose, and the figures of each subject with how it is measured."""
+    parts = []
+    for source in sorted(folder.glob("*.py")):
+        module = ast.parse(source.read_text(encoding="utf-8"))
+        mine = [name for name in told_by(module) if name in found]
+        if mine:
+            parts.append(subject(source.stem, ast.get_docstring(module) or "", mine, found))
+    prose = (folder / "prose.md").read_text(encoding="utf-8")
+    barred = [name for name in BARS if name in found]
+    return prose.format(
+        cores=os.cpu_count(),
+        bars=table(barred, found),
+        plots=plots.shown(found),
+        subjects="\n".join(parts),
+    )
+
+
+def told_by(module: ast.Module) -> list[str]:
+    """The names of a subject's figures, read without running it."""
+    for line in module.body:
+        if isinstance(line, ast.Assign | ast.AnnAssign) and isinstance(line.value, ast.Dict):
+            (target,) = line.targets if isinstance(line, ast.Assign) else [line.target]
+            if isinstance(target, ast.Name) and target.id == "FIGURES":
+                return [str(key.value) for key in line.value.keys if isinstance(key, ast.Constant)]
+    return []
+
+
+def subject(name: str, how: str, mine: list[str], found: Figures) -> str:
+    """A section of the page."""
+    return f"### `bench/{name}.py`\n\n{how}\n\n{table(mine, found)}\n"
+
+
+def table(names: list[str], found: Figures) -> str:
+    """Figures, one a row."""
+    rows = ["| figure | median | lowest to highest | runs | unit | bar | what |", f"|{'---|' * 7}"]
+    for name in names:
+        each = found[name]
+        value, spread, verdict = said(name, each)
+        cells = (f"`{name}`", value, spread, each["runs"], each["unit"], verdict, each["what"])
+        rows.append(f"| {' | '.join(map(str, cells))} |")
+    return "\n".join(rows)

@@ -22,19 +22,26 @@ SILENCE = 25.0  # seconds, as in static/js/live.js
 
 
 class Pages:
-    """Open pages; `heard` counts what their scripts were told, by name."""
+    """Open pages; `heard` counts what their scripts were told, by name.
+
+    Fragments are counted as `shown`; the last of them was `text`, at `shown_at` (s, monotonic).
+    """
 
     def __init__(self, port: int) -> None:
         self.port = port
         self.heard: Counter[str] = Counter()
+        self.shown = 0
+        self.shown_at = 0.0
+        self.text = b""
         self.lost = 0
         self._selector = selectors.DefaultSelector()
         self._buffers: dict[socket.socket, bytearray] = {}
         self._ended = Event()
+        self._listener = Thread(target=self._listen, daemon=True)
         self._heard_at: dict[socket.socket, float] = {}
 
     def open(self, cookies: Iterable[str], wish: dict[str, Any]) -> None:
-        """Open a page for each of the sessions, and begin to listen."""
+        """Open a page for each of the sessions, and begin to listen where nobody does."""
         with ThreadPoolExecutor(16) as pool:
             lines = list(pool.map(lambda cookie: self._open(cookie, wish), cookies))
         for line in lines:
@@ -42,7 +49,13 @@ class Pages:
             self._buffers[line] = bytearray()
             self._heard_at[line] = time.monotonic()
             self._selector.register(line, selectors.EVENT_READ)
-        Thread(target=self._listen, daemon=True).start()
+        if not self._listener.is_alive():
+            self._listener.start()
+
+    @property
+    def count(self) -> int:
+        """How many are open."""
+        return len(self._buffers) - self.lost
 
     def close(self) -> None:
         """Leave all of them."""
@@ -89,11 +102,13 @@ class Pages:
         self._heard_at[line] = time.monotonic()
         if kind == TEXT and content.startswith(b"{"):
             self.heard[json.loads(content)["name"]] += 1
+        elif kind == TEXT and content.startswith(b"<div"):
+            self.shown, self.shown_at, self.text = self.shown + 1, self._heard_at[line], content
 
     def _check(self) -> None:
         """Ask lines that have been silent for a sign of life, as pages do."""
         now = time.monotonic()
-        for line, heard in self._heard_at.items():
+        for line, heard in list(self._heard_at.items()):
             if now - heard > SILENCE:
                 self._heard_at[line] = now
                 line.sendall(frame(TEXT, b"{}"))

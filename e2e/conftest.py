@@ -18,7 +18,7 @@ from tests import cast as builders
 from tests.cast import Cast
 
 NUMBERS = count(1)
-PATIENCE = 20_000  # ms for what a page is to show or do: machines are not equally fast
+PATIENCE = 45_000  # ms for what a page is to show or do: machines are not equally fast
 
 expect.set_options(timeout=PATIENCE)
 

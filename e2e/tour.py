@@ -131,6 +131,8 @@ STOPS = (
     Stop("max", "/admin/operations", "[data-flag=captcha] a"),
     Stop("max", "/admin/operations/flags/mail", "main form [type=submit]", ".errors"),
     Stop("max", "/admin/operations/audits/{open}"),
+    Stop("max", "/admin/rehearsals"),
+    Stop("max", "/admin/rehearsals/{rehearsal}"),
     Stop("max", "/admin/webhooks"),
     Stop("max", "/admin/webhooks", "main form [type=submit]", ".errors"),
     Stop("max", "/admin/terms/{open}/windows/{window}/close"),

@@ -67,7 +67,7 @@ def attend_rooms(sweeper: Sweeper, stop: Event) -> None:
 
 
 def tick(sweeper: Sweeper, lease: "Lease", *watches: Watch | Chores | Scaler) -> None:
-    """One second's work: windows turn even while PostgreSQL is away."""
+    """One second's work: even while PostgreSQL is away windows turn, and what is lost is fenced."""
     try:
         sweeper.look()  # it may hang; so the lease is asked for afterwards
     except AWAY:

@@ -7,9 +7,11 @@ from portal.imports import book
 from portal.imports import run as imports
 from portal.notices import pruning
 from portal.notices.codes import NO_TERM
-from portal.record import answered, lags, runs
+from portal.record import answered, lags, margin, runs
 from portal.record import reconcile as reconciling
 from portal.record.wake import wake
+from portal.rehearsal import book as rehearsals
+from portal.rehearsal import play
 from portal.webhooks import outbox as deliveries
 from portal.webhooks import relay as webhooks
 
@@ -20,9 +22,8 @@ def audit(run: int) -> None:
 
 
 def reconcile(term: int) -> None:
-    """Compare the next part of a term and let go of what is old, as is done every few minutes."""
+    """Compare the next part of a term, as is done every few minutes."""
     reconciling.go_on(term)
-    forget()
 
 
 def deliver(_term: int) -> None:
@@ -41,12 +42,19 @@ def make_export(export_id: int) -> None:
     making.make(export_id)
 
 
+def rehearse(rehearsal: int) -> None:
+    """Play a rehearsal that somebody asked for."""
+    play.play(rehearsal)
+
+
 def forget() -> None:
-    """Let go of what was sent, asked for or told long ago."""
+    """Let go of what was sent, asked for or told long ago, as is done every hour."""
     with transaction() as session:
         book.expire(session)
         making.forget(session)
         answered.forget(session)
         lags.forget(session)
+        margin.forget(session)
         pruning.forget(session, backend().settings.notice_days)
         deliveries.forget(session, backend().settings.notice_days)
+        rehearsals.tidy(session)

@@ -1,9 +1,13 @@
 """Jobs of the queue `promote`."""
 
+from contextlib import suppress
+
+from portal.catalog.board import NoSuchTerm
 from portal.ops.correlation import correlation
 from portal.record import promote as promoter
 
 
 def promote(term: int) -> None:
-    """Give the free seats of a term to those who wait."""
-    promoter.promote(term, correlation())
+    """Give the free seats of a term to those who wait, unless it has been deleted meanwhile."""
+    with suppress(NoSuchTerm):
+        promoter.promote(term, correlation())

@@ -1,11 +1,13 @@
 """What the clock asks for by the queues: more workers, or fewer."""
 
 import logging
+from math import ceil
 from time import time
 
 from redis import Redis
 
 from portal.ops import crew, flags, scaling
+from portal.ops.crew import Manned
 from portal.ops.scaling import Asked, Pool, Seen
 
 log = logging.getLogger(__name__)
@@ -21,11 +23,11 @@ class Scaler:
     def look(self) -> None:
         """Ask for what is wanted, and say so in the log where that is something else."""
         before, on = scaling.asked(self.redis), flags.on("autoscaling")
-        busy = {queue.name: queue.busy for queue in crew.queues(self.redis)}
+        queues = {queue.name: queue for queue in crew.queues(self.redis)}
         wishes: dict[str, Asked] = {}
         for name, pool in self.pools.items():
             known = before.get(name, Asked(pool.least))
-            now = scaling.seen(self.redis, name, known, busy[name])
+            now = scaling.seen(self.redis, name, known, busy(queues[name], known.workers))
             count = scaling.wanted(pool, now) if on else pool.least
             if count != known.workers:
                 wishes[name] = Asked(count, time(), _why(now) if on else "switched off")
@@ -40,6 +42,12 @@ class Scaler:
                 wishes[name] = known
         if wishes:
             scaling.ask(self.redis, wishes)
+
+
+def busy(queue: Manned, workers: int) -> int:
+    """How many of so many have a job in hand, on average over the machines that have as many."""
+    alive = sum(hand.alive for hand in queue.hands)
+    return ceil(queue.busy * workers / max(alive, workers))
 
 
 def _why(now: Seen) -> str:

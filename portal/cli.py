@@ -17,6 +17,7 @@ class Commands(AppGroup):
         "cluster": "cluster",
         "restart": "restart",
         "prepare": "prepare",
+        "workers": "workers",
         "worker": "worker",
         "clock": "clock",
         "import": "import_",
@@ -32,6 +33,7 @@ class Commands(AppGroup):
         "order": "order",
         "mail": "mail",
         "jobs": "jobs",
+        "rehearse": "rehearse",
     }
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  click's signature

@@ -1,9 +1,13 @@
 """Migrations run both ways and end where the models are."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import create_engine, inspect, text
+from sqlalchemy import NullPool, create_engine, inspect, text
 from sqlalchemy.exc import InternalError
 
 from portal.backend import Backend
@@ -65,6 +69,27 @@ def test_they_agree_with_the_models(empty: str) -> None:
         differences = compare_metadata(context, Base.metadata)
     engine.dispose()
     assert differences == []
+
+
+def test_the_version_before_begins_on_tables_of_the_next_and_leaves_them(
+    empty: str, backend: Backend
+) -> None:
+    schema.upgrade(empty)
+    engine = create_engine(with_driver(empty), poolclass=NullPool)
+    with engine.begin() as connection:
+        connection.execute(text("ALTER TABLE rooms ADD COLUMN storey integer"))
+        connection.execute(text("UPDATE alembic_version SET version_num = 'next'"))
+    there = {"DATABASE_URL": empty, "REDIS_URL": f"{backend.settings.redis_url}?db=8"}
+    done = subprocess.run(
+        [sys.executable, "-m", "portal.cli", "prepare"],
+        env={**os.environ, **there, "FAIRSEAT_DEMO": "0"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "by a version after this one" in done.stdout
+    assert "storey" in {each["name"] for each in inspect(engine).get_columns("rooms")}
 
 
 def test_the_connected_database_is_at_the_newest_one(backend: Backend) -> None:  # noqa: ARG001

@@ -80,7 +80,7 @@ def test_no_request_fails_and_pages_come_back_while_every_process_is_replaced(
     folder = Folder(up.var)
     before, visitors = folder.pids(), Visitors(up.address)
     until(lambda: visitors.answers > 3, "nobody is answered")
-    said, _ = up.command("restart").communicate(timeout=60)
+    said, _ = up.command("restart").communicate(timeout=120)
     assert said == "Restarting.\n"
     assert page.closed(90) == 1012
     Tab(Client.connect(address, headers=headers)).close()
@@ -95,5 +95,5 @@ def test_no_request_fails_and_pages_come_back_while_every_process_is_replaced(
 
 
 def test_where_nothing_runs_it_says_so(tmp_path: Path) -> None:
-    said, _ = Up(tmp_path / "var", free_port()).command("restart").communicate(timeout=60)
+    said, _ = Up(tmp_path / "var", free_port()).command("restart").communicate(timeout=120)
     assert "Nothing runs on" in said

@@ -115,21 +115,21 @@ def test_its_secrets_are_for_its_user_alone(up: Up) -> None:
 
 def test_a_second_one_on_the_same_folder_is_refused(up: Up) -> None:
     second = up.command("up")
-    said, _ = second.communicate(timeout=20)
+    said, _ = second.communicate(timeout=120)
     assert second.returncode == 1
     assert f"already runs on {up.var}" in said
 
 
 def test_a_port_in_use_is_named(up: Up, tmp_path: Path) -> None:
     second = Up(tmp_path / "var", up.port).command("up")
-    said, _ = second.communicate(timeout=20)
+    said, _ = second.communicate(timeout=120)
     assert second.returncode == 1
     assert f"Port {up.port} of 127.0.0.1 can't be opened" in said
     assert "Traceback" not in said
 
 
 def test_commands_in_another_terminal_use_its_servers(up: Up) -> None:
-    said, _ = up.command("token", "nobody").communicate(timeout=20)
+    said, _ = up.command("token", "nobody").communicate(timeout=120)
     assert said == "Error: There is no account named 'nobody'.\n"
 
 
@@ -138,7 +138,7 @@ def test_a_process_that_dies_comes_back(up: Up, name: str) -> None:
     victim = up.child(name)
     assert victim
     victim.kill()
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while up.child(name) in {None, victim}:
         assert time.monotonic() < deadline, f"{name} stays away"
         time.sleep(0.1)
@@ -152,7 +152,7 @@ def test_all_data_is_there_after_a_stop_and_a_start(up: Up) -> None:
     remember(up.run())
     family = up.family()
     up.process.send_signal(signal.SIGINT)
-    said, _ = up.process.communicate(timeout=30)
+    said, _ = up.process.communicate(timeout=120)
     assert up.process.returncode == 0, said
     assert not [each for each in family if each.is_running()]
     up.start()
@@ -165,7 +165,7 @@ def test_a_killed_one_leaves_nobody_behind_and_its_folder_usable(up: Up) -> None
     assert len(family) > 10
     sockets = Path(up.run().sockets)
     up.process.kill()
-    _, left = psutil.wait_procs(family, timeout=40)
+    _, left = psutil.wait_procs(family, timeout=120)
     assert left == []
     up.start()
     assert not sockets.exists()

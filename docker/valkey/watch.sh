@@ -1,5 +1,5 @@
 #!/bin/sh
-# A sentinel; two of the three must agree. It rewrites own.conf with what it has learned.
+# The sentinel beside a server; two of the three must agree. It rewrites own.conf with what it has learned.
 set -eu
 
 own=/data/own.conf

@@ -7,6 +7,7 @@ from portal.admin import (
     imports,
     operations,
     receipts,
+    rehearsals,
     requests,
     results,
     rules,
@@ -21,6 +22,6 @@ from portal.admin import (
 bp = Blueprint("admin", __name__, url_prefix="/admin")
 for part in (
     *(terms, rules, *windows.PARTS, *sections.PARTS, *results.PARTS, *students.PARTS),
-    *(teachers, requests, receipts, audit, *imports.PARTS, operations, webhooks),
+    *(teachers, requests, receipts, audit, *imports.PARTS, operations, rehearsals, webhooks),
 ):
     bp.register_blueprint(part.bp)

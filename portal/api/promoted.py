@@ -33,7 +33,7 @@ def next_in(term: int, dropped: Answer) -> int | None:
     """The student who came in for the drop, if that has happened."""
     known: list[Fact] = []
     with suppress(LedgerUnavailable, *AWAY):
-        known += journal.latest(backend().redis, term, WITHIN)
+        known += journal.latest(backend().redis, term, WITHIN, dropped.seq)
         with transaction() as session:
             known += fold.logged(session, term, dropped.seq, dropped.seq + WITHIN)
     came = [fact for fact in known if _came(fact, dropped)]

@@ -8,7 +8,7 @@ from portal.access import signed_in
 from portal.api.entry import bp
 from portal.api.operations import about, gives
 from portal.api.schemas import Said, said
-from portal.catalog.terms import live_terms
+from portal.catalog.terms import offered_terms
 
 EXAMPLE = {
     "semester_id": 7,
@@ -39,4 +39,4 @@ class Semesters(Said):
 @gives(Semesters, example={"semesters": [EXAMPLE]})
 def semesters() -> dict[str, Any]:
     """The semesters, the latest first."""
-    return said({"semesters": live_terms()})
+    return said({"semesters": offered_terms()})

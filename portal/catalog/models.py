@@ -21,6 +21,7 @@ from sqlalchemy import (
     Text,
     Time,
     UniqueConstraint,
+    false,
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column, relationship
@@ -51,6 +52,8 @@ class Term(SoftDelete, Base):
     pass_codes: Mapped[list[str]] = mapped_column(
         ARRAY(String(40)), default=list, server_default="{}"
     )
+    # Of a rehearsal: nobody is shown it who is not in it, and no program hears of it.
+    practice: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
     # Raised by every change of what is offered, so that caches know when to reload.
     catalog_version: Mapped[int] = mapped_column(BigInteger, default=1)
 

@@ -12,6 +12,11 @@ def live_terms() -> list[Term]:
     return _terms.get("live")
 
 
+def offered_terms() -> list[Term]:
+    """The same without those for practice, as whoever is no admin is shown them."""
+    return [term for term in live_terms() if not term.practice]
+
+
 def read(_which: str) -> list[Term]:
     """The terms as they are now."""
     with transaction() as session:

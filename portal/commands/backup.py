@@ -1,10 +1,19 @@
 """`fairseat backup`: a copy of everything that must not be lost."""
 
+import logging
+import re
+import signal
+from datetime import timedelta
 from pathlib import Path
+from threading import Event
 
 import click
+import psycopg2
 
-from portal.ops import backup
+from jobs.trouble import AWAY, brief
+from portal.commands.noting import note
+from portal.ops import backup, backups, logs
+from portal.ops.backup import Manifest
 from portal.record.audit import catch_up
 from portal.record.journal import JournalGap
 from portal.record.project import UnknownEvent
@@ -13,16 +22,61 @@ from portal.running.surroundings import connected
 from portal.seats.errors import LedgerUnavailable
 
 BEHIND = "What {} has decided can't all be recorded yet, so it can't be copied: {}"
+WRONG = (click.ClickException, psycopg2.Error, *AWAY)
+AGAIN = timedelta(minutes=5)  # after one that could not be made, at the latest
+UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+
+log = logging.getLogger(__name__)
+
+
+def span(_ctx: click.Context, _param: click.Parameter, given: str | None) -> timedelta | None:
+    """A time such as 6h: so many seconds, minutes, hours or days."""
+    found = re.fullmatch(r"([1-9]\d{0,3})([smhd])", given or "")
+    if given and not found:
+        raise click.BadParameter(f"write {given} like 30m, 6h or 1d.")
+    return timedelta(**{UNITS[found[2]]: int(found[1])}) if found else None
 
 
 @click.command("backup")
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
-def command(folder: Path) -> None:
+@click.option("--every", callback=span, help="Go on and make one below FOLDER each time: 6h.")
+@click.option("--keep", type=click.IntRange(1), default=14, help="How many of these are kept: 14.")
+def command(folder: Path, every: timedelta | None, keep: int) -> None:
     """Copy PostgreSQL to the new FOLDER, with all that was acknowledged until now.
 
     Pages and claims go on meanwhile. The ledger needs no copy: `fairseat restore` makes it anew
     from the event log. What the environment holds, such as SECRET_KEY, is not copied.
     """
+    if every:
+        _go_on(folder, every, keep)
+        return
+    made = _make(folder)
+    for name, seq in made.events.items():
+        click.echo(f"  {name}: until event {seq}")
+    click.echo(f"{folder}: {made.size:,} bytes, checked.")
+
+
+def _go_on(folder: Path, every: timedelta, keep: int) -> None:
+    """Make one whenever it is due, until told to stop; one that is begun is ended first."""
+    logs.begin("backup")
+    stop = Event()
+    for each in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(each, lambda *_: stop.set())
+    pause = backups.due(folder, every)
+    while not stop.wait(pause.total_seconds()):
+        place = backups.place(folder)
+        try:
+            made = _make(place)
+            backups.let_go(folder, keep)
+        except WRONG as why:
+            log.error("ALARM backup: none could be made: %s", brief(why))  # noqa: TRY400
+            pause = min(every, AGAIN)
+        else:
+            log.info("%s: %s bytes, checked.", place, f"{made.size:,}")
+            pause = backups.due(folder, every)
+
+
+def _make(folder: Path) -> Manifest:
     with connected() as parts:
         for number, name in named():
             _record(number, name)
@@ -31,9 +85,8 @@ def command(folder: Path) -> None:
             made = backup.make(parts.settings.database_url, folder)
         except (backup.BackupError, OSError) as wrong:
             raise click.ClickException(str(wrong)) from wrong
-    for name, seq in made.events.items():
-        click.echo(f"  {name}: until event {seq}")
-    click.echo(f"{folder}: {made.size:,} bytes, checked.")
+        note("backup.made", "portal", {"made_at": made.made_at, "events": made.events})
+    return made
 
 
 def _record(number: int, name: str) -> None:

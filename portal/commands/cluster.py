@@ -10,8 +10,8 @@ from portal.embedded.cluster import ClusterServers
 from portal.embedded.folder import Folder
 from portal.running import crews
 from portal.running.door import UpError
-from portal.running.supervisor import supervise
 from portal.running.surroundings import TROUBLES
+from portal.running.whole import supervise
 
 
 @click.command("cluster")

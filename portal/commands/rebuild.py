@@ -4,12 +4,15 @@ import click
 
 from portal.commands.noting import note
 from portal.commands.progress import bars
-from portal.record import restore
+from portal.record import restore, runs
+from portal.record.audit import audit_term
 from portal.record.differences import Difference
+from portal.record.fence import Changed
 from portal.record.rebuild import LogDamaged, rebuild
 from portal.record.restore import Plan
 from portal.record.terms import named
 from portal.running.surroundings import connected
+from portal.seats.errors import LedgerUnavailable
 
 SIDES = "ledger", "read_model", "log"
 SHOWN = 20  # differences that are printed
@@ -26,6 +29,11 @@ FORGOTTEN = (
 UNRECORDED = (
     "The ledger of {} knows of decisions that could not be recorded, and must not lose them: {}."
     " Nothing was changed."
+)
+UNLIKE = "{}: ledger, event log and read models don't all agree yet. Look with `fairseat repair`."
+BROKEN_OFF = (
+    "{} was not restored to its end: {}. While its fence stands nothing can be claimed: call it"
+    " again."
 )
 STILL = (
     "{}: the ledger differs from the event log still, so nothing can be claimed yet. Call it again,"
@@ -56,6 +64,16 @@ def record(name: str) -> None:
             found = len(rebuilt.differences)
             note("record.rebuilt", f"term:{number}", {"events": rebuilt.events, "changed": found})
             click.echo(f"{term}: {rebuilt.events} events replayed, {found} rows were different.")
+            _compare(number, term)
+
+
+def _compare(number: int, term: str) -> None:
+    """Say whether all agrees now; kept among the audits, which the alarm follows."""
+    with bars() as tell:
+        report = audit_term(number, tell)
+    runs.keep(number, report)
+    if not report["clean"]:
+        click.echo(UNLIKE.format(term))
 
 
 @command.command("ledger")
@@ -88,6 +106,8 @@ def ledger_anew(number: int, term: str, *, yes: bool) -> None:
         raise click.ClickException(UNRECORDED.format(term, why)) from why
     except restore.Busy as busy:
         raise click.ClickException(f"{term} is being restored by somebody else.") from busy
+    except (Changed, LedgerUnavailable) as why:
+        raise click.ClickException(BROKEN_OFF.format(term, why)) from why
 
 
 def say_plan(term: str, planned: Plan) -> None:
@@ -109,6 +129,7 @@ def restore_term(number: int, term: str, planned: Plan) -> None:
     lost = [[fact.seq, fact.name, fact.payload] for fact in restored.lost[:KEPT]]
     told = {"event": planned.seq, "holds": planned.holds, "forgotten": lost}
     note("ledger.rebuilt", f"term:{number}", told)
+    runs.keep(number, restored.report)
     say(restored.report["differences"])
     if not restored.report["clean"]:
         raise click.ClickException(STILL.format(term))

@@ -8,8 +8,8 @@ from portal.commands.noting import note
 from portal.commands.progress import bars
 from portal.commands.rebuild import KEPT, chosen, ledger_anew, say
 from portal.db import transaction
-from portal.record import mending
-from portal.record.audit import audit_term
+from portal.record import mending, runs
+from portal.record.audit import LOST, UNREAD, Report, audit_term
 from portal.record.mending import Cure, cure
 from portal.record.rebuild import rebuild
 from portal.running.surroundings import connected
@@ -19,6 +19,13 @@ ALTERED = (
     " events back from a backup of PostgreSQL: restore it beside this one, there"
     ' `psql -At -c "SELECT row_to_json(e) FROM events e" > events.jsonl`, here'
     " `fairseat repair --events events.jsonl`."
+)
+
+
+UNRECORDED = (
+    "{} decisions of {} are in the journal of its ledger alone, so what differs can't be told yet,"
+    " and nothing of it is mended. See that a recorder runs (`fairseat worker record`) and gets on"
+    " (`fairseat jobs` says what stops it), then call it again.{}"
 )
 
 
@@ -34,7 +41,8 @@ ALTERED = (
 def command(name: str, backup: Path | None, *, yes: bool) -> None:
     """Say what differs in each term and how it is mended; with --yes mend it.
 
-    Exit status 1 where something is still to be mended.
+    Only what differs twice is mended, and nothing while decisions wait to be recorded. Exit status
+    1 where something is still to be mended.
     """
     left = False
     with connected():
@@ -63,8 +71,8 @@ def _listed(numbers: list[int]) -> str:
 
 def _mend(number: int, term: str, *, yes: bool) -> bool:
     """Whether all is well in the end."""
-    with bars() as tell:
-        report = audit_term(number, tell)
+    report = _looked_at(number)
+    _refuse_unrecorded(term, report)
     if report["clean"]:
         click.echo(f"{term}: nothing differs in {report['events']} events.")
         return True
@@ -79,11 +87,31 @@ def _mend(number: int, term: str, *, yes: bool) -> bool:
         ledger_anew(number, term, yes=yes)
     if not yes:
         return False
-    with bars() as tell:
-        clean = audit_term(number, tell)["clean"]
+    clean = _looked_at(number)["clean"]
     note("record.repaired", f"term:{number}", {"differences": report["differences"][:KEPT]})
-    click.echo(f"{term}: {'all is well' if clean else 'something differs still: look again'}.")
+    click.echo(f"{term}: {'all is well' if clean else 'not all agrees yet: look again'}.")
     return bool(clean)
+
+
+def _looked_at(number: int) -> Report:
+    """What differs, twice where anything does; kept among the audits."""
+    with bars() as tell:
+        report = audit_term(number, tell)
+    if report["differences"]:
+        with bars() as tell:
+            again = audit_term(number, tell)
+        found = mending.twice(report["differences"], again["differences"])
+        report = again | {"differences": found, "clean": not found and not again["unrecorded"]}
+    runs.keep(number, report)
+    return report
+
+
+def _refuse_unrecorded(term: str, report: Report) -> None:
+    """Raise ClickException where there is something to be recorded first."""
+    what = {each["where"]: each["what"] for each in report["differences"]}
+    if report["unrecorded"] and LOST not in what:  # which nobody can record any more
+        why = f" It says: {what[UNREAD]}." if UNREAD in what else ""
+        raise click.ClickException(UNRECORDED.format(report["unrecorded"], term, why))
 
 
 def _say(term: str, found: Cure) -> None:

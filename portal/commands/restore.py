@@ -16,8 +16,18 @@ from portal.record.journal import last_seq
 from portal.record.rebuild import LogDamaged
 from portal.record.terms import named
 from portal.running.surroundings import connected
-from portal.seats.library import prefix
+from portal.seats import replicas
+from portal.seats.errors import LedgerUnavailable
+from portal.seats.library import prefix, reached
 
+TROUBLES = (
+    LogDamaged,
+    restore.Unrecorded,
+    restore.Busy,
+    fence.Changed,
+    LedgerUnavailable,
+    IntegrityError,
+)
 BUSY = (
     "The portal runs: {} connections of its own to the database. Stop its web nodes, workers and"
     " clocks first; the servers stay. Nothing was changed."
@@ -79,13 +89,15 @@ def _ledger(number: int, name: str, *, forget: bool) -> None:
             fence.put_up(number, restore.WHY)  # it must go on neither with the one nor the other
             raise click.ClickException(AHEAD.format(name, last, planned.seq))
         restore_term(number, name, planned)
-    except (LogDamaged, restore.Unrecorded, restore.Busy, IntegrityError) as why:
+    except TROUBLES as why:
         raise click.ClickException(HALF.format(name, brief(why))) from why
 
 
 def _let_go(parts: Backend, known: set[int]) -> None:
     """Forget what the ledger holds of other terms: their numbers will be given again."""
     kept = {prefix(number).encode() for number in known}
-    for key in parts.redis.scan_iter(match="{t:*}*", count=1000):
-        if key.partition(b"}")[0] + b"}" not in kept:
-            parts.redis.unlink(key)
+    with reached(), parts.redis.pipeline(transaction=False) as pipe:
+        for key in parts.redis.scan_iter(match="{t:*}*", count=1000):
+            if key.partition(b"}")[0] + b"}" not in kept:
+                pipe.unlink(key)
+        replicas.execute(pipe, parts.settings.replicas)

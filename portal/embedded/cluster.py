@@ -9,7 +9,7 @@ from portal.running.children import Child
 
 
 class ClusterServers(Servers):
-    """PostgreSQL, and a ledger of one primary, two replicas and three sentinels."""
+    """PostgreSQL, and a ledger of one primary and two replicas, with a sentinel for each."""
 
     def _start_valkey(self, sockets: Path) -> None:  # noqa: ARG002  sentinels know no such sockets
         at = sentinels.topology(self.folder.path / "ledger", self.folder.secret("ledger-password"))

@@ -1,4 +1,4 @@
-"""The embedded ledger as it is run for real: a primary, two replicas and three sentinels.
+"""The embedded ledger as it is run for real: a primary, two replicas, and a sentinel beside each.
 
 Each server's own file holds what it may write itself: who follows whom. It is made once, so that a
 primary that was replaced comes back as what the sentinels have made of it. The rest is on the

@@ -4,7 +4,6 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from secrets import token_hex
 
 from rq import Queue, Retry
 from rq.serializers import JSONSerializer
@@ -26,7 +25,7 @@ from portal.imports.sources import Source, source_of
 from portal.imports.tables import Progress
 from portal.ops.correlation import cause
 from portal.ops.dead import KEPT
-from portal.ops.job import AGAIN
+from portal.ops.job import AGAIN, about, named
 from portal.seats.errors import LedgerUnavailable
 from portal.windows.warmup import warm_up
 from portal.words import _k
@@ -50,13 +49,13 @@ class Imported:
 def call(import_id: int) -> None:
     """Call a worker to an import, to read it or to apply it, unless one is called already."""
     queue = Queue(QUEUE, connection=backend().redis, serializer=JSONSerializer)
-    name = f"import-{import_id}-"
-    if any(job.startswith(name) for job in queue.job_ids):
+    name = f"import-{import_id}"
+    if any(about(job) == name for job in queue.job_ids):
         return
     queue.enqueue(
         JOB,
         import_id,
-        job_id=f"{name}{token_hex(8)}",
+        job_id=named(name),
         job_timeout=LONGEST,
         result_ttl=0,
         failure_ttl=KEPT,

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from portal.live.news import Signal
+from portal.live.wire import framed
 from portal.people.accounts import Visitor
 from portal.words import ENGLISH
 
@@ -25,6 +27,11 @@ class Batch:
         self.fragments = fragments
         self.html = "".join(fragments.values())
 
+    @cached_property
+    def frame(self) -> bytes:
+        """It as it is sent, the same to all."""
+        return framed(self.html)
+
     def then(self, later: "Batch") -> "Batch":
         """Both in one, the later one's fragments in place of the same of this."""
         return Batch({**self.fragments, **later.fragments})
@@ -33,7 +40,7 @@ class Batch:
 EMPTY = Batch({})
 
 
-@dataclass
+@dataclass(slots=True)  # each idle page has one
 class Parcel:
     """What a page is to be sent at once."""
 
@@ -46,10 +53,17 @@ class Parcel:
 
 
 class Page:
-    """Holds at most one version of each fragment, so that a slow page costs little."""
+    """Holds at most one version of each fragment, so that a slow page costs little.
+
+    Fragments go `at_once` where nothing else is to be sent before them.
+    """
 
     def __init__(
-        self, visitor: Visitor, wake: Callable[[], None], language: str = str(ENGLISH)
+        self,
+        visitor: Visitor,
+        wake: Callable[[], None],
+        language: str = str(ENGLISH),
+        at_once: Callable[[bytes], bool] = lambda _: False,
     ) -> None:
         self.visitor = visitor
         self.language = language
@@ -58,6 +72,8 @@ class Page:
         self.topics: set[Topic] = set()
         self.closing = 0  # the code to close with, once set
         self._wake = wake
+        self._at_once = at_once
+        self._sending = False
         self._lock = Lock()
         self._batch = EMPTY
         self._signals: dict[tuple[str, Any], str] = {}
@@ -66,6 +82,8 @@ class Page:
     def show(self, batch: Batch) -> None:
         """Send fragments; those of the same names that have not been sent yet are forgotten."""
         with self._lock:
+            if batch.html and self._idle and self._at_once(batch.frame):
+                return
             self._batch = batch if self._batch is EMPTY else self._batch.then(batch)
         self._wake()
 
@@ -92,10 +110,22 @@ class Page:
         self._wake()
 
     def take(self) -> Parcel:
-        """All that is to be sent now; the page is owed nothing afterwards."""
+        """All that is to be sent now; the page is owed nothing once that is `sent`."""
         with self._lock:
+            self._sending = not self._idle
             parcel, self._parcel = self._parcel, Parcel()
             parcel.html, self._batch = self._batch.html, EMPTY
             parcel.signals = list(self._signals.values())
             self._signals.clear()
         return parcel
+
+    def sent(self) -> None:
+        """Note that what was taken has been sent."""
+        with self._lock:
+            self._sending = False
+
+    @property
+    def _idle(self) -> bool:
+        """Whether nothing is owed that would come too late after something else."""
+        owed = self._sending or self._batch is not EMPTY or self._signals or self._parcel.own
+        return not owed

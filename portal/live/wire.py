@@ -1,5 +1,7 @@
 """What simple-websocket leaves open: whole frames, no compression, only our own pages."""
 
+import os
+import struct
 from threading import Lock
 from typing import Any
 
@@ -9,6 +11,8 @@ from portal.edge.urls import parts
 
 SEND_SECONDS = 10.0
 SOCKET_KEYS = ("gunicorn.socket", "werkzeug.socket")
+TEXT = 0x81  # a whole message
+SHORT, MEDIUM = 126, 65_536  # bytes from which a length takes more of them
 
 
 class WholeFrames:
@@ -23,6 +27,7 @@ class WholeFrames:
         socket.settimeout(SEND_SECONDS)
         self._socket = socket
         self._lock = Lock()
+        self._rest = b""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._socket, name)
@@ -30,8 +35,38 @@ class WholeFrames:
     def send(self, data: bytes) -> int:
         """Send all of the data."""
         with self._lock:
-            self._socket.sendall(data)
+            rest, self._rest = self._rest, b""
+            self._socket.sendall(rest + data)
         return len(data)
+
+    def send_at_once(self, data: bytes) -> bool:
+        """Whether all of the data could be sent without a wait.
+
+        Where a part of it was, the rest of it goes before whatever is sent next.
+        """
+        if not self._lock.acquire(blocking=False):
+            return False
+        try:
+            if not self._rest:
+                # It has a timeout, so to the system it is one that does not block.
+                self._rest = data[os.write(self._socket.fileno(), data) :]
+                return not self._rest
+        except OSError:
+            pass  # full, or gone: whoever may wait finds out
+        finally:
+            self._lock.release()
+        return False
+
+
+def framed(text: str) -> bytes:
+    """A text as it goes over the wire, the same to every page."""
+    data = text.encode()
+    size = len(data)
+    if size < SHORT:
+        return struct.pack("!BB", TEXT, size) + data
+    if size < MEDIUM:
+        return struct.pack("!BBH", TEXT, SHORT, size) + data
+    return struct.pack("!BBQ", TEXT, SHORT + 1, size) + data
 
 
 def prepare(environ: dict[str, Any]) -> None:

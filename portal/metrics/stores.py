@@ -9,7 +9,7 @@ from redis.exceptions import ResponseError
 from rq import Queue
 from rq.job import Job
 from rq.serializers import JSONSerializer
-from sqlalchemy import func, select
+from sqlalchemy import func, or_, select
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import Session
 
@@ -20,6 +20,9 @@ from portal.imports import book
 from portal.notices import outbox
 from portal.notices.models import Outgoing
 from portal.ops.models import AuditRun
+from portal.people.models import AuditEntry
+from portal.record import journal
+from portal.record.fact import milliseconds
 from portal.record.journal import last_seq
 from portal.record.models import Checkpoint, Event, Reconciled
 from portal.seats.replicas import in_sync
@@ -42,7 +45,10 @@ def remembered(terms: Sequence[Term], *, ledger: bool) -> Iterator[Metric]:
         untold, untold_since = webhooks.number_dead(session), webhooks.first_due(session)
         stopped = book.stopped(session)
         compared = [*_audits(session), *_reconciled(session)]
+        copied = _copied(session)
     yield from compared
+    text = "Time since the last backup, or since the first deed where none was made"
+    yield GaugeMetricFamily("fairseat_backup_age_seconds", text, value=copied)
     yield GaugeMetricFamily("fairseat_mails_due", "Mails that are to be sent", value=due)
     yield GaugeMetricFamily("fairseat_mails_oldest_seconds", "Since when", value=_since(first))
     yield GaugeMetricFamily("fairseat_mails_dead", "Mails that were given up", value=dead)
@@ -63,7 +69,10 @@ def _since(first: datetime | None) -> float:
 
 
 def _audits(session: Session) -> Iterable[Metric]:
-    """Of the last audit of each term that came to an end, whoever asked for it."""
+    """Of the last audit of each term that came to an end, whoever asked for it.
+
+    One that could not compare all tells no more than what it has found.
+    """
     found = GaugeMetricFamily(
         "fairseat_audit_differences", "Found by the last audit that ended", labels=["term"]
     )
@@ -71,9 +80,9 @@ def _audits(session: Session) -> Iterable[Metric]:
     seconds = func.extract("epoch", func.now() - AuditRun.ended_at)
     last = (
         select(AuditRun.term_id, AuditRun.found, seconds)
-        .where(AuditRun.ended_at.is_not(None), AuditRun.error == "")
+        .where(AuditRun.ended_at.is_not(None), or_(AuditRun.error == "", AuditRun.found > 0))
         .ext(distinct_on(AuditRun.term_id))
-        .order_by(AuditRun.term_id, AuditRun.id.desc())
+        .order_by(AuditRun.term_id, AuditRun.ended_at.desc(), AuditRun.id.desc())
     )
     for term, differences, ago in session.execute(last):
         found.add_metric([str(term)], differences)
@@ -82,18 +91,18 @@ def _audits(session: Session) -> Iterable[Metric]:
 
 
 def _reconciled(session: Session) -> Iterable[Metric]:
-    """Of the standing comparison: what differs now, and since when no part of it has been done."""
+    """Of the standing comparison: what differs now, and how long ago the last round was done."""
     found = GaugeMetricFamily(
         "fairseat_reconcile_differences", "Found by the standing comparison", labels=["term"]
     )
     age = GaugeMetricFamily(
         "fairseat_reconcile_age_seconds",
-        "Time since its last part, or since the first event was recorded",
+        "Time since its last whole round was done, or since the first event was recorded",
         labels=["term"],
     )
     ours = Event.term_id == Checkpoint.term_id
     first = select(Event.recorded_at).where(ours).order_by(Event.seq).limit(1)
-    since = func.coalesce(Reconciled.at, first.scalar_subquery())
+    since = func.coalesce(Reconciled.whole_at, first.scalar_subquery())
     rows = (
         select(Checkpoint.term_id, Reconciled.found, func.extract("epoch", func.now() - since))
         .join(Term, Term.id == Checkpoint.term_id)
@@ -106,21 +115,40 @@ def _reconciled(session: Session) -> Iterable[Metric]:
     return found, age
 
 
+def _copied(session: Session) -> float:
+    """How old (seconds) the last backup is; 0 in a portal in which nothing was done yet."""
+    last = select(func.max(AuditEntry.at)).where(AuditEntry.action == "backup.made")
+    first = select(func.min(AuditEntry.at))
+    since = func.coalesce(last.scalar_subquery(), first.scalar_subquery())
+    return max(0.0, float(session.scalar(select(func.extract("epoch", func.now() - since))) or 0))
+
+
 def _behind(terms: Sequence[Term], checkpoints: dict[int, tuple[int, float]]) -> Iterable[Metric]:
     unrecorded = GaugeMetricFamily(
         "fairseat_unrecorded_events", "Events that PostgreSQL does not have yet", labels=["term"]
     )
     age = GaugeMetricFamily(
         "fairseat_checkpoint_age_seconds",
-        "Time since the recorder got on, while there is something to record",
+        "Age of the first event that PostgreSQL does not have yet",
         labels=["term"],
     )
     for term in terms:
         seq, seconds = checkpoints.get(term.id, (0, 0.0))
         missing = max(0, last_seq(backend().redis, term.id) - seq)
         unrecorded.add_metric([str(term.id)], missing)
-        age.add_metric([str(term.id)], seconds if missing else 0.0)
+        age.add_metric([str(term.id)], _waits(term.id, seq, seconds) if missing else 0.0)
     return unrecorded, age
+
+
+def _waits(term: int, recorded: int, seconds: float) -> float:
+    """For how long (seconds) the next event waits to be recorded.
+
+    Where the journal can't tell, as long as nothing has been: so many `seconds`.
+    """
+    first = journal.first_behind(backend().redis, term, recorded)
+    if first is None:
+        return seconds
+    return max(0.0, (backend().ledger.now() - milliseconds(first.at)) / 1000)
 
 
 def replicas() -> Iterable[Metric]:

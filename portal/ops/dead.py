@@ -18,7 +18,7 @@ from rq.registry import FailedJobRegistry
 from rq.scheduler import RQScheduler
 from rq.serializers import JSONSerializer
 
-from portal.ops.job import Job
+from portal.ops.job import Job, about
 
 QUEUES = ("record", "promote", "maintain", "notify", "errands")
 FOOTNOTES = (
@@ -49,9 +49,9 @@ class DeadLetter:
         return AbandonedJobError.__name__ in self.error
 
     @property
-    def term(self) -> str:
-        """The term that it was about."""
-        return self.id.partition("-")[0]
+    def about(self) -> str:
+        """What it was about, as later jobs about the same are."""
+        return about(self.id)
 
 
 def counts(redis: Redis) -> dict[str, int]:
@@ -106,10 +106,10 @@ class Watch:
         found = counts(self.redis)
         changed = [name for name in QUEUES if found[name] != self._counts.get(name, 0)]
         found_dead = letters(self.redis, changed)
-        # The latest of a term speaks for those before it.
-        latest = {(letter.queue, letter.term): letter for letter in found_dead}
+        # The latest about something speaks for those before it.
+        latest = {(letter.queue, letter.about): letter for letter in found_dead}
         for letter in found_dead:
-            if latest[letter.queue, letter.term] is letter and not letter.abandoned:
+            if latest[letter.queue, letter.about] is letter and not letter.abandoned:
                 self._tell(letter)
             else:
                 discard(self.redis, letter)

@@ -8,7 +8,9 @@ from bisect import bisect_left
 from collections import Counter as Count
 from collections.abc import Iterable
 
-from prometheus_client import Counter, Gauge, Histogram, start_http_server
+from prometheus_client import Counter, Gauge, Histogram
+
+from portal.ops import shown
 
 SOON = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 LATER = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 300.0)
@@ -39,12 +41,13 @@ MAILS = Counter("fairseat_mails", "Mails sent, put off or given up", ["outcome"]
 def begin(kind: str) -> None:
     """Count this process among those that live.
 
-    One that shares no folder with a web server has a door of its own at FAIRSEAT_METRICS_PORT.
+    One that shares no folder with a web server shows its figures at FAIRSEAT_METRICS_PORT, as
+    `/metrics` of the web does: to whoever has the token, without one to this machine alone.
     """
     PROCESSES.labels(kind).set(1)
     port = os.environ.get("FAIRSEAT_METRICS_PORT")
     if port and kind != "web":
-        start_http_server(int(port))
+        shown.at(int(port), os.environ.get("FAIRSEAT_METRICS_TOKEN", ""))
 
 
 def recorded(lags: Iterable[float]) -> None:

@@ -5,6 +5,7 @@ from portal.words import _l
 DEEDS = {
     "account.change": _l("Account changed"),
     "account.make": _l("Account made"),
+    "backup.made": _l("Backup made"),
     "backup.restored": _l("Backup restored"),
     "export.make": _l("Everything exported"),
     "export.rosters": _l("Rosters exported"),
@@ -29,6 +30,8 @@ DEEDS = {
     "record.rebuilt": _l("Read models rebuilt"),
     "record.remove": _l("Course removed from a record"),
     "record.repaired": _l("Ledger and record repaired"),
+    "rehearsal.begin": _l("Rehearsal begun"),
+    "rehearsal.stop": _l("Rehearsal stopped"),
     "request.approve": _l("Request approved"),
     "request.decline": _l("Request declined"),
     "request.make": _l("Request made"),

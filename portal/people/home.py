@@ -7,7 +7,7 @@ from flask.typing import ResponseReturnValue
 
 from portal.access import signed_in, visitor
 from portal.catalog.models import Term
-from portal.catalog.terms import live_terms
+from portal.catalog.terms import offered_terms
 from portal.people.profile import profile
 from portal.record import known
 from portal.windows.phases import Phase, open_to, phase
@@ -38,7 +38,7 @@ def index() -> ResponseReturnValue:
 
 
 def _student() -> ResponseReturnValue:
-    terms = live_terms()
+    terms = offered_terms()
     if len(terms) == 1:
         return _enter(terms[0])
     offers = _offers(terms)

@@ -8,8 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from redis import Redis
-from sqlalchemy import delete, func, select
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import delete, func, select, text
 from sqlalchemy.orm import Session
 
 from portal.record.fact import Fact
@@ -18,6 +17,17 @@ from portal.seats.library import prefix, reached
 
 DAY = timedelta(days=1)
 AT_ONCE = 5000
+
+# All rows in one statement. Where a key is known it is a day old.
+KEEP = text("""
+    INSERT INTO answered (term_id, student_id, request, kept, at)
+    SELECT :term, * FROM unnest(
+        CAST(:students AS integer[]), CAST(:requests AS text[]), CAST(:kept AS text[]),
+        CAST(:ats AS timestamptz[])
+    )
+    ON CONFLICT (term_id, student_id, request)
+    DO UPDATE SET kept = excluded.kept, at = excluded.at
+""")
 
 Key = tuple[int, str]  # student and request
 
@@ -30,15 +40,14 @@ def keep(session: Session, redis: Redis, term: int, facts: Sequence[Fact]) -> No
     with reached():
         found: Any = redis.mget([name(term, *key) for key in asked])
     rows = [
-        {"term_id": term, "student_id": key[0], "request": key[1], "kept": said.decode(), "at": at}
+        (*key, said.decode(), at)
         for (key, at), said in zip(asked.items(), found, strict=True)
         if said
     ]
     if rows:
-        new = insert(Answered)
-        again = {"kept": new.excluded.kept, "at": new.excluded.at}  # the key is a day old
-        keys = ["term_id", "student_id", "request"]
-        session.execute(new.on_conflict_do_update(index_elements=keys, set_=again), rows)
+        students, requests, kept, ats = map(list, zip(*rows, strict=True))
+        given = {"students": students, "requests": requests, "kept": kept, "ats": ats}
+        session.execute(KEEP, {"term": term} | given)
 
 
 def known(session: Session, term: int, now: datetime) -> Iterator[tuple[Key, str, int]]:

@@ -1,5 +1,6 @@
 """Invariant 5: the ledger, the event log and the read models tell of the same term."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any
@@ -20,17 +21,32 @@ from portal.record.picture import Picture
 from portal.record.project import State, UnknownEvent
 from portal.record.terms import named
 
-PATIENCE = 20.0  # seconds: PostgreSQL ends a drainer that has frozen sooner
+PATIENCE = 20.0  # seconds without getting on: PostgreSQL ends a drainer that has frozen sooner
+LOST, UNREAD = "journal", "journal entry"
+
+Report = dict[str, Any]
 
 
-def audit(name: str = "") -> dict[str, Any]:
-    """What differs in the term of that name, or in every term; raises LookupError."""
-    reports = [{"term": term} | audit_term(number) for number, term in named(name)]
+def audit(name: str = "", keep: Callable[[int, Report], None] | None = None) -> Report:
+    """What differs in the term of that name, or in every term; raises LookupError.
+
+    The report of each is given to `keep`.
+    """
+    reports = []
+    for number, term in named(name):
+        report = audit_term(number)
+        if keep:
+            keep(number, report)
+        reports.append({"term": term} | report)
     return {"clean": all(report["clean"] for report in reports), "terms": reports}
 
 
-def audit_term(term: int, tell: Tell = nobody) -> dict[str, Any]:
-    """What differs in a term; claims may go on meanwhile. Tells how far it has come."""
+def audit_term(term: int, tell: Tell = nobody) -> Report:
+    """What differs in a term; claims may go on meanwhile. Tells how far it has come.
+
+    The ledger is not compared where it is ahead of what can be recorded: then it says by how
+    many events (`unrecorded`), and that is no difference, but not `clean` either.
+    """
     tell("recording", 0, 0)
     broken = unrecordable(term)
     tell("reading", 0, 0)
@@ -60,39 +76,49 @@ class _Compared:
 def _compare(
     session: Session, term: int, taken: tuple[int, Picture], students: set[int], tell: Tell
 ) -> _Compared:
-    """The log as of event `seq` against the ledger of then, and all of it with the read models."""
+    """The log as of event `seq` against the ledger of then, and all of it with the read models.
+
+    Of a ledger that is ahead of the log nothing can be told.
+    """
     known, (seq, ledger) = recorded(term, session), taken
-    common = min(seq, known)
+    common, unrecorded = min(seq, known), max(0, seq - known)
     state, events = State(), 0
     for after, through in strides(0, common):
         tell("comparing", after, known)
         events += fold(session, term, state, after, through)
-    differences = list(of_ledger(ledger, picture.of_log(state, students)))
+    due = picture.of_log(state, students)
+    differences = [] if unrecorded else list(of_ledger(ledger, due))
     events += fold(session, term, state, common, known)
     differences += of_read_models(state, tables.load_all(session, term))
     differences += of_log(state)
-    return _Compared(events, seq - common, differences)
+    return _Compared(events, unrecorded, differences)
 
 
 def catch_up(term: int) -> bool:
-    """Have recorded what the journal holds now; False where that takes too long.
+    """Have recorded what the journal holds now; False where the recorder does not get on.
 
     Raises JournalGap or UnknownEvent where it can never be.
     """
-    through, until = last_seq(backend().redis, term), monotonic() + PATIENCE
-    while monotonic() < until:
+    through, known, until = last_seq(backend().redis, term), 0, 0.0
+    while True:
         drain(term, seconds=0)
-        if recorded(term) >= through:
+        before, known = known, recorded(term)
+        if known >= through:
             return True
-    return False
+        if known > before or not until:
+            until = monotonic() + PATIENCE
+        elif monotonic() > until:
+            return False
 
 
 def unrecordable(term: int) -> list[Difference]:
     """Have the journal recorded; gives what stands in the way of that for good."""
     try:
         catch_up(term)
-    except (JournalGap, UnknownEvent) as stop:
-        return [{"where": "journal", "what": str(stop)}]
+    except JournalGap as gap:
+        return [{"where": LOST, "what": str(gap)}]
+    except UnknownEvent as event:
+        return [{"where": UNREAD, "what": str(event)}]
     return []
 
 

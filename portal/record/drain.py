@@ -20,7 +20,7 @@ from portal.db import transaction
 from portal.notices.codes import NO_TERM
 from portal.notices.follow import follow
 from portal.ops import metrics
-from portal.record import answered, fold, journal, lags, strangers, tables, trail
+from portal.record import answered, fold, journal, lags, margin, strangers, tables, trail
 from portal.record.fact import Fact
 from portal.record.journal import JournalGap
 from portal.record.models import Checkpoint
@@ -32,6 +32,7 @@ from portal.webhooks import outbox
 BATCH = 2000
 LONGEST = 10.0  # seconds
 NAMED = 100  # codes in a line of the log
+GIVE_WAY = "5s"  # until another drainer is left alone
 BREATH = 0.02  # seconds until the next batch in a rush: a fuller one costs hardly more
 
 log = logging.getLogger(__name__)
@@ -49,7 +50,7 @@ def drain(term: int, seconds: float = LONGEST) -> int:
     recorded, until = 0, time.monotonic() + seconds
     while facts := _record_batch(term):
         recorded += len(facts)
-        journal.trim(backend().redis, term, facts[-1].seq)
+        margin.keep(term, facts[-1].seq)
         _tell(term, facts)
         _log(term, facts)
         now = datetime.now(UTC)
@@ -97,7 +98,7 @@ def _record_batch(term: int) -> Sequence[Fact]:
 
 def _lock(session: Session, term: int) -> int:
     """The checkpoint of the term, which is ours until the transaction ends."""
-    session.execute(text("SET LOCAL lock_timeout = '5s'"))
+    session.execute(text(f"SET LOCAL lock_timeout = '{GIVE_WAY}'"))
     return session.scalars(
         select(Checkpoint.seq).where(Checkpoint.term_id == term).with_for_update()
     ).one()

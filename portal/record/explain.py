@@ -11,6 +11,7 @@ from portal.record.checkpoint import recorded
 from portal.record.differences import Difference
 from portal.record.fact import Fact
 from portal.record.models import Enrollment, Event, SectionSeats, WaitlistPlace
+from portal.record.slices import Behind
 
 QUIET = {"section", "student", "seats", "also", "times"}  # said already, or long
 
@@ -25,7 +26,12 @@ def explain(term: int, kind: str, number: int) -> Iterator[str]:
                 yield _line(fact)
     yield from _rows(term, kind, number)
     yield from _ledger(term, kind, number, sections)
-    for each in slices.compare(term, sections):
+    try:
+        differences = slices.compare(term, sections)
+    except Behind as behind:
+        yield f"UNKNOWN  whether it differs: {behind}"
+        return
+    for each in differences:
         if f"{kind} {number}" in each["what"] or f"id {number}" == each["what"]:
             yield f"DIFFERS  {_told(each)}"
 

@@ -11,6 +11,7 @@ from portal.backend import backend
 from portal.catalog.models import Term
 from portal.db import transaction
 from portal.record import journal
+from portal.record.checkpoint import recorded
 from portal.record.fact import Fact
 from portal.record.models import AS_FACT, Event
 from portal.record.receipts import Receipt
@@ -41,7 +42,7 @@ def history(
     A swap is one receipt. What is still being recorded is among the first of a term.
     """
     names = REFUSED if refused else TOLD
-    # The journal first: what has left it by the time that the log is asked is in the log.
+    # The journal first: what is recorded by the time that the log is asked is in the log.
     fresh = [] if before or term is None else _fresh(student, term, names)
     logged = _logged(student, term, before, names)
     known = {each.fact.seq for each in logged}
@@ -53,11 +54,11 @@ def history(
 
 
 def _fresh(student: int, term: int, names: tuple[str, ...]) -> list[Receipt]:
-    """The student's latest receipts in the journal, in case they have not been recorded yet."""
+    """The student's latest receipts that have not been recorded yet."""
     with suppress(LedgerUnavailable):
         return [
             Receipt(term, fact, recorded=False)
-            for fact in journal.latest(backend().redis, term, FRESH)
+            for fact in journal.latest(backend().redis, term, FRESH, recorded(term))
             if fact.payload.get("student") == student
             and fact.name in names
             and not ("swap" in fact.payload and fact.name == "dropped")

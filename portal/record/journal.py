@@ -1,5 +1,6 @@
 """The journal of a term: the stream in the ledger that every decision is written to."""
 
+from contextlib import suppress
 from typing import Any
 
 from redis import Redis
@@ -7,6 +8,8 @@ from redis import Redis
 from portal.record.fact import Fact, entry_of, parsed
 from portal.seats import replicas
 from portal.seats.library import prefix, reached
+
+AT_ONCE = 2000  # entries
 
 
 class JournalGap(Exception):  # noqa: N818  a state of the world, not a mistake
@@ -47,32 +50,46 @@ def entry(redis: Redis, term: int, seq: int) -> Fact | None:
     return parsed(found[0][1][b"event"]) if found else None
 
 
+def first_behind(redis: Redis, term: int, recorded: int) -> Fact | None:
+    """The first fact behind event `recorded`; None where the journal has none that can be read."""
+    with reached():
+        found: Any = redis.xrange(f"{prefix(term)}:journal", min=f"({recorded}-0", count=1)
+    with suppress(ValueError, LookupError, TypeError, AttributeError):
+        return parsed(found[0][1][b"event"])
+    return None
+
+
 def whole(redis: Redis, term: int) -> list[Fact]:
-    """All that the journal holds, in order."""
+    """All that the journal holds, in order; read in steps, as others want the ledger too."""
+    facts: list[Fact] = []
+    while True:
+        since = f"({facts[-1].seq}-0" if facts else "-"
+        with reached():
+            found: Any = redis.xrange(f"{prefix(term)}:journal", min=since, count=AT_ONCE)
+        if not found:
+            return facts
+        facts += [parsed(fields[b"event"]) for _, fields in found]
+
+
+def anew(term: int, anchor: Fact | None) -> list[list[str]]:
+    """The commands by which a term goes on behind that event; where there is none, begins."""
+    journal, seq = f"{prefix(term)}:journal", f"{prefix(term)}:seq"
+    gone = ["DEL", journal, seq]
+    if anchor is None:
+        return [gone]
+    entry = ["XADD", journal, f"{anchor.seq}-0", "event", entry_of(anchor)]
+    return [gone, entry, ["SET", seq, str(anchor.seq)]]
+
+
+def latest(redis: Redis, term: int, count: int, after: int = 0) -> list[Fact]:
+    """The last facts that the journal holds behind event `after`, newest first, so many at most."""
     with reached():
-        found: Any = redis.xrange(f"{prefix(term)}:journal")
-    return [parsed(fields[b"event"]) for _, fields in found]
-
-
-def go_on_from(redis: Redis, term: int, anchor: Fact | None) -> None:
-    """Let the term go on behind that event, in one step; from its beginning where there is none."""
-    with reached(), redis.pipeline(transaction=True) as pipe:
-        pipe.delete(f"{prefix(term)}:journal", f"{prefix(term)}:seq")
-        if anchor:
-            pipe.xadd(f"{prefix(term)}:journal", {"event": entry_of(anchor)}, id=f"{anchor.seq}-0")
-            pipe.set(f"{prefix(term)}:seq", anchor.seq)
-        pipe.execute()
-
-
-def latest(redis: Redis, term: int, count: int) -> list[Fact]:
-    """The last facts that the journal holds, newest first, at most `count`."""
-    with reached():
-        found: Any = redis.xrevrange(f"{prefix(term)}:journal", count=count)
+        found: Any = redis.xrevrange(f"{prefix(term)}:journal", min=f"({after}-0", count=count)
     return [parsed(fields[b"event"]) for _, fields in found]
 
 
 def trim(redis: Redis, term: int, through: int) -> None:
-    """Forget what has been recorded before event `through`, the anchor of the next read."""
+    """Forget what lies before event `through`, be that the anchor of the next read or earlier."""
     with reached():
         redis.xtrim(f"{prefix(term)}:journal", minid=f"{through}-0", approximate=False)
 

@@ -54,6 +54,17 @@ def cure(differences: Iterable[Difference]) -> Cure:
     return found
 
 
+def twice(first: Iterable[Difference], again: Iterable[Difference]) -> list[Difference]:
+    """What differs both times: what differs but once was caught in the middle of a change."""
+    known = set(map(_place, first))
+    return [each for each in again if _place(each) in known]
+
+
+def _place(difference: Difference) -> tuple[str, str]:
+    where, what = difference["where"], difference["what"]
+    return where, "" if where.startswith("journal") else what  # which tells how far it is by now
+
+
 def unlike(session: Session, term: int, rows: list[str]) -> list[int]:
     """Which of the events, as lines of JSON, the log does not have or has otherwise."""
     found: list[int] = []

@@ -90,9 +90,9 @@ class Reconciled(Base):
     __tablename__ = "reconciled"
 
     term_id: Mapped[int] = mapped_column(ForeignKey("terms.id"), primary_key=True)
-    at: Mapped[datetime] = mapped_column(Moment)
+    at: Mapped[datetime] = mapped_column(Moment)  # when the last part was at work
     cursor: Mapped[int] = mapped_column(Integer, default=0)  # the last section of this round
-    whole_at: Mapped[datetime | None] = mapped_column(Moment)  # when the last round ended
+    whole_at: Mapped[datetime | None] = mapped_column(Moment)  # when the last whole round was done
     found: Mapped[int] = mapped_column(Integer, default=0)
     differences: Mapped[list[Any]] = mapped_column(JSONB, default=list)  # the first of them
     sections: Mapped[list[Any]] = mapped_column(JSONB, default=list)  # where they are

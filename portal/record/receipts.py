@@ -61,7 +61,7 @@ def find(text: str) -> Receipt | None:
     term, seq = parse(text)
     if term >= MOST_TERM or seq >= MOST_SEQ:
         return None
-    # The journal first: what has left it by the time that the log is asked is in the log.
+    # The journal first: what is recorded by the time that the log is asked is in the log.
     kept = None
     with suppress(LedgerUnavailable):
         kept = journal.entry(backend().redis, term, seq)

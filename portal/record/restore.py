@@ -4,31 +4,29 @@ Nothing is decided meanwhile. Whoever is killed leaves the fence up: it is begun
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from itertools import islice
-from typing import TYPE_CHECKING, Any
+from itertools import chain
+from typing import Any
 
 from sqlalchemy import func, select, text
 
 from portal.backend import backend
 from portal.db import transaction
-from portal.record import answered, fence, journal
+from portal.record import answered, fence, journal, writes
 from portal.record.audit import audit_term, catch_up
 from portal.record.checkpoint import recorded
 from portal.record.fact import Fact, moment
+from portal.record.fence import Command, Held
 from portal.record.fold import Tell, logged, nobody
-from portal.record.inscription import Ordered, Value, keys
+from portal.record.inscription import keys
 from portal.record.journal import JournalGap
 from portal.record.project import UnknownEvent
 from portal.record.rebuild import refuse_damaged, replay
 from portal.record.wake import wake
 from portal.record.whole import Whole
 from portal.seats.library import prefix, reached
-
-if TYPE_CHECKING:
-    from redis.client import Pipeline
 
 AT_ONCE = 2000  # keys a round trip
 # What the log doesn't know of and what may stay: a waiting room has its own order of who came when.
@@ -73,26 +71,26 @@ def plan(term: int, tell: Tell = nobody) -> Plan:
 def restore(term: int, tell: Tell = nobody) -> Restored:
     """Restore it, and compare it with the log; the fence stays up where something differs.
 
-    Raises LogDamaged, Unrecorded or Busy before anything is changed.
+    Raises LogDamaged, Unrecorded or Busy before anything is changed. Raises Changed where another
+    primary has come to answer meanwhile, or the term was changed behind the fence, which stays up.
     """
     with _alone(term):
         before = fence.why(term)
-        fence.put_up(term, before or WHY)
+        held = fence.hold(term, WHY)
         try:
             _record(term)
             whole = _whole(term, tell)
         except BaseException:
-            if not before:
-                fence.take_down(term)
+            held.let_go(before)
             raise
-        lost = _lost(term)
-        fence.put_up(term, WHY)
-        _wipe(term)
-        _write(term, whole, tell)
-        journal.go_on_from(backend().redis, term, whole.last)
+        lost, last = _lost(term), whole.last.seq if whole.last else 0
+        held.confirm()
+        _wipe(held)
+        _write(held, whole, tell)
+        held.write(*journal.anew(term, whole.last))
         report = audit_term(term, tell)
         if report["clean"]:
-            fence.take_down(term)
+            held.let_go(seq=last)
             wake(term, PROMISED)
         return Restored(lost, report)
 
@@ -151,51 +149,33 @@ def _sizes(term: int, whole: Whole) -> dict[str, int]:
     }
 
 
-def _wipe(term: int) -> None:
+def _wipe(held: Held) -> None:
     """Let go of what the ledger holds."""
-    redis, at = backend().redis, f"{prefix(term)}:"
+    redis, at = backend().redis, f"{prefix(held.term)}:"
     with reached():
         found = redis.scan_iter(match=f"{at}*", count=AT_ONCE)
-        for names in _batches(found):
-            gone = [name for name in names if not name.decode()[len(at) :].startswith(KEPT)]
+        for names in writes.batches(map(bytes.decode, found), AT_ONCE):
+            gone = [name for name in names if not name[len(at) :].startswith(KEPT)]
             if gone:
-                redis.unlink(*gone)
+                held.write(["UNLINK", *gone])
 
 
-def _write(term: int, whole: Whole, tell: Tell) -> None:
-    at, done = f"{prefix(term)}:", 0
-    for entries in _batches(keys(whole)):
-        with reached(), backend().redis.pipeline(transaction=False) as pipe:
-            for name, value in entries:
-                _put(pipe, at + name, value)
-            pipe.execute()
-        done += len(entries)
+def _write(held: Held, whole: Whole, tell: Tell) -> None:
+    at, done = f"{prefix(held.term)}:", 0
+    found = (writes.commands(at + name, value) for name, value in keys(whole))
+    for step in writes.steps(chain.from_iterable(found)):
+        held.write(*step)
+        done += len(step)
         tell("writing", done, done)
     with transaction() as session:
-        for said in _batches(_answers(term, session)):
-            with reached(), backend().redis.pipeline(transaction=False) as pipe:
-                for key, kept, left in said:
-                    pipe.set(answered.name(term, *key), kept, px=left)
-                pipe.execute()
+        for step in writes.steps(_said(held.term, session)):
+            held.write(*step)
+
+
+def _said(term: int, session: Any) -> Iterator[Command]:
+    for key, kept, left in _answers(term, session):
+        yield ["SET", answered.name(term, *key), kept, "PX", str(left)]
 
 
 def _answers(term: int, session: Any) -> Iterator[tuple[answered.Key, str, int]]:
     return answered.known(session, term, moment(backend().ledger.now()))
-
-
-def _put(pipe: "Pipeline", name: str, value: Value) -> None:
-    match value:
-        case str():
-            pipe.set(name, value)
-        case frozenset():
-            pipe.sadd(name, *value)
-        case Ordered(scores):
-            pipe.zadd(name, dict(scores))
-        case _:
-            pipe.hset(name, mapping=dict(value))
-
-
-def _batches(entries: Iterable[Any]) -> Iterator[list[Any]]:
-    entries = iter(entries)
-    while batch := list(islice(entries, AT_ONCE)):
-        yield batch

@@ -17,7 +17,7 @@ from portal.db import transaction
 from portal.ops.correlation import cause
 from portal.ops.dead import KEPT
 from portal.ops.models import AuditRun
-from portal.record.audit import audit_term
+from portal.record.audit import Report, audit_term
 from portal.seats.errors import LedgerUnavailable
 
 QUEUE, JOB = "errands", "jobs.errands.audit"
@@ -25,6 +25,10 @@ LONGEST = 30 * 60  # seconds that one may take
 STILL = timedelta(minutes=5)  # after which one that has not moved has lost its worker
 SHOWN = 200  # differences that are kept of one
 OFTEN = 1.0  # seconds between two words of progress
+BEHIND = (
+    "{} events are not recorded yet, so the ledger could not be compared. See that a recorder runs"
+    " and gets on, then audit again."
+)
 UNDER_WAY = AuditRun.ended_at.is_(None)
 
 log = logging.getLogger(__name__)
@@ -74,6 +78,12 @@ def run(number: int) -> None:
         _note(number, ended_at=func.now(), **_result(report))
 
 
+def keep(term: int, report: Report) -> None:
+    """Keep an audit that a command has done, as those are kept that pages have asked for."""
+    with transaction() as session:
+        session.add(AuditRun(term_id=term, ended_at=func.now(), **_result(report)))
+
+
 def latest(session: Session, term: int, count: int) -> list[AuditRun]:
     """The last runs of a term, the latest first."""
     found = select(AuditRun).where(AuditRun.term_id == term).order_by(AuditRun.id.desc())
@@ -96,18 +106,17 @@ class Progress:
         _note(self._run, step=step, done=done, events=events)
 
 
-def _result(report: dict[str, Any]) -> dict[str, Any]:
-    differences = list(report["differences"])
-    if report["unrecorded"]:
-        what = f"{report['unrecorded']} events are not recorded"
-        differences.append({"where": "journal", "what": what})
-    events = report["events"]
+def _result(report: Report) -> dict[str, Any]:
+    differences, unrecorded, events = (
+        report[name] for name in ("differences", "unrecorded", "events")
+    )
     return {
         "step": "done",
         "done": events,
         "events": events,
         "found": len(differences),
         "differences": differences[:SHOWN],
+        "error": BEHIND.format(unrecorded) if unrecorded else "",
     }
 
 

@@ -30,6 +30,10 @@ SHARES = text("""
 OF_SECTION = re.compile(r"(?:section |\b[ecw]:)(\d+)")
 
 
+class Behind(Exception):  # noqa: N818  a state of the world, not a mistake
+    """The ledger is ahead of what can be recorded, so nothing can be told of it."""
+
+
 @dataclass(frozen=True)
 class Slice:
     """Sections with all that ever shared seats with them, the pools of these, and all windows."""
@@ -83,7 +87,7 @@ def around(term: int, sections: Iterable[int]) -> Slice:
 
 
 def compare(term: int, sections: Iterable[int]) -> list[Difference]:
-    """What differs in the slice of these sections; claims may go on."""
+    """What differs in the slice of these sections; claims may go on. Raises Behind."""
     sections = set(sections)
     for _ in range(TRIES):
         part = around(term, sections)
@@ -100,11 +104,12 @@ def _differences(part: Slice, students: set[int], taken: tuple[int, Picture]) ->
     with transaction() as session:
         session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
         state, known = State(), recorded(term, session)
-        common = min(seq, known)
-        _fold(session, part, state, 0, common)
+        if seq > known:
+            raise Behind(f"{seq - known} events of term {term} are not recorded yet")
+        _fold(session, part, state, 0, seq)
         due = _within(part, picture.of_log(state, students))
         found = list(of_ledger(_within(part, ledger), due))
-        _fold(session, part, state, common, known)
+        _fold(session, part, state, seq, known)
         found += of_read_models(state, tables.load_some(session, term, part.sections, part.windows))
         return found + list(of_log(state))
 

@@ -57,7 +57,7 @@ class Standing:
 
 @dataclass
 class Sweeper:
-    """Remembers the terms, so that windows turn while PostgreSQL is away, and its calls."""
+    """Remembers its calls, and terms: windows turn and fences go up while PostgreSQL is away."""
 
     terms: list[LiveTerm] = field(default_factory=list)
     news: dict[int, int] = field(default_factory=dict)  # terms with notices to make or mails due
@@ -76,17 +76,19 @@ class Sweeper:
             self.untold = outbox.first_due(session)
 
     def turn(self) -> None:
-        """Let the ledger tell of windows that have opened or closed."""
+        """Let the ledger tell of windows that have opened or closed, where it has lost nothing."""
         for term, standing in zip(self.terms, standings(self.terms), strict=True):
-            if standing.seq and not standing.fenced:
+            if standing.fenced:
+                continue
+            if standing.seq < term.recorded:
+                _fence(term, standing)
+            elif standing.seq:
                 backend().ledger.turn(term.id)
 
     def call(self) -> None:
         """Call the workers that have something to do."""
         for term, standing in zip(self.terms, standings(self.terms), strict=True):
-            if standing.seq < term.recorded and not standing.fenced:
-                _fence(term, standing)
-            elif not standing.fenced:
+            if standing.seq >= term.recorded and not standing.fenced:
                 self._call_to(term, standing)
         if self.untold:
             self._call(NO_TERM, "deliver", milliseconds(self.untold))
@@ -121,8 +123,13 @@ class Sweeper:
 
 
 def _fence(term: LiveTerm, standing: Standing) -> None:
-    """Let nothing be decided by a ledger that knows less than was recorded of it."""
-    fence.put_up(term.id, f"it is at event {standing.seq}, and {term.recorded} are recorded")
+    """Let nothing be decided by a ledger that knows less than was recorded of it.
+
+    It looks once more, in the step that puts the fence up: it may just have been restored.
+    """
+    why = f"it is at event {standing.seq}, and {term.recorded} are recorded"
+    if not fence.put_up(term.id, why, behind=term.recorded):
+        return
     log.critical(
         "ALARM fenced: the ledger of term %s has lost events behind %s, of %s."
         " See `fairseat rebuild ledger`.",

@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Iterable
 from itertools import chain
-from secrets import token_hex
 from time import time
 
 from redis.exceptions import RedisError
@@ -13,7 +12,7 @@ from rq.serializers import JSONSerializer
 from portal.backend import backend
 from portal.ops.correlation import cause
 from portal.ops.dead import KEPT
-from portal.ops.job import AGAIN
+from portal.ops.job import AGAIN, about, named
 
 JOBS = {
     "record": "jobs.record.drain",
@@ -25,6 +24,7 @@ JOBS = {
 }
 QUEUES = {"reconcile": "errands", "deliver": "errands"}  # where it is not named as the worker
 LONGEST = 60  # seconds that a job may take; the clock calls again where more is left
+LONG = {"reconcile": 10 * 60}  # what differs is looked at in one go, however much that is
 REST = 60  # seconds for which a term is left alone once a job about it has been given up
 
 log = logging.getLogger(__name__)
@@ -42,13 +42,13 @@ def wake(term: int, workers: Iterable[str]) -> None:
 
 def _call(queue: Queue, term: int, worker: str) -> None:
     # A job that still waits will see all that has happened until it begins.
-    if any(job.startswith(f"{term}-".encode()) for job in _waiting(queue)):
+    if any(about(job.decode()) == str(term) for job in _waiting(queue)):
         return
     queue.enqueue(
         JOBS[worker],
         term,
-        job_id=f"{term}-{token_hex(8)}",
-        job_timeout=LONGEST,
+        job_id=named(str(term)),
+        job_timeout=LONG.get(worker, LONGEST),
         result_ttl=0,
         failure_ttl=KEPT,
         meta=cause(),

@@ -1,12 +1,12 @@
 """Child processes that never outlive this one, each in a session and with a log of its own."""
 
-import contextlib
 import ctypes
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,17 +23,18 @@ class Child:
     env: Mapping[str, str] = field(default_factory=dict)
     stop_signal: signal.Signals = signal.SIGTERM
     keep_open: tuple[int, ...] = ()  # file descriptors that it inherits
+    aloud: bool = False  # whether it speaks where its parent does, not into its log
     process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         """Start it, appending what it prints to its log."""
         self.log.parent.mkdir(parents=True, exist_ok=True)
-        with self.log.open("ab") as log:
+        with nullcontext() if self.aloud else self.log.open("ab") as log:
             self.process = subprocess.Popen(  # noqa: S603  our own commands
                 self.command,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
-                stderr=subprocess.STDOUT,
+                stderr=subprocess.STDOUT if log else None,
                 env={**os.environ, **self.env},
                 pass_fds=self.keep_open,
                 # The terminal's Ctrl-C is for the supervisor, which stops all in order.
@@ -64,7 +65,7 @@ class Child:
     def kill(self) -> None:
         """Kill it and every process of its session at once."""
         if self.process is not None:
-            with contextlib.suppress(ProcessLookupError):
+            with suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
 

@@ -2,25 +2,27 @@
 
 import os
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from portal.embedded import balancer
+from portal.ops import scaling
 from portal.running import renewal
 from portal.running.children import Child
 
 if TYPE_CHECKING:
     from portal.running.supervisor import Supervisor
+    from portal.running.whole import Whole
 
-# A second recorder stands by, so that one that is killed is not missed. Imports are done one at a
-# time, so a second worker for errands has time for audits.
-WORKERS = ("record", "record", "promote", "maintain", "notify", "errands", "errands")
-CLUSTER_WORKERS = (*WORKERS, "promote", "notify")
+# Those of which a cluster has two, so that one that is killed is not missed; of recorders and
+# workers for errands there are always two, as an import keeps one of these busy for long.
+TWICE = ("promote", "notify")
 NODES = ("web-1", "web-2")
 GUNICORN = (sys.executable, "-m", "gunicorn", "-c", "python:portal.server")
 
 
-def alone(supervisor: "Supervisor") -> list[Child]:
+def alone(supervisor: "Whole") -> list[Child]:
     """One of each that must be there, and the web at the open door itself."""
     door = supervisor.door.fileno()
     web = supervisor.child("web")
@@ -28,10 +30,10 @@ def alone(supervisor: "Supervisor") -> list[Child]:
     web.env = {**web.env, "FAIRSEAT_BIND": f"fd://{door}", **_started(supervisor, web)}
     # The door stays open here too, so that callers wait while the web is started again.
     web.keep_open = (door,)
-    return [*_workers(supervisor, WORKERS), supervisor.child("clock", "clock"), web]
+    return [*workers(supervisor), supervisor.child("clock", "clock"), web]
 
 
-def clustered(supervisor: "Supervisor") -> list[Child]:
+def clustered(supervisor: "Whole") -> list[Child]:
     """Two of each that must never be missing; two web nodes behind a balancer."""
     supervisor.nodes = NODES
     clocks = [supervisor.child(f"clock-{number}", "clock") for number in (1, 2)]
@@ -40,13 +42,16 @@ def clustered(supervisor: "Supervisor") -> list[Child]:
     folder = supervisor.folder
     door = supervisor.door.fileno()
     front = balancer.child(folder.path, door, sockets, folder.log("haproxy"))
-    return [*_workers(supervisor, CLUSTER_WORKERS), *clocks, *nodes, front]
+    return [*workers(supervisor, TWICE), *clocks, *nodes, front]
 
 
-def _workers(supervisor: "Supervisor", queues: tuple[str, ...]) -> list[Child]:
-    names = [f"{queue}-{queues[: at + 1].count(queue)}" for at, queue in enumerate(queues)]
+def workers(supervisor: "Supervisor", twice: Collection[str] = ()) -> list[Child]:
+    """The least of each queue, by the bounds of this machine; two of those that must be `twice`."""
+    pools = scaling.pools(os.environ.get("FAIRSEAT_WORKERS", ""))
     return [
-        supervisor.child(name, "worker", queue) for name, queue in zip(names, queues, strict=True)
+        supervisor.child(f"{queue}-{number}", "worker", queue)
+        for queue, pool in pools.items()
+        for number in range(1, max(pool.least, 2 if queue in twice else 1) + 1)
     ]
 
 

@@ -60,7 +60,8 @@ class Kept:
             later = f"in {wait:.0f} s" if wait else "now"
             status = self.child.process.returncode if self.child.process else "?"
             say(f"{self.child.name} ended (status {status}); starting it again {later}.")
-            say(f"  Its log is {self.child.log}")
+            if not self.child.aloud:
+                say(f"  Its log is {self.child.log}")
 
 
 def say(line: str) -> None:

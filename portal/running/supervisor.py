@@ -2,10 +2,11 @@
 
 import os
 import signal
-import socket
 import sys
 import time
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
@@ -14,54 +15,43 @@ from portal.embedded.folder import Folder, Run
 from portal.ops import logs, scaling
 from portal.running import renewal
 from portal.running.children import Child
-from portal.running.door import UpError, address, not_ready, open_door
-from portal.running.kept import Kept, greet, say
+from portal.running.door import UpError
+from portal.running.kept import Kept, say
 from portal.running.pools import Pools
 
 PATIENCE = 20.0
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
-Crew = Callable[["Supervisor"], Sequence[Child]]
 
 
 class Stopped(Exception):  # noqa: N818  asked for, not an error
     """Someone asked the supervisor to stop."""
 
 
-def supervise(folder: Folder, servers: Servers, crew: Crew) -> None:
-    """Run all of it until a signal comes.
+@contextmanager
+def owned(folder: Folder) -> Iterator[None]:
+    """A block in which the data folder is this process's; raises UpError, FolderError.
 
-    Raises UpError, FolderError or StartError; SettingsError before anything is begun.
+    SettingsError where the bounds of the workers make no sense.
     """
     scaling.pools(os.environ.get("FAIRSEAT_WORKERS", ""))
     run = folder.own()
     if run:
         raise UpError(f"Fairseat already runs on {folder.path}: {run.address}")
     try:
-        # The web server of an owner that was killed needs a moment to leave the port.
-        patience = 15.0 if folder.abandoned else 0.0
-        door = open_door(os.environ.get("HOST") or "127.0.0.1", _port(), patience)
-        Supervisor(folder, door, servers, crew).run()
+        yield
     finally:
         folder.release()
 
 
-def _port() -> int:
-    given = os.environ.get("PORT") or "8000"
-    if not given.isdecimal() or not 0 < int(given) < 65536:
-        raise UpError(f"PORT={given} is not a port: choose one between 1 and 65535.")
-    return int(given)
+class Supervisor(ABC):
+    """The processes of one data folder: which there are is said by those who stand on this."""
 
+    address = ""  # that it gives to others who look at the folder
+    aloud = False  # whether its children speak where it does itself, not into logs of their own
 
-class Supervisor:
-    """The portal on one machine, in one data folder, at one address."""
-
-    def __init__(self, folder: Folder, door: socket.socket, servers: Servers, crew: Crew) -> None:
+    def __init__(self, folder: Folder, servers: Servers) -> None:
         self.folder = folder
-        self.door = door
-        self.address = address(door)
         self.servers = servers
-        self.crew = crew
         self.pids: dict[str, int] = {}
         self.kept: list[Kept] = []
         self.pools = Pools(self.kept, self.child, lambda: self.servers.redis_url)
@@ -71,6 +61,22 @@ class Supervisor:
         self.metrics = folder.emptied("metrics")  # where each child counts what it does
         self.nodes: Sequence[str] = ()  # of several, each adds up what its own processes count
 
+    @abstractmethod
+    def crew(self) -> Sequence[Child]:
+        """The portal's own processes, beside the servers that they need."""
+
+    @abstractmethod
+    def prepare(self) -> None:
+        """Do what has to be done before they start."""
+
+    @abstractmethod
+    def greet(self) -> None:
+        """Say that they are there, once they are."""
+
+    @abstractmethod
+    def shut(self) -> None:
+        """Let nobody in any more."""
+
     def run(self) -> None:
         """Start everything and keep it alive until a signal; raises UpError or StartError."""
         logs.begin("supervisor")
@@ -79,7 +85,7 @@ class Supervisor:
         signal.signal(signal.SIGUSR1, self._on_restart)
         try:
             self._start()
-            self._greet()
+            self.greet()
             while True:
                 self._go_on()
                 if self.restart:
@@ -98,24 +104,12 @@ class Supervisor:
         sockets = str(self.servers.sockets or "")
         urls = self.servers.database_url, self.servers.redis_url
         self.folder.announce(Run(os.getpid(), self.address, *urls, sockets))
-        self._prepare()
+        self.prepare()
         self.kept += [Kept(child, time.monotonic()) for child in self.servers.children]
-        for child in self.crew(self):
+        for child in self.crew():
             self.kept.append(Kept(child))
             self.kept[-1].start()
         self._note()
-
-    def _prepare(self) -> None:
-        """Migrate, make the demo and warm up, in a process of its own."""
-        child = self.child("prepare", "prepare")
-        child.start()
-        try:
-            while child.alive:
-                self._pause(0.1)
-        finally:
-            child.stop(patience=2)
-        if child.process and child.process.returncode:
-            raise UpError(f"The database could not be prepared:\n{child.last_words(30)}")
 
     def child(self, name: str, *arguments: str) -> Child:
         """A process that runs a command of the portal, connected to the servers."""
@@ -124,9 +118,10 @@ class Supervisor:
             "SECRET_KEY": os.environ.get("SECRET_KEY") or self.folder.secret("secret"),
             "PYTHONUNBUFFERED": "1",
             "PROMETHEUS_MULTIPROC_DIR": str(self._counts(name)),
+            "FAIRSEAT_METRICS_PORT": "",  # which only one of them could open
         }
         command = [sys.executable, "-m", "portal.cli", *arguments]
-        return Child(name, command, self.folder.log(name), env)
+        return Child(name, command, self.folder.log(name), env, aloud=self.aloud)
 
     def _counts(self, name: str) -> Path:
         """Where a child counts; as a child of one of the nodes, by the number in its name."""
@@ -137,31 +132,12 @@ class Supervisor:
         below.mkdir(mode=0o700, exist_ok=True)
         return below
 
-    def _greet(self) -> None:
-        """Wait until the portal is ready, then print where it is and who may log in."""
-        nagged = time.monotonic()
-        while missing := not_ready(self.address):
-            self._pause(0.2)
-            self._look_after()
-            if time.monotonic() - nagged > PATIENCE:
-                nagged = time.monotonic()
-                say(f"Not ready yet: {missing}.")
-        say(f"Ready: {self.address}")
-        if os.environ.get("FAIRSEAT_LOG") == "json":
-            return  # whoever reads that is not to read a password
-        if logs.in_json():
-            greet(f"Ready: {self.address}")
-        password = self.folder.path / "demo-password"
-        if password.exists():
-            greet("  Demo accounts: student0001 to student2000, instructor01 and on, admin")
-            greet(f"  Their password: {password.read_text()}")
-        greet("  Ctrl-C stops everything; the data stays.")
-
     def _go_on(self) -> None:
-        self._pause(0.2)
-        self._look_after()
+        self.pause(0.2)
+        self.look_after()
 
-    def _look_after(self) -> None:
+    def look_after(self) -> None:
+        """Start again what has ended, and have as many workers as are asked for."""
         for kept in self.kept:
             kept.look_after()
         self.pools.look_after()
@@ -174,7 +150,7 @@ class Supervisor:
             self.pids = pids
             self.folder.note(pids)
 
-    def _pause(self, seconds: float) -> None:
+    def pause(self, seconds: float) -> None:
         """Sleep; raises Stopped where a signal came."""
         if self.stopping_since is None:
             time.sleep(seconds)
@@ -195,7 +171,7 @@ class Supervisor:
         """The web first, so that nothing new comes in; the servers last."""
         say("Stopping; Ctrl-C again to hurry.")
         self.stopping_since = self.stopping_since or time.monotonic()
-        self.door.close()
+        self.shut()
         own = [kept.child for kept in self.kept if kept.child not in self.servers.children]
         own += self.pools.leaving
         web = [child for child in own if child.name.startswith("web")]

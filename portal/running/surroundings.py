@@ -39,6 +39,7 @@ def _servers() -> Iterator[dict[str, str]]:
     os.environ.setdefault("SECRET_KEY", folder.secret("secret"))
     run = folder.own()
     if run:
+        os.environ.setdefault("FAIRSEAT_URL", run.address)
         yield {"DATABASE_URL": run.database_url, "REDIS_URL": run.redis_url}
         return
     servers = Servers(folder, database_url=given["DATABASE_URL"], redis_url=given["REDIS_URL"])

@@ -38,6 +38,7 @@ PARTS = (
     "exchange",
     "offer",
     "doors",
+    "fence",
 )
 LOST = (LostConnection, LateReply)  # no answer came
 AWAY = (*LOST, ReadOnlyError, OutOfMemoryError, ClusterError)
@@ -103,7 +104,7 @@ class Question:
             raise reply
         if others:
             try:
-                replicas.check(others[-1], self.replicas)
+                replicas.check(others[-2], others[-1], self.replicas)
             except replicas.TooFewReplicas:
                 line.mark_for_reconnect()  # another may be the primary by now
                 raise

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from time import monotonic
 from typing import Any
 
 from redis import Redis
@@ -10,12 +12,41 @@ from redis.exceptions import ConnectionError as LostConnection
 
 PATIENCE = 1000  # ms for the replicas, less than a client gives the server
 LAG = 5  # seconds since a replica was last heard of, for it to count
+# Seconds in which one that has left may be the next primary, and the others follow the old one yet.
+GRACE = 10.0
+# As one word, so that redis-py hands the reply on as it comes.
+TELL = "INFO replication"
+REIGN = re.compile(rb"master_replid:(\w+)")
 
 Command = tuple[str | int, ...]
 
 
 class TooFewReplicas(LostConnection):
     """Not enough replicas have said in time that they have it: the answer is not to be believed."""
+
+
+class ReplicaLeft(LostConnection):
+    """One has left the primary, and may be promoted: what the others have is not to be believed."""
+
+
+@dataclass
+class Company:
+    """The most replicas that a primary has had, and since when (monotonic) some have left it."""
+
+    most: int = 0
+    since: float | None = None
+
+    def settled(self, there: int) -> bool:
+        """Whether none has left lately."""
+        if there < self.most and self.since is None:
+            self.since = monotonic()
+        if there < self.most and monotonic() - (self.since or 0.0) < GRACE:
+            return False
+        self.most, self.since = there, None
+        return True
+
+
+_companies: dict[bytes, Company] = {}  # by reign: whoever is promoted begins another
 
 
 def behind(replicas: int) -> Sequence[Command]:
@@ -25,7 +56,9 @@ def behind(replicas: int) -> Sequence[Command]:
     a decision again, writes something first: replicas that have it have all that was read. A
     message to nobody is replicated, but not kept.
     """
-    return (("PUBLISH", "replicated", ""), ("WAIT", replicas, PATIENCE)) if replicas else ()
+    if not replicas:
+        return ()
+    return ("PUBLISH", "replicated", ""), ("WAIT", replicas, PATIENCE), (TELL,)
 
 
 def execute(pipe: Pipeline, replicas: int) -> list[Any]:
@@ -39,18 +72,26 @@ def execute(pipe: Pipeline, replicas: int) -> list[Any]:
             raise reply
     if replicas:
         try:
-            check(replies[-1], replicas)
+            check(replies[-2], replies[-1], replicas)
         except TooFewReplicas:
             pool.disconnect(inuse_connections=False)  # another may be the primary by now
             raise
     return replies[:asked]
 
 
-def check(reply: Any, replicas: int) -> None:
-    """Raise TooFewReplicas unless WAIT counted enough; one that was demoted counts none."""
-    found = reply if isinstance(reply, int) else 0
+def check(waited: Any, told: Any, replicas: int) -> None:
+    """Raise TooFewReplicas unless WAIT counted enough; one that was demoted counts none.
+
+    Raises ReplicaLeft where one has left the primary lately: it may just be promoted, while the
+    old primary, which was frozen, wakes and is still acknowledged by another.
+    """
+    found = waited if isinstance(waited, int) else 0
     if found < replicas:
         raise TooFewReplicas(f"{found} of {replicas} replicas have the decision")
+    reign = REIGN.search(told)
+    company = _companies.setdefault(reign[1] if reign else b"", Company())
+    if not company.settled(told.count(b"state=online")):
+        raise ReplicaLeft("a replica has just left: it may be the next primary")
 
 
 def in_sync(redis: Redis) -> int:

@@ -13,9 +13,9 @@ from htmx_flask import request
 from werkzeug.datastructures import MultiDict
 
 from portal.access import requires, visitor
+from portal.catalog import terms
 from portal.catalog.models import Term
 from portal.catalog.present import DAYS, clock, credit_words, day_names
-from portal.catalog.terms import live_terms
 from portal.edge.urls import parts
 from portal.record import freed
 from portal.seats import desk, trees
@@ -117,7 +117,7 @@ def _near(term_id: int) -> list[Term]:
 @cached(TTLCache(maxsize=1, ttl=TERMS_FRESH_SECONDS), lock=Lock())
 def offered_terms() -> list[Term]:
     """The terms to choose from, a little old at most."""
-    return live_terms()
+    return terms.offered_terms()
 
 
 WORDS = {

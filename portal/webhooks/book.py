@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import func, select
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from portal.people.models import AuditEntry
@@ -17,6 +18,10 @@ SHOWN = 30  # deliveries
 
 class Meanwhile(Exception):  # noqa: N818  a state of the world, not a mistake
     """Somebody else has changed it since it was looked at."""
+
+
+class Taken(Exception):  # noqa: N818  the same
+    """Another receiver has this address."""
 
 
 @dataclass(frozen=True)
@@ -45,19 +50,20 @@ def latest(session: Session, webhook_id: int) -> Sequence[Delivery]:
 
 
 def make(session: Session, url: str, names: Sequence[str], who: Who) -> Webhook:
-    """A receiver that is told of events from now on."""
+    """A receiver that is told of events from now on; raises Taken."""
     made = Webhook(url=url, names=list(names), seed=seed())
     session.add(made)
-    session.flush()
+    _flush(session)
     _note(session, made, "make", who, after={"url": url, "names": list(names)})
     return made
 
 
 def change(session: Session, known: Webhook, who: Who, **fields: Any) -> None:
-    """Another address, or other events, for a version that was looked at; raises Meanwhile."""
+    """Other values, for a version that was looked at; raises Meanwhile and Taken."""
     found = _ours(session, known)
     before = {name: getattr(found, name) for name in fields}
     _set(found, **fields)
+    _flush(session)
     _note(session, found, "change", who, before=before, after=fields)
 
 
@@ -98,6 +104,13 @@ def _ours(session: Session, known: Webhook) -> Webhook:
     if found.version != known.version or found.deleted_at:
         raise Meanwhile
     return found
+
+
+def _flush(session: Session) -> None:
+    try:
+        session.flush()
+    except IntegrityError as error:
+        raise Taken from error
 
 
 def _set(found: Webhook, **fields: Any) -> None:

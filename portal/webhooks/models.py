@@ -27,6 +27,9 @@ class Webhook(Base):
     """Where events of some names are sent to; one that was deleted is off for good."""
 
     __tablename__ = "webhooks"
+    __table_args__ = (
+        Index("uq_webhooks_url", "url", unique=True, postgresql_where="deleted_at IS NULL"),
+    )
 
     id: Mapped[int] = mapped_column(primary_key=True)
     url: Mapped[str] = mapped_column(Text)

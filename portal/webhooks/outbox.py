@@ -18,6 +18,7 @@ INSERT INTO webhook_deliveries (webhook_id, term_id, seq, tries, error)
 SELECT hook.id, told.term_id, told.seq, 0, ''
 FROM webhooks hook
 JOIN events told ON told.name = ANY (hook.names)
+JOIN terms term ON term.id = told.term_id AND NOT term.practice
 WHERE hook.is_on AND told.term_id = :term AND told.seq BETWEEN :first AND :last
 ORDER BY hook.id, told.seq
 ON CONFLICT DO NOTHING

@@ -74,8 +74,9 @@ def size(session: Session, cohort: Cohort) -> int:
 
 def choices(session: Session) -> dict[str, dict[str, str]]:
     """What years, levels and subjects there are to choose from, with what each is called."""
-    years = select(Student.year).distinct()
-    levels = select(Student.level).distinct().order_by(Student.level)
+    live = Student.deleted_at.is_(None)
+    years = select(Student.year).where(live).distinct()
+    levels = select(Student.level).where(live).distinct().order_by(Student.level)
     subjects = (
         select(Subject.code)
         .where(exists().where(StudentSubject.subject_id == Subject.id))

@@ -1,6 +1,5 @@
 """The demo semester: made at once, whole, the same every time, and good to race in."""
 
-import time
 from collections import Counter
 from datetime import date, timedelta
 
@@ -142,14 +141,10 @@ def test_the_term_is_the_next_one() -> None:
     assert university.coming_term(date(2026, 3, 1))[0] == "Fall 2026"
 
 
-def test_it_takes_a_moment_happens_once_and_is_the_same_every_time(
-    made: Board, connected: Backend
-) -> None:
+def test_it_happens_once_and_is_the_same_every_time(made: Board, connected: Backend) -> None:
     empty(connected)
-    began = time.monotonic()
     assert not demo.exists()
     term = demo.create(PASSWORD, MINUTES)
-    assert time.monotonic() - began < 10  # about two seconds on a machine that is not busy
     assert term is not None
     assert demo.exists()
     assert demo.create(PASSWORD, MINUTES) is None

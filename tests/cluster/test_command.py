@@ -33,7 +33,7 @@ def cluster(tmp_path: Path) -> Iterator[Up]:
 
 
 def pids(cluster: Up) -> dict[str, int]:
-    said, _ = cluster.command("cluster", "--pids").communicate(timeout=60)
+    said, _ = cluster.command("cluster", "--pids").communicate(timeout=120)
     return {name: int(pid) for name, pid in (line.split() for line in said.splitlines())}
 
 
@@ -45,7 +45,7 @@ def test_it_says_how_to_install_what_is_missing(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_where_nothing_runs_it_names_no_process(cluster: Up) -> None:
-    said, _ = cluster.command("cluster", "--pids").communicate(timeout=60)
+    said, _ = cluster.command("cluster", "--pids").communicate(timeout=120)
     assert "Nothing runs on" in said
 
 
@@ -63,6 +63,6 @@ def test_whoever_is_killed_comes_back_and_an_end_leaves_nobody(cluster: Up) -> N
         until(lambda: not not_ready(cluster.address), f"it does not serve without {name}")
     family = cluster.family()
     cluster.process.send_signal(signal.SIGINT)
-    said, _ = cluster.process.communicate(timeout=60)
+    said, _ = cluster.process.communicate(timeout=120)
     assert cluster.process.returncode == 0, said
     assert not [each for each in family if each.is_running()]

@@ -76,7 +76,7 @@ def test_nobody_who_claims_during_a_restart_is_left_without_an_answer(trial: Tri
     rush.begin()
     try:
         until(lambda: len(rush.decided(0)) == STUDENTS, "nobody is answered")
-        said, _ = Up(trial.folder, trial.up.port).command("restart").communicate(timeout=60)
+        said, _ = Up(trial.folder, trial.up.port).command("restart").communicate(timeout=120)
         assert "Restarting" in said
         until(
             lambda: all(folder.pids()[node] != before[node] for node in NODES), "a node is old", 300

@@ -8,14 +8,18 @@ from typing import Any
 
 import pytest
 import yaml
+from click import Context
 
+from portal.cli import main
 from portal.config import ROOT
 
 DOCKER = ROOT / "docker"
 BIN = Path(sys.executable).parent
 PORTALS = ("compose.yml", "compose.cluster.yml")
 WATCH = "compose.watch.yml"  # which both include
-COMPOSE = (*PORTALS, WATCH)
+WORKERS = "compose.workers.yml"  # on a host of their own
+PRIVATE = "compose.private.yml"  # what they reach there
+COMPOSE = (*PORTALS, WATCH, WORKERS)
 
 
 @pytest.fixture(params=COMPOSE)
@@ -37,7 +41,7 @@ def test_the_dockerfile_has_nothing_that_hadolint_minds() -> None:
     run(f"{BIN}/hadolint", "docker/Dockerfile")
 
 
-@pytest.mark.parametrize("name", COMPOSE)
+@pytest.mark.parametrize("name", [*COMPOSE, PRIVATE])
 def test_compose_files_are_as_their_schema_says(name: str) -> None:
     run(f"{BIN}/check-jsonschema", "--builtin-schema", "vendor.compose-spec", f"docker/{name}")
 
@@ -76,6 +80,30 @@ def test_those_who_watch_are_reached_from_this_machine_alone() -> None:
     assert _open_to_all(WATCH) == set()
 
 
+@pytest.mark.parametrize("name", [WORKERS, PRIVATE])
+def test_what_other_hosts_reach_is_on_a_private_network_alone(name: str) -> None:
+    services = _read(name)["services"]
+    assert set(services) <= {*_read("compose.yml")["services"], "workers"}
+    for service in services.values():
+        assert all(port.startswith("${FAIRSEAT_PRIVATE:?") for port in service.get("ports", ()))
+
+
+def test_workers_of_other_hosts_are_set_as_those_beside_the_portal_are() -> None:
+    here, there = (
+        _read("compose.yml")["services"]["workers-1"],
+        _read(WORKERS)["services"]["workers"],
+    )
+    apart = {"DATABASE_URL", "REDIS_URL", "FAIRSEAT_METRICS_TOKEN", "FAIRSEAT_WORKERS"}  # differ
+    of_the_web = {"FAIRSEAT_HTTPS", "FAIRSEAT_PROXIES", "GUNICORN_CMD_ARGS", "WEB_CONCURRENCY"}
+    told, given = here["environment"], there["environment"]
+    assert set(given) == set(told) - of_the_web
+    assert {name.partition(":")[0] for name in given} >= apart
+    for name in set(given) - apart - {"SECRET_KEY"}:
+        assert given[name] == told[name]
+    for what in ("image", "build", "command", "user", "read_only", "cap_drop", "healthcheck"):
+        assert here[what] == there[what]
+
+
 def _open_to_all(name: str) -> set[str]:
     services = _read(name)["services"].items()
     return {
@@ -94,7 +122,7 @@ def test_no_secret_has_a_default(compose: dict[str, Any]) -> None:
 
 
 def test_what_is_mounted_is_there(compose: dict[str, Any]) -> None:
-    volumes = compose["volumes"]
+    volumes = compose.get("volumes", {})
     for name, service in compose["services"].items():
         for mounted in service.get("volumes", ()):
             source = mounted.split(":")[0]
@@ -104,12 +132,44 @@ def test_what_is_mounted_is_there(compose: dict[str, Any]) -> None:
                 assert source in volumes, name
 
 
+def test_backups_go_where_their_user_may_write() -> None:
+    text, made = _dockerfile(), r"^RUN install -d -o (\d+) -g (\d+) -m 700 (\S+)$"
+    (user,) = re.findall(r"^USER (\d+:\d+)$", text, re.MULTILINE)
+    ((owner, group, folder),) = re.findall(made, text, re.MULTILINE)
+    for name in PORTALS:
+        service = _read(name)["services"]["backup"]
+        (mounted,) = service["volumes"]
+        assert service["user"] == user == f"{owner}:{group}"
+        assert mounted.endswith(f":{folder}")
+        assert service["command"][2] == folder
+
+
+def test_the_portal_knows_what_each_container_is_to_do(compose: dict[str, Any]) -> None:
+    for service in compose["services"].values():
+        program, *arguments = service.get("command", ["none"])
+        if program == "fairseat":
+            command = main.get_command(Context(main), arguments[0])
+            assert command
+            command.make_context(arguments[0], arguments[1:]).close()
+
+
 def test_each_web_node_is_known_to_nginx(compose: dict[str, Any]) -> None:
     text = (DOCKER / "nginx" / "nodes.conf").read_text()
     for name, service in compose["services"].items():
         if name.startswith("web"):
             address = service["networks"]["default"]["ipv4_address"]
             assert text.count(f"server {address}:8000") == 2
+
+
+def test_each_server_of_the_ledger_has_a_sentinel_and_there_is_no_other() -> None:
+    services = _read("compose.cluster.yml")["services"]
+    sentinels = {name for name in services if name.startswith("sentinel")}
+    servers = {name for name in services if name.startswith("ledger")}
+    assert sentinels == {name.replace("ledger", "sentinel") for name in servers}
+    asked = set(re.findall(r"([\d.]+):26379", services["web-1"]["environment"]["REDIS_URL"]))
+    assert asked == {services[name]["networks"]["default"]["ipv4_address"] for name in sentinels}
+    enough = {services[name]["environment"]["LEDGER_REPLICAS"] for name in servers}
+    assert enough == {str(len(servers) // 2)}
 
 
 def test_secrets_are_made_once_and_for_one_user_alone(tmp_path: Path) -> None:
@@ -124,8 +184,9 @@ def test_secrets_are_made_once_and_for_one_user_alone(tmp_path: Path) -> None:
         run("sh", str(script))
 
 
-def test_every_setting_that_must_be_given_is_asked_for(compose: dict[str, Any]) -> None:
-    wanted = set(re.findall(r"\$\{(\w+):\?", yaml.dump(compose, width=10_000)))
+@pytest.mark.parametrize("name", [*PORTALS, WATCH])
+def test_every_setting_that_must_be_given_is_asked_for(name: str) -> None:
+    wanted = set(re.findall(r"\$\{(\w+):\?", yaml.dump(_read(name), width=10_000)))
     asked = set(re.findall(r"^(\w+)=", (DOCKER / "secrets.sh").read_text(), re.MULTILINE))
     assert wanted <= asked
 

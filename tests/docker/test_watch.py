@@ -1,5 +1,6 @@
 """Prometheus and Grafana of the profile `watch`: who is scraped, by whom they are let in."""
 
+import re
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,23 +34,32 @@ def jobs() -> dict[str, dict[str, Any]]:
     return {job["job_name"]: job for job in told}
 
 
-def names(job: str) -> set[str]:
-    return set(jobs()[job]["dns_sd_configs"][0]["names"])
+def targets(job: str) -> dict[str, str]:
+    """Who is scraped there, by the name that alerts give."""
+    return {
+        each["labels"]["instance"]: each["targets"][0] for each in jobs()[job]["static_configs"]
+    }
 
 
 @pytest.mark.parametrize("name", ["compose.yml", "compose.cluster.yml"])
-def test_every_process_of_the_portal_is_scraped(name: str) -> None:
+def test_every_process_of_the_portal_is_scraped_at_the_address_that_it_keeps(name: str) -> None:
     compose = read(name)
     assert compose["include"] == ["compose.watch.yml"]
-    web, workers = set(), set()
+    web, workers = dict[str, str](), dict[str, str]()
     for service, settings in compose["services"].items():
-        if str(settings["image"]).startswith("fairseat:") and service != "prepare":
-            (web if service.startswith("web") else workers).add(service)
-            port = jobs()["fairseat-workers"]["dns_sd_configs"][0]["port"]
-            shown = settings["environment"].get("FAIRSEAT_METRICS_PORT")
-            assert shown == (None if service.startswith("web") else str(port))
-    assert names("fairseat") == web
-    assert names("fairseat-workers") == workers
+        if service.startswith("web"):
+            web[service] = f"{address(settings)}:8000"
+            assert "FAIRSEAT_METRICS_PORT" not in settings["environment"]
+        elif service.startswith("workers"):
+            port = settings["environment"]["FAIRSEAT_METRICS_PORT"]
+            workers[service] = f"{address(settings)}:{port}"
+    assert targets("fairseat") == web
+    assert targets("fairseat-workers") == workers
+
+
+def address(service: dict[str, Any]) -> str:
+    found: str = service["networks"]["default"]["ipv4_address"]
+    return found
 
 
 def test_promtool_finds_nothing_wrong() -> None:
@@ -64,7 +74,8 @@ def test_prometheus_has_the_token_its_rules_and_a_place_for_what_it_knows() -> N
     watch = read("compose.watch.yml")
     prometheus = watch["services"]["prometheus"]
     (secret,) = prometheus["secrets"]
-    assert jobs()["fairseat"]["authorization"] == {"credentials_file": f"/run/secrets/{secret}"}
+    for job in jobs().values():
+        assert job["authorization"] == {"credentials_file": f"/run/secrets/{secret}"}
     assert watch["secrets"][secret] == {"environment": "FAIRSEAT_METRICS_TOKEN"}
     assert "./prometheus:/etc/prometheus:ro" in prometheus["volumes"]
     assert f"--config.file=/etc/prometheus/{SCRAPED.name}" in prometheus["command"]
@@ -86,17 +97,18 @@ def test_nobody_watches_unless_it_is_wished() -> None:
 
 
 @contextmanager
-def a_prometheus(folder: Path, targets: dict[str, int]) -> Iterator[Prometheus]:
-    """With the settings of the profile, but for where the services and the token are."""
+def a_prometheus(folder: Path, there: dict[str, int]) -> Iterator[Prometheus]:
+    """With the settings of the profile, but for where things are; nobody is where none is."""
     told = yaml.safe_load(SCRAPED.read_text().replace("15s", "1s").replace("5s", "1s"))
     for job in told["scrape_configs"]:
-        del job["dns_sd_configs"]
-        job["static_configs"] = [{"targets": [f"127.0.0.1:{targets[job['job_name']]}"]}]
-        if "authorization" in job:
-            job["authorization"]["credentials_file"] = str(folder / "token")
+        job["authorization"]["credentials_file"] = str(folder / "token")
+        for each in job["static_configs"]:
+            port = there.get(each["labels"]["instance"]) or free_port()
+            each["targets"] = [f"127.0.0.1:{port}"]
     (folder / "token").write_text(TOKEN)
     (folder / "watch.yml").write_text(yaml.safe_dump(told))
-    (folder / "alerts.yml").write_text((DOCKER / "prometheus" / "alerts.yml").read_text())
+    rules = (DOCKER / "prometheus" / "alerts.yml").read_text()
+    (folder / "alerts.yml").write_text(re.sub(r"for: \d+[ms]", "for: 0s", rules))
     port, tool = free_port(), tools.find("prometheus")
     assert tool, "make test fetches it"
     settings = [f"--config.file={folder}/watch.yml", f"--storage.tsdb.path={folder}/tsdb"]
@@ -109,7 +121,7 @@ def a_prometheus(folder: Path, targets: dict[str, int]) -> Iterator[Prometheus]:
         child.stop(5)
 
 
-def test_a_real_prometheus_is_let_in_and_told_of_web_and_clock(
+def test_a_real_prometheus_is_let_in_and_says_by_name_who_is_gone(
     backend: Backend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert backend
@@ -117,11 +129,15 @@ def test_a_real_prometheus_is_let_in_and_told_of_web_and_clock(
     door = free_port()
     with a_node(tmp_path) as node:
         monkeypatch.setenv("FAIRSEAT_METRICS_PORT", str(door))
-        targets = {"fairseat": node.port, "fairseat-workers": door}
-        with running(("clock",)), a_prometheus(tmp_path, targets) as prometheus:
-            for job, kind in (("fairseat", "web"), ("fairseat-workers", "clock")):
-                asked = f'fairseat_processes{{job="{job}",kind="{kind}"}}'
+        there = {"web-1": node.port, "workers-1": door}
+        with running(("clock",)) as (clock,), a_prometheus(tmp_path, there) as prometheus:
+            for name, kind in (("web-1", "web"), ("workers-1", "clock")):
+                asked = f'fairseat_processes{{instance="{name}",kind="{kind}"}}'
                 wait_for(lambda asked=asked: value(prometheus, asked) == 1)
+            wait_for(lambda: gone(prometheus) == {"web-2", "workers-2"})
+            node.child.stop()
+            clock.kill()
+            wait_for(lambda: gone(prometheus) == {"web-1", "web-2", "workers-1", "workers-2"})
 
 
 def value(prometheus: Prometheus, query: str) -> float | None:
@@ -130,3 +146,10 @@ def value(prometheus: Prometheus, query: str) -> float | None:
         return prometheus.value(query)
     except OSError:
         return None
+
+
+def gone(prometheus: Prometheus) -> set[str]:
+    """Those of whom it says that they do not answer."""
+    told = prometheus.get("/api/v1/alerts")["alerts"]
+    firing = [each["labels"] for each in told if each["state"] == "firing"]
+    return {each["instance"] for each in firing if each["alertname"] == "FairseatNodeDown"}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import cycle
 from threading import Event, Thread
 
-from tests.faults import looks
+from tests.faults import halves, looks
 from tests.faults.client import Rush
 from tests.faults.cuts import (
     cut_from_ledger,
@@ -156,6 +156,7 @@ FAULTS = (
     Fault("ledger’s primary: kill -9", kill("primary"), on=BOTH),
     Fault("ledger’s primary: frozen", freeze("primary"), 12),
     Fault("ledger’s primary: cut off", cut_off, 12),
+    Fault("ledger’s primary and one replica: cut off", halves.cut, 15, look=halves.goes_on),
     Fault("ledger’s primary: restarted", restart("primary")),
     Fault("ledger’s disk: full", full_disk, 12, disks=True),
     Fault("a ledger’s replica: kill -9", kill("replica")),

@@ -94,7 +94,8 @@ def _judged(trial: Trial, rush: Rush, name: str, span: tuple[float, float]) -> R
     verdict = judge(rush.deeds, log_of(rush.term), held, waiting)
     came = trial.mail.came()
     verdict.mails += mails.wrong(trial.outbox(), map(mails.read, came))
-    differences = tuple(map(str, audit_term(rush.term)["differences"]))
+    report = audit_term(rush.term)
+    differences = (*map(str, report["differences"]), *["unrecorded"] * report["unrecorded"])
     since = [deed for deed in rush.deeds if deed.tries and deed.tries[-1].answered > began]
     silence = history.longest_silence(rush.deeds, began, ended)
     wait = history.longest_wait(rush.deeds, began)

@@ -14,7 +14,7 @@ def limits(term: Any, window: WindowView, per_minute: int = 6000, at_once: int =
     room.set_limits(term.id, window.id, per_minute, at_once, off=False)
 
 
-def open_now(term: Any, window: WindowView, patience: float = 10) -> None:
+def open_now(term: Any, window: WindowView, patience: float = 60) -> None:
     """Let a coming window open, once all have come early."""
     builders.open_soon(term, window, seconds=0.05)
     deadline = time.monotonic() + patience

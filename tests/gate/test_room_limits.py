@@ -50,8 +50,10 @@ def test_limits_that_make_no_sense_are_refused(term: Any, wrong: tuple[int, int]
 
 def test_setting_the_same_limits_again_lets_no_more_in(term: Any, enter: Enter) -> None:
     window = builders.an_open_window(term)
+    began = time.monotonic()
     for _ in range(10):
         limits(term, window, per_minute=6)
         for student in range(5):
             enter(window, student)
-    assert room.state(term.id, window.id).inside <= 2
+    most = 2 + int((time.monotonic() - began) / 10)  # one in ten seconds
+    assert room.state(term.id, window.id).inside <= most

@@ -12,7 +12,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from portal.seats.asks import ReserveSpec
 from portal.seats.ledger import (
     Candidate,
+    Change,
     KeyReused,
+    Ledger,
     Line,
     SectionSpec,
     Submission,
@@ -27,6 +29,13 @@ HOUR = 3_600_000
 TURNS = {"window_opened", "window_closed", "reserve_opened"}
 
 
+class Steps(Ledger):
+    """Takes each step of a cancellation alone."""
+
+    def _emptied(self, _term: int, _section: int, change: Change) -> Change:
+        return change
+
+
 class Pair(RuleBasedStateMachine):
     """The ledger and the model, asked the same, and whether all that can be seen is the same."""
 
@@ -37,7 +46,7 @@ class Pair(RuleBasedStateMachine):
     def begin(self) -> None:
         self.desk = Desk(self.address)
         self.desk.redis.flushall()
-        self.ledger = self.desk.ledger
+        self.ledger = self.desk.ledger = Steps(self.desk.redis)
         self.ledger.at_once = BATCH
         self.model = Model()
         self.version = 0
@@ -59,11 +68,15 @@ class Pair(RuleBasedStateMachine):
         self.version += 1
         spec = replace(spec, version=max(1, self.version - stale))
         said = self.ask(self.ledger.put_section, TERM, spec)
-        seq = self.model.put_section(spec, said.at)
-        if self.model.sections[spec.section].spec.status == "CANCELED":
-            while self.model.empty(spec.section, BATCH, said.at):
-                continue
-        assert said == self.model.change(seq, said.at)
+        self.emptied(spec.section, self.model.put_section(spec, said.at), said)
+
+    def emptied(self, section: int, seq: int, said: Change) -> None:
+        """Step by step, as windows that are due turn before each."""
+        canceled = self.model.sections[section].spec.status == "CANCELED"
+        more = canceled and self.model.empty(section, BATCH, said.at)
+        assert said == replace(self.model.change(seq, said.at), more=more)
+        if more:
+            self.emptied(section, 0, self.ask(self.ledger.empty, TERM, section))
 
     def seats_of(self, student: int) -> list[tuple[int, int]]:
         return [(student, held.section) for held in self.model.standing(student).enrolled]

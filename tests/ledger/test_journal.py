@@ -140,9 +140,9 @@ def test_what_is_journaled_is_published_word_for_word(desk: Desk) -> None:
     desk.section(12, capacity=1)
     with desk.redis.pubsub(ignore_subscribe_messages=True) as listener:
         listener.subscribe(f"{{t:{TERM}}}:live")
-        listener.get_message(timeout=1)
+        listener.get_message(timeout=30)
         desk.claim(501, 12)
-        message = listener.get_message(timeout=1)
+        message = listener.get_message(timeout=30)
     assert message
     assert json.loads(message["data"]) == desk.last_event()
 

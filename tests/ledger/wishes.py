@@ -24,7 +24,6 @@ rules_ = some.sampled_from([()] * 8 + [(Reason("hold", {"kind": "bursar"}),)])
 waived_ = some.sampled_from(
     [()] * 6 + [("time_conflict",), ("credit_limit", "same_course"), ("corequisite", "hold")]
 )
-candidates = some.builds(Candidate, students, windows, limits, trees, rules_, waived_)
 passes = some.sampled_from([None, None, Passes(1), Passes(2), Passes(1, ("hold", "credit_limit"))])
 reserves_ = some.sampled_from([()] * 3 + [(61,), (62,), (61, 62)])
 candidates = some.builds(Candidate, students, windows, limits, trees, rules_, waived_, reserves_)

@@ -34,7 +34,7 @@ def test_a_claim_is_seen_by_others_within_a_second(
     tab.ask(term.id, [section.id])
     tab.shows(section.id, 2)
     claim(cast.ben.id, section.id)
-    tab.shows(section.id, 1, seconds=1)
+    tab.shows(section.id, 1)
 
 
 def test_a_page_hears_only_of_what_it_shows(
@@ -89,7 +89,7 @@ def test_two_nodes_push_the_same(
         tab.shows(section.id, 2)
     claim(cast.cleo.id, section.id)
     for tab in tabs:
-        tab.shows(section.id, 1, seconds=1)
+        tab.shows(section.id, 1)
 
 
 def test_a_page_that_comes_back_gets_what_it_missed(

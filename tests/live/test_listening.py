@@ -129,7 +129,7 @@ def test_news_that_makes_no_sense_is_passed_by(
         backend.redis.publish(f"{{t:{section.term_id}}}:{channel}", words)
     later = spec(section, ())
     backend.ledger.put_section(section.term_id, replace(later, capacity=9, version=99))
-    tab.shows(section.id, 9, seconds=1)
+    tab.shows(section.id, 9)
 
 
 def test_what_a_newer_ledger_adds_to_an_event_is_passed_by(
@@ -142,7 +142,7 @@ def test_what_a_newer_ledger_adds_to_an_event_is_passed_by(
     seats = {"capacity": 9, "taken": 2, "waiting": 0, "waitlist_capacity": 5, "status": "OPEN"}
     newer = {**event, "seq": 10_000, "seats": {**seats, "held_back": 3}, "mood": "new"}
     backend.redis.publish(f"{{t:{section.term_id}}}:live", json.dumps(newer))
-    tab.shows(section.id, 7, seconds=1)
+    tab.shows(section.id, 7)
 
 
 def test_listening_begins_anew_after_any_mistake(backend: Backend, begin: Begin) -> None:
@@ -155,7 +155,7 @@ def test_listening_begins_anew_after_any_mistake(backend: Backend, begin: Begin)
 
     redis = stores.subscriber(backend.settings.redis_url)
     begin(Subscription(redis, begun=catch_up, hear=SILENT))
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while len(begun) < 2:
         assert time.monotonic() < deadline
         time.sleep(0.02)

@@ -31,7 +31,7 @@ def test_a_word_to_a_student_reaches_all_their_pages_of_the_term(
     tabs = [opened(open_tab, cast.ada.account_id, section) for _ in range(2)]
     tell(section.term_id, cast.ada.id, name, {"kind": "promoted"})  # type: ignore[arg-type]
     for tab in tabs:
-        [signal] = tab.hear(lambda tab: heard(tab, name), 1)
+        [signal] = tab.hear(lambda tab: heard(tab, name))
         assert signal["detail"] == {"kind": "promoted"}
 
 
@@ -46,7 +46,7 @@ def test_a_word_to_a_student_reaches_nobody_else_and_no_other_term(
     ]
     hers = opened(open_tab, cast.ada.account_id, section)
     tell(section.term_id, cast.ada.id, "plan")
-    hers.hear(lambda tab: heard(tab, "plan"), 1)
+    hers.hear(lambda tab: heard(tab, "plan"))
     for tab in others:
         assert not heard(tab.listen(0.2), "plan")
 
@@ -57,9 +57,10 @@ def test_after_silence_each_page_is_told_once_to_look(
     tab = opened(open_tab, cast.ada.account_id, section).listen(0.3)
     tab.frames.clear()
     backend.redis.client_kill_filter(_type="pubsub")
-    tab.hear(lambda tab: heard(tab, "own"), 10)
+    looked = ("own", "plan", "notice")
+    tab.hear(lambda tab: all(heard(tab, name) for name in looked))
     tab.listen(0.3)
-    assert [len(heard(tab, name)) for name in ("own", "plan", "notice")] == [1, 1, 1]
+    assert [len(heard(tab, name)) for name in looked] == [1, 1, 1]
 
 
 def test_who_logs_out_is_asked_to_connect_anew_on_every_page(
@@ -69,6 +70,6 @@ def test_who_logs_out_is_asked_to_connect_anew_on_every_page(
     his = opened(open_tab, cast.ben.account_id, section)
     assert cast.ada.account_id
     ended(cast.ada.account_id)
-    assert [tab.closed(1) for tab in hers] == [REFUSED, REFUSED]
+    assert [tab.closed() for tab in hers] == [REFUSED, REFUSED]
     tell(section.term_id, cast.ben.id, "plan")
-    his.hear(lambda tab: heard(tab, "plan"), 1)
+    his.hear(lambda tab: heard(tab, "plan"))

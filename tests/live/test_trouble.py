@@ -74,7 +74,7 @@ def until(holds: Callable[[], bool], seconds: float = 60) -> None:
 def test_a_page_that_takes_nothing_is_dropped_and_holds_up_nobody(
     hub: Hub, ada: Visitor, backend: Backend, section: Section, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wire, "SEND_SECONDS", 1.0)
+    monkeypatch.setattr(wire, "SEND_SECONDS", 4.0)
     thread, talk, browser = a_page_that_takes_nothing(hub, ada)
     reader = Page(ada, lambda: None)
     hub.join(reader)
@@ -83,12 +83,11 @@ def test_a_page_that_takes_nothing_is_dropped_and_holds_up_nobody(
         page.term = section.term_id
         hub.listen(page, frozenset({section.id}), set())
     for version in range(2, 8):
-        began = time.monotonic()
         put(backend.ledger, section, version)
         until(lambda: f"{version} open" in reader.take().html)  # noqa: B023
-        assert time.monotonic() - began < 0.9
+    assert talk.page in hub.pages  # the others have not waited until it was dropped
     until(lambda: talk.page not in hub.pages)
-    thread.join(5)
+    thread.join(60)
     assert not thread.is_alive()
     browser.close()
 
@@ -160,5 +159,5 @@ def test_a_ledger_that_was_away_is_heard_again(
     put(Ledger(redis), section, 3)
     tab.shows(section.id, 3)
     put(Ledger(redis), section, 4)
-    tab.shows(section.id, 4, seconds=2)
+    tab.shows(section.id, 4)
     redis.close()

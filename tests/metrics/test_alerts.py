@@ -25,8 +25,9 @@ from portal.imports import book as imports
 from portal.imports.options import Options
 from portal.notices.models import Outgoing
 from portal.ops.models import AuditRun
+from portal.people.models import AuditEntry
 from portal.record import fence
-from portal.record.models import Checkpoint, Reconciled
+from portal.record.models import Reconciled
 from portal.record.wake import wake
 from portal.running.children import Child
 from portal.webhooks import book
@@ -36,6 +37,7 @@ from tests.cast import Cast
 from tests.live.nodes import Node, a_node, free_port
 from tests.metrics import tools
 from tests.notices.stories import Story, a_story, outbox
+from tests.record.ages import make_old
 from tests.record.poison import give_up
 from tests.record.processes import running, wait_for
 from tests.test_health import postgres, valkey, without
@@ -177,6 +179,7 @@ def test_each_alert_fires_on_its_fault(
         "FairseatReconcileOld",
         "FairseatFenced",
         "FairseatWebhooksGivenUp",
+        "FairseatBackupOld",
     )
     backend.redis.config_set("min-replicas-to-write", 1)
     fires("FairseatTooFewReplicas")
@@ -204,17 +207,19 @@ def _break_all(backend: Backend, story: Story, cast: Cast) -> None:
     """All that PostgreSQL and the ledger have to be there to tell of."""
     for giver, taker in ((cast.ada, cast.ben), (cast.ben, cast.cleo)):
         story.hand_over(giver, taker)
-    long_ago = func.now() - timedelta(hours=1)
+    long_ago = func.now() - timedelta(hours=2)
     one, other = (mail.id for mail in outbox())
     story.claim(*[cast.dan] * 110)  # in line, and then refused: decisions nonetheless
+    make_old(story.term.id, hours=1)
     with transaction() as session:
         session.execute(update(Outgoing).where(Outgoing.id == one).values(due_at=long_ago))
         session.execute(update(Outgoing).where(Outgoing.id == other).values(dead_at=func.now()))
-        session.execute(update(Checkpoint).values(moved_at=long_ago))
         import_id = imports.begin(session, imports.Sent(None, "a.zip", "", Options()), "seating")
         imports.move(session, import_id, "seating", of=("seating",), error="so")
         session.add(AuditRun(term_id=story.term.id, found=2, ended_at=datetime.now(UTC)))
-        session.add(Reconciled(term_id=story.term.id, found=2, at=long_ago))
+        session.add(Reconciled(term_id=story.term.id, found=2, at=func.now(), whole_at=long_ago))
+        days_ago = func.now() - timedelta(days=2)
+        session.add(AuditEntry(action="backup.made", subject="portal", at=days_ago))
         hook = book.make(session, "https://x.example/", ["left"], Who(cast.max.id, "a test"))
         session.add(Delivery(webhook_id=hook.id, dead_at=func.now()))
     wake(story.term.id, ["record"])

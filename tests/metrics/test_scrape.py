@@ -5,34 +5,47 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from datetime import timedelta
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from flask import Flask
 from flask.testing import FlaskClient
 from prometheus_client import REGISTRY
 from prometheus_client.parser import text_string_to_metric_families as families
+from sqlalchemy import update
+from sqlalchemy.sql import func
 
 from portal import create_app
 from portal.backend import Backend
+from portal.cli import main
+from portal.db import transaction
 from portal.metrics import gathered
 from portal.ops import metrics
+from portal.people.models import AuditEntry
+from portal.record import reconcile, runs
+from portal.record.drain import drain
+from portal.record.models import Checkpoint, Reconciled
 from portal.record.wake import wake
 from portal.seats import counted
 from portal.seats.answers import Answer, LineAnswer, Outcome, Reason, Submission
-from tests.live.nodes import Node, a_node, free_port
+from portal.seats.library import prefix
+from tests.live.nodes import Node, a_node
+from tests.record.ages import make_old
 from tests.record.processes import ready, wait_for
-from tests.record.rush import a_rush, claims
+from tests.record.rush import a_rush, claim, claims
 from tests.test_health import postgres, without
 from tests.web.visitors import browser_of
 
 
 @pytest.fixture(autouse=True)
 def _anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No figures of an earlier test."""
+    """No figures of an earlier test, or of an earlier moment."""
     monkeypatch.setattr(gathered, "FRESH", -1.0)
+    monkeypatch.setattr(gathered, "PATIENCE", 60.0)
 
 
 def scraped(client: FlaskClient, **headers: str) -> dict[tuple[str, tuple[str, ...]], float]:
@@ -112,6 +125,64 @@ def test_what_is_not_recorded_yet_shows(client: FlaskClient) -> None:
     assert found["fairseat_unrecorded_events", (str(rush.term),)] >= 3
     assert found["fairseat_queue_workers", ("record",)] == 0
     assert found["fairseat_clock_ticks", ()] == 0
+
+
+def test_it_tells_how_old_the_last_backup_is(client: FlaskClient) -> None:
+    age = "fairseat_backup_age_seconds", ()
+    assert scraped(client)[age] == 0
+    deed(hours=3, action="room.limits")
+    assert scraped(client)[age] >= 3 * 3600  # as nothing of it is in a backup
+    deed(hours=2, action="backup.made")
+    assert 2 * 3600 <= scraped(client)[age] < 3 * 3600
+
+
+def deed(hours: int, action: str) -> None:
+    """Something that was done so many hours ago."""
+    with transaction() as session:
+        at = func.now() - timedelta(hours=hours)
+        session.add(AuditEntry(action=action, subject="portal", at=at))
+
+
+@pytest.mark.parametrize("command", ["audit", "repair", "rebuild record", "rebuild ledger --yes"])
+def test_a_command_that_finds_no_difference_ends_the_alert(
+    client: FlaskClient, command: str
+) -> None:
+    rush = a_rush(sections=1, students=1)
+    differing = {"where": "ledger roster", "what": "a test"}
+    runs.keep(rush.term, {"events": 1, "unrecorded": 0, "differences": [differing]})
+    runs.keep(rush.term, {"events": 1, "unrecorded": 3, "differences": []})  # which tells nothing
+    assert scraped(client)["fairseat_audit_differences", (str(rush.term),)] == 1
+    assert CliRunner().invoke(main, command.split()).exit_code == 0
+    assert scraped(client)["fairseat_audit_differences", (str(rush.term),)] == 0
+
+
+def test_a_round_is_as_old_as_its_end(client: FlaskClient) -> None:
+    rush, age = a_rush(sections=120, students=1), "fairseat_reconcile_age_seconds"
+    reconcile.go_on(rush.term)
+    with transaction() as session:
+        session.execute(update(Reconciled).values(whole_at=func.now() - timedelta(hours=2)))
+    reconcile.go_on(rush.term, seconds=0)  # the first part of the next round
+    assert scraped(client)[age, (str(rush.term),)] >= 7200
+    reconcile.go_on(rush.term)
+    assert scraped(client)[age, (str(rush.term),)] < 7200
+
+
+def test_the_first_event_that_is_not_recorded_tells_how_far_behind_the_recorder_is(
+    client: FlaskClient, backend: Backend
+) -> None:
+    rush, age = a_rush(sections=1, students=3), "fairseat_checkpoint_age_seconds"
+    claim(rush, rush.students[0], rush.sections[0])
+    drain(rush.term)
+    with transaction() as session:  # a quiet night
+        session.execute(update(Checkpoint).values(moved_at=func.now() - timedelta(hours=9)))
+    assert scraped(client)[age, (str(rush.term),)] == 0
+    claim(rush, rush.students[1], rush.sections[0])
+    assert scraped(client)[age, (str(rush.term),)] < 7200
+    make_old(rush.term, hours=2)
+    claim(rush, rush.students[2], rush.sections[0])
+    assert scraped(client)[age, (str(rush.term),)] >= 7200
+    backend.redis.delete(f"{prefix(rush.term)}:journal")  # so nobody knows
+    assert scraped(client)[age, (str(rush.term),)] >= 9 * 3600
 
 
 def test_parts_that_are_away_leave_their_figures_out(client: FlaskClient, servers: Any) -> None:
@@ -197,23 +268,3 @@ def test_one_scrape_tells_of_all_processes_and_forgets_the_dead(
     finally:
         worker.kill()
         worker.wait()
-
-
-def test_a_worker_on_its_own_has_a_door_of_its_own() -> None:
-    port = free_port()
-    env = {name: text for name, text in os.environ.items() if name != "PROMETHEUS_MULTIPROC_DIR"}
-    code = "from portal.ops import metrics; metrics.begin('record'); print(flush=True); input()"
-    with subprocess.Popen(
-        [sys.executable, "-c", code],
-        env=env | {"FAIRSEAT_METRICS_PORT": str(port)},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    ) as worker:
-        assert worker.stdout
-        worker.stdout.readline()
-        line = HTTPConnection("127.0.0.1", port, timeout=60)
-        line.request("GET", "/metrics")
-        found = samples(line.getresponse().read().decode())
-        line.close()
-        worker.kill()
-    assert found["fairseat_processes", ("record",)] == 1

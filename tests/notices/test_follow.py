@@ -24,7 +24,7 @@ def heard(backend: Backend, story: Story) -> Iterator[PubSub]:
     """What the pages of the term's students are told."""
     with backend.redis.pubsub() as channel:
         channel.subscribe(f"{{t:{story.term.id}}}:told")
-        channel.get_message(timeout=2)
+        channel.get_message(timeout=30)
         yield channel
 
 

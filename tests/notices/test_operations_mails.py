@@ -124,7 +124,10 @@ def test_who_comes_second_is_told_and_nothing_happens_twice(
 def test_it_needs_a_reason_and_a_form_of_ours(admin: FlaskClient, dead: list[int]) -> None:
     form = seen(admin, dead[0], "discard")
     assert admin.post(address(dead[0], "discard"), data=form | {"reason": ""}).status_code == 422
-    assert admin.post(address(dead[0], "discard"), data=form | {"through": "x"}).status_code == 400
+    for through in ("x", "2031-01-01T00:00:00"):  # the other without a zone
+        unread = admin.post(address(dead[0], "discard"), data=form | {"through": through})
+        assert unread.status_code == 400
+        assert "Go back, reload the page" in unread.text
     assert admin.post(address(dead[0], "discard"), data={"reason": WHY}).status_code == 400
     assert (len(outbox()), entries()) == (4, [])
 

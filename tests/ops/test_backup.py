@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -13,20 +14,28 @@ from threading import Event
 
 import psycopg2
 import pytest
+from click.testing import CliRunner
+from sqlalchemy import select
 
 from portal import backend as connections
 from portal.backend import Backend
 from portal.catalog.models import Section
+from portal.commands.backup import command as backup_command
 from portal.config import Settings
-from portal.db import Sessions
+from portal.db import Sessions, transaction
 from portal.embedded import Servers
-from portal.ops import flags, schema
+from portal.ops import backup, flags, schema
 from portal.people.models import Student
+from portal.record import fold, margin
 from portal.record.audit import audit
+from portal.record.checkpoint import recorded
 from portal.record.drain import drain
+from portal.record.journal import last_seq
+from portal.record.models import Enrollment
 from portal.windows.warmup import warm_up
 from tests.cast import a_course, a_section, a_student, a_term, an_open_window
 from tests.claims import claim
+from tests.record.processes import wait_for
 
 SPARE = "spare"
 
@@ -68,14 +77,19 @@ def _leave() -> None:
 
 def fairseat(spare: Backend, *arguments: str) -> subprocess.CompletedProcess[str]:
     """The command, in a process of its own."""
-    urls = {"DATABASE_URL": spare.settings.database_url, "REDIS_URL": spare.settings.redis_url}
     return subprocess.run(
         [sys.executable, "-m", "portal.cli", *arguments],
         check=False,
         capture_output=True,
         text=True,
-        env={**os.environ, **urls},
+        env=surroundings(spare),
     )
+
+
+def surroundings(spare: Backend) -> dict[str, str]:
+    """What leads a process to it."""
+    urls = {"DATABASE_URL": spare.settings.database_url, "REDIS_URL": spare.settings.redis_url}
+    return {**os.environ, **urls, "FAIRSEAT_LOG": "json"}
 
 
 def held(term: int) -> set[tuple[int, int]]:
@@ -144,16 +158,63 @@ def test_a_ledger_that_outlived_postgresql_is_recorded_and_loses_nothing(
     assert audit()["clean"]
 
 
-def test_what_was_recorded_since_the_backup_is_let_go_of_only_when_told(
+def test_what_was_recorded_since_the_backup_comes_back_out_of_the_journal(
     spare: Backend, tmp_path: Path
 ) -> None:
+    term, section = an_offer(3)
+    ada, ben = a_student("ada"), a_student("ben")
+    assert claim(ada, section).seq
+    assert fairseat(spare, "backup", str(tmp_path / "copy")).returncode == 0
+    assert claim(ben, section).seq
+    drain(term)
+    _leave()
+    back = fairseat(spare, "restore", "--yes", str(tmp_path / "copy"))
+    assert back.returncode == 0, back.stderr
+    assert held(term) == {(ada.id, section.id), (ben.id, section.id)}
+    assert audit()["clean"]
+
+
+def test_a_postgresql_brought_back_by_other_means_is_caught_up_by_the_recorder(
+    spare: Backend, tmp_path: Path
+) -> None:
+    term, section = an_offer(30)
+    students = [a_student(f"student{number}") for number in range(40)]
+    for student in students[:10]:
+        claim(student, section)
+    assert fairseat(spare, "backup", str(tmp_path / "copy")).returncode == 0
+    for student in students[10:]:
+        claim(student, section)
+        drain(term)
+    whole, before = recorded_of(term), held(term)
+    _leave()
+    backup.load(spare.settings.database_url, tmp_path / "copy")
+    assert recorded(term) < last_seq(spare.redis, term)
+    drain(term)
+    assert recorded_of(term) == whole
+    assert held(term) == before
+    assert audit()["clean"]
+
+
+def recorded_of(term: int) -> list[tuple[object, ...]]:
+    """The event log and who has a seat, as PostgreSQL tells it."""
+    seats = Enrollment.section_id, Enrollment.student_id, Enrollment.state, Enrollment.seq
+    with transaction() as session:
+        facts = list(fold.logged(session, term, 0, recorded(term)))
+        rows = session.execute(select(*seats).order_by(*seats)).all()
+    return [*((fact.seq, fact.at, fact.payload) for fact in facts), *map(tuple, rows)]
+
+
+def test_what_was_recorded_since_the_backup_is_let_go_of_only_when_told(
+    spare: Backend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(margin, "EVENTS", 0)
     term, section = an_offer(3)
     ada, *others = a_student("ada"), a_student("ben"), a_student("cleo")
     assert claim(ada, section).seq
     assert fairseat(spare, "backup", str(tmp_path / "copy")).returncode == 0
     for student in others:
         assert claim(student, section).seq
-        drain(term)  # which keeps in the journal only what is not recorded
+        drain(term)  # so the journal does not go on where the backup ends
     before = held(term)
     _leave()
     back = fairseat(spare, "restore", "--yes", str(tmp_path / "copy"))
@@ -188,6 +249,60 @@ def an_offer(capacity: int) -> tuple[int, Section]:
     section = a_section(a_course(), term, capacity=capacity)
     warm_up(term.id)
     return term.id, section
+
+
+def test_of_those_made_again_and_again_the_last_is_kept_and_brings_all_back(
+    spare: Backend, tmp_path: Path
+) -> None:
+    term, section = an_offer(3)
+    assert claim(ada := a_student("ada"), section).seq
+    made, folder = set[str](), tmp_path / "backups"
+    (folder / "before an upgrade").mkdir(parents=True)
+    (folder / "2026-01-01T000000Z.part").mkdir()
+
+    def several() -> bool:
+        made.update(each.parent.name for each in folder.glob("*Z/backup.json"))
+        return len(made) >= 2
+
+    with going_on(spare, str(folder), "--every", "1s", "--keep", "1"):
+        wait_for(several, seconds=300)
+    (newest,) = {each.name for each in folder.iterdir()} - {"before an upgrade"}
+    assert newest > min(made)
+    lose_everything(spare)
+    back = fairseat(spare, "restore", str(folder / newest))
+    assert back.returncode == 0, back.stderr
+    assert held(term) == {(ada.id, section.id)}
+
+
+def test_one_that_can_not_be_made_is_told_of_and_tried_again(
+    spare: Backend, tmp_path: Path
+) -> None:
+    spare.settings = replace(spare.settings, database_url="postgresql://fairseat@127.0.0.1:1/away")
+    with going_on(spare, str(tmp_path), "--every", "1s") as process:
+        assert process.stderr
+        said = [json.loads(process.stderr.readline())["message"] for _ in range(2)]
+    assert all(line.startswith("ALARM backup: none could be made: ") for line in said)
+
+
+@contextmanager
+def going_on(spare: Backend, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """`fairseat backup` in a process that ends by itself once it is told to."""
+    command = [sys.executable, "-m", "portal.cli", "backup", *arguments]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, env=surroundings(spare), text=True, stderr=pipe) as process:
+        try:
+            yield process
+            process.terminate()
+            assert process.wait(300) == 0
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize("every", ["6", "0h", "h", "6 hours"])
+def test_a_time_that_makes_no_sense_is_named(every: str, tmp_path: Path) -> None:
+    done = CliRunner().invoke(backup_command, [str(tmp_path), "--every", every])
+    assert done.exit_code == 2
+    assert f"write {every} like 30m, 6h or 1d." in done.output
 
 
 def test_it_replaces_nothing_unasked(spare: Backend, tmp_path: Path) -> None:

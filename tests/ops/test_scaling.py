@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from jobs.scaler import Scaler
+from jobs.scaler import Scaler, busy
 from portal.backend import Backend
 from portal.config import SettingsError
 from portal.ops import flags, scaling
+from portal.ops.crew import Hand, Manned
 from portal.ops.scaling import Asked, Pool, Seen, pools, wanted
 from tests.ops.conftest import Switch
 from tests.record import slow
@@ -38,6 +39,24 @@ POOL = Pool(least=2, most=4, up_at=50)
 )
 def test_one_more_or_fewer_at_a_time(seen: Seen, count: int) -> None:
     assert wanted(POOL, seen) == count
+
+
+@pytest.mark.parametrize(
+    ("states", "wanted", "count"),
+    [
+        ("", 2, 0),  # they are only starting
+        ("bi", 2, 1),
+        ("bbii", 2, 1),  # two machines
+        ("bbbi", 2, 2),
+        ("bbss", 2, 2),  # whoever is silent can't be counted on
+    ],
+)
+def test_what_several_machines_do_counts_as_that_of_one(
+    states: str, wanted: int, count: int
+) -> None:
+    words = {"b": "busy", "i": "idle", "s": "silent"}
+    hands = [Hand("a:1", words[state], 0, 0) for state in states]
+    assert busy(Manned("notify", 0, 0, 0, hands), wanted) == count
 
 
 def test_a_large_machine_has_what_a_large_university_needs() -> None:

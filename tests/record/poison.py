@@ -9,9 +9,9 @@ from portal.backend import Backend
 from tests.record.rush import Rush
 
 
-def give_up(backend: Backend, error: str) -> None:
-    """Let the one job that waits for a recorder fail for the second time."""
-    queue = Queue("record", connection=backend.redis, serializer=JSONSerializer)
+def give_up(backend: Backend, error: str, name: str = "record") -> None:
+    """Let the one job that waits in a queue fail for the second time."""
+    queue = Queue(name, connection=backend.redis, serializer=JSONSerializer)
     (job,) = queue.jobs
     queue.remove(job)
     job.retries_left = 0

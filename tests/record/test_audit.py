@@ -8,11 +8,17 @@ from itertools import count
 from threading import Event
 
 import pytest
+from click.testing import CliRunner
 
 from portal.backend import Backend, backend
+from portal.cli import main
+from portal.db import transaction
+from portal.record import runs
 from portal.record.audit import audit, audit_term
 from portal.record.drain import drain
-from tests.record.rush import Rush, a_rush, claims, everyone_everywhere
+from portal.record.explain import explain
+from tests.record.held import held_up
+from tests.record.rush import Rush, a_rush, claims, drop, everyone_everywhere
 from tests.record.storm import storm
 from tests.record.tampering import TAMPERINGS, a_term_to_tamper_with
 
@@ -79,6 +85,41 @@ def test_what_nobody_has_recorded_is_recorded_first(backend: Backend) -> None:  
     claims(rush, everyone_everywhere(rush))
     report = audit_term(rush.term)
     assert (report["events"], report["unrecorded"], report["clean"]) == (7, 0, True)
+
+
+def test_what_can_not_be_recorded_yet_is_no_difference(
+    rush: Rush, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    TAMPERINGS["an enrollment was altered"][0](rush)
+    drop(rush, rush.students[0], rush.sections[0])
+    with held_up(rush.term, monkeypatch):
+        report = audit_term(rush.term)
+        assert (report["unrecorded"], report["clean"]) == (1, False)
+        assert {each["where"] for each in report["differences"]} == {"enrollments"}
+        told = "\n".join(explain(rush.term, "student", rush.students[0]))
+        assert "UNKNOWN  whether it differs: 1 events" in told
+    report = audit_term(rush.term)
+    assert report["unrecorded"] == 0
+    assert {each["where"] for each in report["differences"]} == {"enrollments"}
+
+
+def test_the_command_says_what_it_could_not_compare(
+    rush: Rush, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drop(rush, rush.students[0], rush.sections[0])
+    with held_up(rush.term, monkeypatch):
+        said = CliRunner().invoke(main, ["audit"])
+    assert said.exit_code == 1
+    assert "Fall 2030: 1 events are not recorded yet" in said.stderr
+    assert json.loads(said.stdout)["terms"][0]["differences"] == []
+
+
+def test_the_command_is_kept_among_the_audits_of_pages(rush: Rush) -> None:
+    assert CliRunner().invoke(main, ["audit"]).exit_code == 0
+    with transaction() as session:
+        (kept,) = runs.latest(session, rush.term, 9)
+    assert (kept.found, kept.error, kept.events > 0) == (0, "", True)
+    assert kept.ended_at
 
 
 def command(*arguments: str) -> "subprocess.CompletedProcess[str]":

@@ -150,9 +150,9 @@ def test_a_real_clock_and_a_real_worker_record_what_nobody_called_for(backend: B
         wait_for(lambda: caught_up(rush.term))
         answer = claim(rush, rush.students[0], rush.sections[0])
         assert answer.outcome is Outcome.ENROLLED
-        wait_for(lambda: caught_up(rush.term), 3)
+        wait_for(lambda: caught_up(rush.term))
         backend.ledger.put_section(rush.term, spec(rush.sections[0], capacity=20, version=2))
-        wait_for(lambda: caught_up(rush.term), 3)
+        wait_for(lambda: caught_up(rush.term))
         for process in processes:
             process.terminate()
         assert [process.wait(10) for process in processes] == [0, 0, 0]

@@ -8,11 +8,15 @@ from contextlib import contextmanager
 
 import pytest
 from flask.testing import FlaskClient
+from rq import Queue
+from rq.serializers import JSONSerializer
 from rq.worker import BaseWorker
 
+from jobs.chores import FORGET
 from portal.backend import Backend
 from portal.ops import crew, dead
 from portal.ops.dead import DeadLetter, Watch
+from portal.ops.job import about, named
 from portal.record.wake import wake
 from tests import cast
 from tests.record.poison import give_up, waiting
@@ -44,7 +48,7 @@ def test_the_last_failure_is_the_end_and_others_are_served_meanwhile(
         wait_for(lambda: tries(worker) in {2, 4} and waiting(backend) == 0)
         wait_for(lambda: len(dead.letters(backend.redis)) == 1)
     (letter,) = dead.letters(backend.redis)
-    assert (letter.queue, letter.term) == ("record", str(poisoned.term))
+    assert (letter.queue, letter.about) == ("record", str(poisoned.term))
     assert "JSONDecodeError" in letter.error
     assert "in drain" in letter.trace
 
@@ -146,6 +150,27 @@ def test_the_latest_of_a_term_speaks_for_those_before_it(
     watch.look()
     (letter,) = dead.letters(backend.redis)
     assert [letter.id in alarm for alarm in alarms(caplog)] == [False, True]
+
+
+def test_none_speaks_for_its_neighbour(backend: Backend) -> None:
+    errands = Queue("errands", connection=backend.redis, serializer=JSONSerializer)
+    jobs = ["7-audit-3", named("7"), named("70"), named("import-5"), named("import-55"), "export-5"]
+    for job in [*jobs, named("import-5")]:
+        errands.enqueue(FORGET, job_id=job, failure_ttl=dead.KEPT)
+        give_up(backend, "poison", "errands")
+    Watch(backend.redis).look()
+    left = {letter.id for letter in dead.letters(backend.redis)}
+    others = {"7-audit-3", "7", "70", "import-5", "import-55", "export-5"}
+    assert ({about(job) for job in left}, len(left)) == (others, 6)
+    assert jobs[3] not in left
+
+
+def test_a_term_is_called_about_whatever_waits_of_its_audits(backend: Backend) -> None:
+    errands = Queue("errands", connection=backend.redis, serializer=JSONSerializer)
+    errands.enqueue(FORGET, job_id="7-audit-3")
+    wake(7, ["reconcile"])
+    wake(7, ["reconcile"])
+    assert [about(job) for job in errands.job_ids] == ["7-audit-3", "7"]
 
 
 def test_health_counts_them(client: FlaskClient, given_up: DeadLetter) -> None:

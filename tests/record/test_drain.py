@@ -2,16 +2,17 @@
 
 import json
 import multiprocessing
+from typing import Any
 
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import func, select, text, update
 from sqlalchemy.exc import DBAPIError
 
 from portal import backend as connections
-from portal.backend import Backend
+from portal.backend import Backend, backend
 from portal.config import Settings
 from portal.db import Sessions, transaction
-from portal.record import tables
+from portal.record import margin, tables
 from portal.record.audit import audit
 from portal.record.drain import drain
 from portal.record.journal import JournalGap
@@ -19,7 +20,7 @@ from portal.record.models import Checkpoint, Enrollment
 from portal.record.project import UnknownEvent
 from portal.record.strangers import Strangers
 from tests.record.processes import events, recorded, wait_for
-from tests.record.rush import a_rush, claim, claims, everyone_everywhere, spec
+from tests.record.rush import Rush, a_rush, claim, claims, drop, everyone_everywhere, spec
 
 
 def test_a_second_drain_finds_nothing(backend: Backend) -> None:  # noqa: ARG001
@@ -38,14 +39,39 @@ def test_batches_follow_each_other(backend: Backend) -> None:  # noqa: ARG001
     assert audit()["clean"]
 
 
-def test_what_is_recorded_leaves_the_journal_but_for_the_last_as_an_anchor(
-    backend: Backend,
+def kept(rush: Rush) -> list[int]:
+    """The numbers of the events in the journal."""
+    entries: Any = backend().redis.xrange(f"{{t:{rush.term}}}:journal")
+    return [int(entry.split(b"-")[0]) for entry, _ in entries]
+
+
+def test_what_is_recorded_leaves_the_journal_but_for_a_margin(
+    backend: Backend,  # noqa: ARG001
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    rush = a_rush(sections=1, students=3)
+    rush = a_rush(sections=1, students=5)
     claims(rush, everyone_everywhere(rush))
     drain(rush.term)
-    kept = backend.redis.xrange(f"{{t:{rush.term}}}:journal")
-    assert [entry for entry, _ in kept] == [b"%d-0" % recorded(rush.term)]
+    assert kept(rush) == list(range(1, recorded(rush.term) + 1))
+    monkeypatch.setattr(margin, "EVENTS", 2)
+    last = drop(rush, rush.students[0], rush.sections[0]).seq
+    drain(rush.term)
+    assert kept(rush) == [last - 2, last - 1, last]
+
+
+def test_a_term_at_rest_keeps_the_last_as_an_anchor_alone(backend: Backend) -> None:  # noqa: ARG001
+    rush = a_rush(sections=1, students=3)
+    drain(rush.term)
+    with transaction() as session:
+        margin.forget(session)
+    assert len(kept(rush)) == recorded(rush.term)
+    with transaction() as session:
+        session.execute(update(Checkpoint).values(moved_at=func.now() - margin.REST))
+    claim(rush, rush.students[0], rush.sections[0])  # which nobody has recorded
+    with transaction() as session:
+        margin.forget(session)
+    assert kept(rush) == [recorded(rush.term), recorded(rush.term) + 1]
+    assert drain(rush.term) == 1
 
 
 def test_a_ledger_that_began_anew_is_noticed_even_where_its_numbers_fit(backend: Backend) -> None:
@@ -65,10 +91,10 @@ def test_pages_are_told_of_what_was_recorded(backend: Backend) -> None:
     rush = a_rush(sections=1, students=2)
     with backend.redis.pubsub(ignore_subscribe_messages=True) as listener:
         listener.subscribe(f"{{t:{rush.term}}}:recorded")
-        listener.get_message(timeout=1)
+        listener.get_message(timeout=30)
         answer = claim(rush, rush.students[0], rush.sections[0])
         drain(rush.term)
-        message = json.loads(listener.get_message(timeout=1)["data"])
+        message = json.loads(listener.get_message(timeout=30)["data"])
     told = {"sections": rush.sections, "students": [rush.students[0]], "seq": answer.seq}
     assert message == told
 
@@ -89,7 +115,7 @@ def test_drainers_of_one_term_take_turns(backend: Backend) -> None:
     for drainer in drainers:
         drainer.start()
     for drainer in drainers:
-        drainer.join(60)
+        drainer.join(600)
     assert [drainer.exitcode for drainer in drainers] == [0, 0, 0]
     assert events(rush.term) == 6006
     assert audit()["clean"]
@@ -132,7 +158,7 @@ def test_an_event_of_tomorrow_stops_the_drain(backend: Backend, change: dict[str
     assert recorded(rush.term) == seq - 1
 
 
-def test_a_batch_that_can_not_be_written_leaves_no_trace(backend: Backend) -> None:
+def test_a_batch_that_can_not_be_written_leaves_no_trace(backend: Backend) -> None:  # noqa: ARG001
     rush = a_rush(sections=1, students=2)
     drain(rush.term)
     before = recorded(rush.term)
@@ -142,7 +168,7 @@ def test_a_batch_that_can_not_be_written_leaves_no_trace(backend: Backend) -> No
     with pytest.raises(Strangers):
         drain(rush.term)
     assert (recorded(rush.term), events(rush.term)) == (before, before)
-    assert backend.redis.xlen(f"{{t:{rush.term}}}:journal") == 2
+    assert kept(rush)[-1] == before + 1
 
 
 def test_a_row_that_is_newer_stays(backend: Backend) -> None:  # noqa: ARG001

@@ -12,16 +12,16 @@ from portal.backend import Backend, backend
 from portal.commands.rebuild import command
 from portal.db import transaction
 from portal.people.models import AuditEntry
-from portal.record import fence
+from portal.record import fence, journal
 from portal.record.drain import drain
 from portal.record.rebuild import LogDamaged
 from portal.record.restore import Unrecorded, plan, restore
-from portal.record.sweep import Sweeper
 from portal.seats.answers import Outcome, Reason
 from portal.seats.asks import Candidate, Passes
 from portal.seats.errors import LedgerUnavailable
 from portal.seats.library import prefix
 from tests.record.dump import dump
+from tests.record.processes import recorded
 from tests.record.rush import Rush, a_rush, claim, claims, drop, everyone_everywhere, spec
 from tests.record.storm import storm
 
@@ -146,23 +146,35 @@ def test_a_fenced_term_decides_nothing_and_says_so(rush: Rush) -> None:
         backend().ledger.standing(rush.term, rush.students[0])
     with pytest.raises(LedgerUnavailable, match="being restored"):
         backend().ledger.put_section(rush.term, spec(rush.sections[0], version=9))
-    fence.take_down(rush.term)
+    fence.hold(rush.term, "a test").let_go()
     assert drop(rush, rush.students[0], rush.sections[0]).outcome == Outcome.DROPPED
 
 
-def test_the_clock_fences_a_ledger_that_knows_less_than_the_record(rush: Rush) -> None:
-    sweeper = Sweeper()
-    sweeper.look()
-    sweeper.call()
-    assert not fence.why(rush.term)
-    backend().redis.set(f"{prefix(rush.term)}:seq", 3)
-    sweeper.call()
+def test_a_fence_that_changed_under_a_restore_stops_it(rush: Rush) -> None:
+    def lost(step: str, _done: int, _all: int) -> None:
+        if step == "writing":
+            backend().redis.delete(fence.key(rush.term))
+
+    lose(rush)
+    with pytest.raises(fence.Changed):
+        restore(rush.term, lost)
+    assert journal.last_seq(backend().redis, rush.term) == 0
+    assert restore(rush.term).report["clean"]
+
+
+@pytest.mark.parametrize("moment", ["replaying", "comparing"])
+def test_a_ledger_that_changed_under_a_restore_stays_fenced(rush: Rush, moment: str) -> None:
+    def changed(step: str, _done: int, _all: int) -> None:
+        if step == moment:
+            backend().redis.incr(f"{prefix(rush.term)}:seq")
+
+    before = dump(rush.term)
+    with pytest.raises(fence.Changed):
+        restore(rush.term, changed)
     assert fence.why(rush.term)
-    sweeper.turn()
+    backend().redis.set(f"{prefix(rush.term)}:seq", recorded(rush.term))
+    assert dump(rush.term) == before
     restore(rush.term)
-    assert not fence.why(rush.term)
-    sweeper.look()
-    sweeper.call()
     assert not fence.why(rush.term)
 
 

@@ -6,6 +6,7 @@ from itertools import count
 from threading import Event
 
 import pytest
+from redis.exceptions import ResponseError
 from rq import Queue
 from sqlalchemy import select, update
 from sqlalchemy.sql import func
@@ -14,7 +15,8 @@ from portal.backend import Backend
 from portal.db import transaction
 from portal.notices.letter import letter
 from portal.notices.models import Outgoing
-from portal.record import reconcile
+from portal.record import reconcile, slices
+from portal.record.differences import Difference
 from portal.record.drain import drain
 from portal.record.models import Reconciled
 from portal.record.restore import restore
@@ -22,7 +24,8 @@ from portal.record.sweep import Sweeper
 from portal.seats.library import prefix
 from tests.cast import Cast
 from tests.notices.stories import give_addresses
-from tests.record.rush import Rush, a_rush, claims, everyone_everywhere
+from tests.record.held import held_up
+from tests.record.rush import Rush, a_rush, claims, drop, everyone_everywhere
 from tests.record.storm import storm
 from tests.record.tampering import TAMPERINGS, a_term_to_tamper_with
 
@@ -83,6 +86,70 @@ def test_a_part_ends_in_time_and_the_next_goes_on_behind_it(backend: Backend) ->
     # What differed is looked at with every part, wherever that is.
     assert [each["where"] for each in reconcile.go_on(rush.term, seconds=0)] == ["ledger section"]
     assert (state(rush).cursor, state(rush).whole_at is not None) == (0, True)
+
+
+def test_one_that_died_goes_on_behind_its_last_slice(backend: Backend) -> None:
+    rush = a_rush(sections=120, students=2)
+    claims(rush, everyone_everywhere(rush))
+    backend.redis.hset(f"{prefix(rush.term)}:section:{rush.sections[0]}", "capacity", 77)
+    roster = f"{prefix(rush.term)}:roster:{rush.sections[60]}"
+    backend.redis.rename(roster, f"{roster}:aside")
+    backend.redis.set(roster, "of no use")
+    with pytest.raises(ResponseError):
+        reconcile.go_on(rush.term)
+    assert (state(rush).cursor, state(rush).found) == (rush.sections[49], 1)
+    assert not state(rush).whole_at
+    backend.redis.rename(f"{roster}:aside", roster)
+    reconcile.go_on(rush.term)
+    assert (state(rush).cursor, state(rush).found) == (0, 1)
+    assert state(rush).whole_at
+
+
+def test_however_much_differs_all_of_it_is_looked_at_again_in_slices(
+    backend: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rush = a_rush(sections=260, students=1)
+    claims(rush, everyone_everywhere(rush))
+    for section in rush.sections:
+        backend.redis.hset(f"{prefix(rush.term)}:section:{section}", "capacity", 77)
+    assert len(reconcile.go_on(rush.term)) == 260
+    assert (len(state(rush).sections), len(state(rush).differences)) == (260, reconcile.KEPT)
+    backend.redis.hset(f"{prefix(rush.term)}:section:{rush.sections[-1]}", "capacity", 10)
+    sizes, compare = [], slices.compare
+
+    def seen(term: int, sections: list[int]) -> list[Difference]:
+        sizes.append(len(sections))
+        return compare(term, sections)
+
+    monkeypatch.setattr(slices, "compare", seen)
+    assert len(reconcile.go_on(rush.term, seconds=0)) == 259
+    assert (state(rush).found, len(state(rush).sections)) == (259, 259)
+    assert max(sizes) == slices.AT_ONCE
+
+
+def test_while_the_recorder_can_not_keep_up_nothing_seems_to_differ(
+    rush: Rush, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    drop(rush, rush.students[0], rush.sections[0])
+    with held_up(rush.term, monkeypatch):
+        assert reconcile.go_on(rush.term) == []
+    assert (state(rush).found, state(rush).whole_at) == (0, None)
+    assert "waits for the recorder: 1 events" in caplog.text
+    assert reconcile.go_on(rush.term) == []
+    assert state(rush).whole_at
+
+
+def test_what_differed_stays_known_while_nobody_can_look(
+    rush: Rush, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    TAMPERINGS["a section has another capacity"][0](rush)
+    assert len(reconcile.go_on(rush.term)) == 1
+    before = state(rush)
+    drop(rush, rush.students[0], rush.sections[1])
+    with held_up(rush.term, monkeypatch):
+        reconcile.go_on(rush.term)
+    assert (state(rush).found, state(rush).sections) == (1, before.sections)
+    assert state(rush).differences == before.differences
 
 
 def test_it_says_so_once_and_is_quiet_when_it_is_mended(

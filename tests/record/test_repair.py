@@ -11,14 +11,19 @@ from portal.commands.audit import command as audit_command
 from portal.commands.repair import command
 from portal.db import transaction
 from portal.people.models import AuditEntry
+from portal.record import mending
 from portal.record.audit import audit_term
+from portal.record.differences import Difference
 from portal.record.drain import drain
 from portal.record.explain import explain
 from portal.seats.library import prefix
 from tests.record.dump import dump
-from tests.record.rush import Rush, a_rush, claims, everyone_everywhere
+from tests.record.held import held_up
+from tests.record.processes import recorded
+from tests.record.rush import Rush, a_rush, claim, claims, drop, everyone_everywhere
 from tests.record.tampering import TAMPERINGS, a_term_to_tamper_with
 
+GONE = 999_999  # whom PostgreSQL does not know
 OF_THE_LOG = {each for each in TAMPERINGS if "event" in each and "ledger" not in each}
 
 
@@ -72,10 +77,9 @@ def test_events_come_back_from_a_backup_alone(rush: Rush, tampering: str, tmp_pa
 def test_what_a_new_ledger_forgets_is_said_before_and_noted(backend: Backend) -> None:
     rush = a_rush(sections=1, students=3)
     drain(rush.term)
+    known = recorded(rush.term)
     claims(rush, everyone_everywhere(rush))
-    [(first, _), *_rest] = backend.redis.xrange(f"{prefix(rush.term)}:journal", count=1)
-    recorded = int(first.split(b"-")[0])
-    backend.redis.xdel(f"{prefix(rush.term)}:journal", f"{recorded + 1}-0")
+    backend.redis.xdel(f"{prefix(rush.term)}:journal", f"{known + 1}-0")
     assert "They will be forgotten" in " ".join(repair().output.split())
     done = repair("--yes")
     assert done.exit_code == 0, done.output
@@ -83,6 +87,39 @@ def test_what_a_new_ledger_forgets_is_said_before_and_noted(backend: Backend) ->
         entries = session.scalars(select(AuditEntry).order_by(AuditEntry.id)).all()
     [rebuilt] = [each for each in entries if each.action == "ledger.rebuilt"]
     assert len(rebuilt.after["forgotten"]) == 2
+
+
+def test_nothing_is_mended_while_decisions_wait_to_be_recorded(
+    rush: Rush, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    TAMPERINGS["a section has another capacity"][0](rush)
+    drop(rush, rush.students[0], rush.sections[1])
+    before = dump(rush.term)
+    with held_up(rush.term, monkeypatch):
+        refused = repair("--yes")
+    said = " ".join(refused.output.split())
+    assert refused.exit_code == 1
+    assert "1 decisions of Fall 2030 are in the journal" in said
+    assert "nothing of it is mended. See that a recorder runs" in said
+    assert dump(rush.term) == before
+    assert repair("--yes").exit_code == 0
+    assert audit_term(rush.term)["clean"]
+
+
+def test_what_can_not_be_recorded_is_named(rush: Rush) -> None:
+    claim(rush, GONE, rush.sections[0])
+    refused = repair("--yes")
+    assert refused.exit_code == 1
+    assert f"(ids {GONE})" in " ".join(refused.output.split())
+
+
+def test_what_differs_but_once_is_left_alone() -> None:
+    def told(where: str, what: str, ledger: int) -> Difference:
+        return {"where": where, "what": what, "ledger": ledger, "log": 1}
+
+    first = [told("ledger counts", "section 1", 2), told("ledger counts", "section 2", 2)]
+    again = [told("ledger counts", "section 2", 3), told("ledger roster", "section 1", 2)]
+    assert mending.twice(first, again) == [told("ledger counts", "section 2", 3)]
 
 
 def test_where_nothing_differs_nothing_is_done(rush: Rush) -> None:

@@ -53,7 +53,7 @@ def test_rebuilding_the_ledger_says_what_to_do_and_changes_nothing(rush: Rush) -
 def test_an_audit_tells_of_them(rush: Rush) -> None:
     report = audit_term(rush.term)
     assert not report["clean"]
-    (told,) = [each for each in report["differences"] if each["where"] == "journal"]
+    (told,) = [each for each in report["differences"] if each["where"] == "journal entry"]
     assert str(GONE) in told["what"]
 
 

@@ -1,6 +1,7 @@
 """GET and POST /admin/webhooks and below: receivers made, changed, switched, tested, deleted."""
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -64,6 +65,29 @@ def test_a_new_one_shows_its_secret_this_once(admin: FlaskClient) -> None:
     assert (entry.action, entry.subject) == ("webhook.make", f"webhook:{made.id}")
     assert entry.reason == WHY
     assert made.seed not in str(entry.after)
+
+
+def test_two_presses_make_one_receiver(app: Flask, admin: FlaskClient) -> None:
+    browsers = [admin, browser_of(app, "max")]
+    with ThreadPoolExecutor(2) as both:
+        answers = list(both.map(lambda browser: browser.post(PAGE, data=wish()), browsers))
+    assert sorted(answer.status_code for answer in answers) == [201, 409]
+    (late,) = (answer for answer in answers if answer.status_code == 409)
+    assert "A receiver with this address is there already" in late.text
+    with transaction() as session:
+        assert len(book.webhooks(session)) == 1
+
+
+def test_no_other_can_be_given_its_address(admin: FlaskClient, known: Webhook, cast: Cast) -> None:
+    other = a_webhook("https://campus.example/other", cast)
+    answer = admin.post(f"{PAGE}/{other.id}/edit", data=wish(version=1))
+    assert answer.status_code == 409
+    assert "A receiver with this address is there already" in answer.text
+    found = now(other)
+    assert found
+    assert (found.url, found.version) == (other.url, 1)
+    admin.post(f"{PAGE}/{known.id}/delete", data={"reason": WHY, "version": 1})
+    assert admin.post(f"{PAGE}/{other.id}/edit", data=wish(version=1)).status_code == 303
 
 
 def test_the_list_leads_to_each(admin: FlaskClient, known: Webhook) -> None:

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
-from flask import request
+from flask import abort, request
 from flask.typing import ResponseReturnValue
 from flask_babel import LazyString
 
@@ -52,6 +53,15 @@ def settled(
     if reading.errors:
         return asking.ask(question, reading, 422)
     return asking.done(str(fate.done), back) if act(reason) else _gone(fate, back)
+
+
+def seen_through() -> datetime:
+    """When the last of those that the form told of was given up; 400 where it does not say."""
+    try:
+        through = datetime.fromisoformat(request.form["through"])
+    except ValueError:
+        abort(400)
+    return through if through.tzinfo else abort(400)
 
 
 def _gone(fate: Fate, back: Back) -> ResponseReturnValue:

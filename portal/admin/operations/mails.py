@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from flask import Blueprint, abort, request
+from flask import Blueprint
 from flask.typing import ResponseReturnValue
 
 from portal.access import requires, visitor
 from portal.admin.operations import words
 from portal.admin.operations.asking import Question
-from portal.admin.operations.fates import Fate, asked, settled
+from portal.admin.operations.fates import Fate, asked, seen_through, settled
 from portal.admin.windows.pages import clock
 from portal.db import transaction
 from portal.notices import outbox
@@ -59,7 +59,7 @@ def ask(which: str, fate: str) -> ResponseReturnValue:
 @requires("admin")
 def act(which: str, fate: str) -> ResponseReturnValue:
     """Do it to those that were seen, unless it can't be noted who did."""
-    found = _found(which, _through())
+    found = _found(which, seen_through())
     question = _question(found, fate)
     return settled(FATES[fate], question, lambda reason: _act(which, fate, found, reason))
 
@@ -103,10 +103,3 @@ def _question(found: Sequence[DeadLetter], fate: str) -> Question | None:
         (_("What went wrong"), last.error),
     ]
     return FATES[fate].question(facts, kept={"through": last.dead_at.isoformat()})
-
-
-def _through() -> datetime:
-    try:
-        return datetime.fromisoformat(request.form["through"])
-    except ValueError:
-        abort(400)

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from flask import Blueprint, abort, request
+from flask import Blueprint
 from flask.typing import ResponseReturnValue
 
 from portal.access import requires, visitor
 from portal.admin.operations.asking import Question
-from portal.admin.operations.fates import Fate, asked, settled
+from portal.admin.operations.fates import Fate, asked, seen_through, settled
 from portal.admin.webhooks import shown
 from portal.admin.windows.pages import clock
 from portal.db import transaction
@@ -62,7 +62,7 @@ def ask(webhook_id: int, which: str, fate: str) -> ResponseReturnValue:
 def act(webhook_id: int, which: str, fate: str) -> ResponseReturnValue:
     """Do it to those that were seen."""
     webhook = shown.one(webhook_id)
-    found = _found(webhook, which, _through())
+    found = _found(webhook, which, seen_through())
     question = _question(webhook, found, fate)
     return settled(
         FATES[fate],
@@ -112,11 +112,3 @@ def _question(webhook: Webhook, found: Sequence[Delivery], fate: str) -> Questio
     ]
     kept = {"through": last.dead_at.isoformat()}
     return FATES[fate].question(facts, kept, back=shown.back(webhook))
-
-
-def _through() -> datetime:
-    try:
-        through = datetime.fromisoformat(request.form["through"])
-    except ValueError:
-        abort(400)
-    return through if through.tzinfo else abort(400)

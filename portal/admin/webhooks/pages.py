@@ -10,10 +10,15 @@ from portal.admin.webhooks import form, shown
 from portal.db import transaction
 from portal.layout import go
 from portal.webhooks import book
-from portal.webhooks.book import Meanwhile, Who
+from portal.webhooks.book import Meanwhile, Taken, Who
 from portal.webhooks.models import Webhook
 from portal.webhooks.names import NAMES
-from portal.words import _
+from portal.words import _, _l
+
+TAKEN = _l(
+    "A receiver with this address is there already. Its secret is shown no more, but you can give"
+    " it a new one."
+)
 
 bp = Blueprint("pages", __name__)
 
@@ -33,8 +38,12 @@ def make() -> ResponseReturnValue:
     if reading.errors:
         return _list(reading), 422
     told = reading.values
-    with transaction() as session:
-        made = book.make(session, told["url"], told["names"], Who(visitor().id, told["reason"]))
+    try:
+        with transaction() as session:
+            made = book.make(session, told["url"], told["names"], Who(visitor().id, told["reason"]))
+    except Taken:
+        reading.wrong("url", str(TAKEN))
+        return _list(reading), 409
     return shown.page(made, tell=True)
 
 
@@ -68,6 +77,9 @@ def change(webhook_id: int) -> ResponseReturnValue:
             book.change(session, known, who, url=told["url"], names=told["names"])
     except Meanwhile:
         reading.wrong("", _("Somebody else has changed this meanwhile. Look again."))
+        return _form(webhook, request.form, reading), 409
+    except Taken:
+        reading.wrong("url", str(TAKEN))
         return _form(webhook, request.form, reading), 409
     flash(_("Saved."))
     return go(url_for("admin.webhooks.pages.show", webhook_id=webhook_id))

@@ -1,0 +1,41 @@
+"""`make bench`: measure everything, and write bench/results.json and docs/benchmarks.md.
+
+`python -m bench claims pages` measures these subjects alone, and prints what it found.
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT)]
+
+from bench import report, subjects  # noqa: E402
+
+
+def main() -> int:
+    """Measure and print; status 1 where a figure is missing."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("subject", nargs="*", help="one or more by name; all where none is named")
+    options.add_argument("--runs", type=int, default=0, help="of each; as it suits each by itself")
+    options.add_argument("--quick", action="store_true", help="little of everything, in a minute")
+    options.add_argument("--json", type=Path, help="where to write what was found")
+    asked = options.parse_args()
+    if asked.subject:
+        found = subjects.measured(asked.subject, asked.runs, quick=asked.quick)
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            found = subjects.all_measured(Path(folder), asked.runs, quick=asked.quick)
+    if asked.json:
+        asked.json.write_text(json.dumps(found))
+        return 0
+    report.say(found)
+    if not asked.subject and not asked.quick:
+        report.write(ROOT, found)
+    return int(any("failed" in each for each in found.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

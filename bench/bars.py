@@ -1,0 +1,38 @@
+"""What the figures must reach, each over its baseline in the same run."""
+
+import operator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Bar:
+    """At least (or with `most` at most) so much."""
+
+    value: float
+    most: bool = False
+
+    def reached(self, value: float) -> bool:
+        """Whether a figure is as good."""
+        return (operator.le if self.most else operator.ge)(value, self.value)
+
+    def __str__(self) -> str:
+        return f"{'≤' if self.most else '≥'} {self.value:g}"
+
+
+BARS = {
+    "claim_vs_hello": Bar(0.5),
+    "claim_vs_row_lock": Bar(3),
+    "claim_p99_vs_row_lock": Bar(0.2, most=True),
+    "record_vs_raw": Bar(0.5),
+    "record_vs_job_per_claim": Bar(20),
+    "lag_p99_s": Bar(1, most=True),
+    "fanout_vs_bare": Bar(0.7),
+    "socket_kb": Bar(1.3, most=True),
+    "login_vs_argon2": Bar(0.8),
+    "scale_claim": Bar(1.2, most=True),
+    "scale_promote": Bar(1.2, most=True),
+    "rush_answered": Bar(1),
+    "rush_oversold": Bar(0, most=True),
+    "rush_unrecorded": Bar(0, most=True),
+    "rush_p99_vs_hello": Bar(2, most=True),
+}

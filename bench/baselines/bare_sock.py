@@ -1,0 +1,42 @@
+"""The least that flask-sock can do: what Redis publishes, sent to every socket in one loop."""
+
+import os
+from functools import cache
+from threading import Thread
+from typing import Any
+
+from flask import Flask
+from flask_sock import Sock
+from redis import Redis
+
+CHANNEL = "bare"
+
+app = Flask(__name__)
+sock = Sock(app)
+_open: set[Any] = set()
+
+
+@sock.route("/ws")
+def page(connection: Any) -> None:
+    _listen()
+    _open.add(connection)
+    try:
+        while True:
+            connection.receive()
+    finally:
+        _open.discard(connection)
+
+
+@cache
+def _listen() -> None:
+    """From the first page on, so not before the server's fork."""
+    Thread(target=_tell, daemon=True).start()
+
+
+def _tell() -> None:
+    line = Redis.from_url(os.environ["REDIS_URL"]).pubsub(ignore_subscribe_messages=True)
+    line.subscribe(CHANNEL)
+    for message in line.listen():
+        text = message["data"].decode()
+        for each in tuple(_open):
+            each.send(text)

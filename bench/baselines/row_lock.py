@@ -1,0 +1,111 @@
+"""The portal with another way to decide: SELECT ... FOR UPDATE on the section's row.
+
+Tuned as one would: two statements in a transaction, both by keys, on the portal's own pool of 20
+connections a process, and no more asked for while the row is locked than must be.
+"""
+
+import time
+from collections.abc import Iterable
+from typing import Any
+
+from flask import Flask
+from sqlalchemy import text
+
+from portal import create_app
+from portal.backend import backend
+from portal.config import Settings
+from portal.db import transaction
+from portal.seats.answers import (
+    Answer,
+    Held,
+    LineAnswer,
+    Outcome,
+    Reason,
+    Seats,
+    Standing,
+    Submission,
+    Waiting,
+)
+from portal.seats.ledger import Ledger
+
+TABLES = """
+CREATE TABLE IF NOT EXISTS row_lock_sections (
+    id integer PRIMARY KEY, capacity integer NOT NULL, taken integer NOT NULL,
+    waiting integer NOT NULL, waitlist integer NOT NULL);
+CREATE TABLE IF NOT EXISTS row_lock_events (
+    seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, section integer NOT NULL,
+    student integer NOT NULL, outcome text NOT NULL, place integer NOT NULL,
+    at timestamptz NOT NULL DEFAULT now(), UNIQUE (section, student))
+"""
+LOCK = text(
+    "SELECT capacity, taken, waiting, waitlist FROM row_lock_sections"
+    " WHERE id = :section FOR UPDATE"
+)
+TAKE = text(
+    "WITH event AS (INSERT INTO row_lock_events (section, student, outcome, place)"
+    " VALUES (:section, :student, :outcome, :place) RETURNING seq)"
+    " UPDATE row_lock_sections SET taken = :taken, waiting = :waiting FROM event"
+    " WHERE id = :section RETURNING event.seq"
+)
+
+
+def prepare() -> None:
+    """Make its tables."""
+    with transaction() as db:
+        db.execute(text(TABLES))
+
+
+def offer(sections: Iterable[Seats]) -> None:
+    """Tell it of sections that nobody has claimed."""
+    row = "INSERT INTO row_lock_sections VALUES (:section, :capacity, 0, 0, :waitlist)"
+    told = [
+        {"section": each.section, "capacity": each.capacity, "waitlist": each.waitlist_capacity}
+        for each in sections
+    ]
+    with transaction() as db:
+        db.execute(text(row), told)
+
+
+class RowLock(Ledger):
+    """A ledger whose claims PostgreSQL decides, one at a time for each section."""
+
+    def submit(self, term: int, *, student: int, lines: Any, **_asked: Any) -> Submission:  # noqa: ARG002
+        """A seat, else a place in line."""
+        [[part]] = lines[0].options
+        with transaction() as db:
+            asked = {"section": part.section, "student": student}
+            capacity, taken, waiting, waitlist = db.execute(LOCK, asked).one()
+            if taken < capacity:
+                outcome, place, taken = Outcome.ENROLLED, 0, taken + 1
+            elif waiting < waitlist:
+                outcome, place, waiting = Outcome.WAITLISTED, waiting + 1, waiting + 1
+            else:
+                return _refused(part.section)
+            decided = {"outcome": outcome.value, "place": place, "taken": taken, "waiting": waiting}
+            seq = db.execute(TAKE, asked | decided).scalar_one()
+        counts = Seats(part.section, capacity, taken, waiting, waitlist, "OPEN", seq)
+        return _told(part.section, part.credits, outcome, place, counts)
+
+
+def _told(section: int, worth: int, outcome: Outcome, place: int, counts: Seats) -> Submission:
+    at = int(time.time() * 1000)
+    held, waits = (), ()
+    if outcome is Outcome.ENROLLED:
+        held = (Held(section, worth, counts.seq, at),)
+    else:
+        waits = (Waiting(section, worth, counts.seq, at, place, counts.waiting),)
+    answer = Answer(outcome, at, counts.seq, section, counts.seq, place, seats=counts)
+    return Submission(at, (LineAnswer(outcome, 1, (answer,)),), standing=Standing(held, waits))
+
+
+def _refused(section: int) -> Submission:
+    at, why = int(time.time() * 1000), (Reason("full"),)
+    answer = Answer(Outcome.REFUSED, at, section=section, reasons=why)
+    return Submission(at, (LineAnswer(Outcome.REFUSED, refused=((answer,),)),))
+
+
+def app() -> Flask:
+    """What a server runs: the portal, with that ledger."""
+    portal, kept = create_app(Settings.read()), backend()
+    kept.ledger = RowLock(kept.redis, kept.settings.replicas)
+    return portal

@@ -1,0 +1,142 @@
+"""A ledger by itself, in which very many students have their seats."""
+
+import json
+import random
+import secrets
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from portal.embedded import Servers
+from portal.embedded.folder import Folder
+from portal.seats.asks import Candidate, as_payload
+from portal.seats.library import prefix
+from portal.stores import commands
+from tests.ledger.desk import OPEN, TERM, Desk
+from tests.record.rush import ENROLL_EVERYONE, spec
+
+SEATS, TAKEN = 3, 150  # of each student, of each section
+FULL = 50  # sections that have no more
+WAITING = 2  # more in line in each of those, for every promotion
+CLAIMS, AT_ONCE = 200, 1000
+AT = prefix(TERM)
+# As so many claims leave it: seats, what each student has, and an answer under a request's key.
+FILL = """
+local at, first, last, sections, each = KEYS[1], unpack(ARGV)
+for student = first, last do
+  for turn = 0, each - 1 do
+    local section = (student * each + turn) % sections + 1
+    redis.call('HSET', at .. ':student:' .. student, 'e:' .. section, 300)
+    redis.call('HSET', at .. ':roster:' .. section, student, '300:4:1795362245182')
+  end
+  local request = redis.sha1hex(student)
+  redis.call('SET', at .. ':request:' .. student .. ':' .. request, ARGV[5], 'EX', 86400)
+end
+"""
+
+Ask = dict[str, Any]  # what the ledger is asked for
+
+
+class Ledger:
+    """A ledger whose sections have TAKEN seats taken, and FULL of them no others."""
+
+    def __init__(self, stack: ExitStack, students: int, sections: int) -> None:
+        folder = Folder(Path(stack.enter_context(tempfile.TemporaryDirectory())) / "var")
+        folder.own()
+        stack.callback(folder.release)
+        servers = Servers(folder, durable=False, database_url="none is needed")
+        stack.callback(servers.stop)
+        servers.start()
+        self.desk, self.redis = Desk(servers.redis_url), commands(servers.redis_url)
+        self.students, self.sections = students, sections
+        self.chance, self.asked = random.Random(1), set[tuple[int, int]]()
+        self.full = range(1, sections + 1, sections // FULL)
+        self._fill()
+
+    def _fill(self) -> None:
+        self.desk.open_window()
+        self.desk.ledger.turn(TERM)
+        for ids in batched(range(1, self.sections + 1)):
+            specs = [spec(each, capacity=self._capacity(each)) for each in ids]
+            self.desk.ledger.put_sections(TERM, specs)
+        counts = {key: json.loads(said) for key, said in self.redis.hgetall(f"{AT}:seats").items()}
+        taken = {key: json.dumps([said[0], TAKEN, *said[2:]]) for key, said in counts.items()}
+        self.redis.hset(f"{AT}:seats", mapping=taken)
+        fill = self.redis.register_script(FILL)
+        self.desk.claim(self.students + 1, 2, credits=300, request="example")
+        answer = self.redis.get(f"{AT}:request:{self.students + 1}:example")
+        for ids in batched(range(1, self.students + 1)):
+            fill([AT], [ids[0], ids[-1], self.sections, SEATS, answer])
+        self.redis.xtrim(f"{AT}:journal", maxlen=1, approximate=False)  # all is recorded
+
+    def _capacity(self, section: int) -> int:
+        return TAKEN if section in self.full else self.students
+
+    def claims(self) -> float:
+        """Processor time (µs) of a claim in a rush, of anybody for anything that has seats."""
+        asks = [self._a_claim() for _ in range(CLAIMS)]
+        took, replies = self._each("submit", asks)
+        if any(reply["lines"][0]["outcome"] != "enrolled" for reply in replies):
+            raise SystemExit("Not every claim was given its seat.")
+        return took
+
+    def promotions(self) -> float:
+        """Processor time (µs) of a promotion, one in each of the full sections."""
+        for section in self.full:
+            asks = [self._ask(self._somebody(section), section) for _ in range(WAITING)]
+            self.desk.ledger.library.ask_all("submit", TERM, asks)
+            holder = next(iter(self.redis.hscan_iter(f"{AT}:roster:{section}")))[0]
+            self.desk.drop(int(holder), section)
+        took, replies = self._each("promote", [self._a_promotion(each) for each in self.full])
+        if any(len(reply["promoted"]) != 1 for reply in replies):
+            raise SystemExit("Not every freed seat was given to the next in line.")
+        return took
+
+    def _a_claim(self) -> Ask:
+        section = self.chance.randint(1, self.sections)
+        while section in self.full:
+            section = self.chance.randint(1, self.sections)
+        return self._ask(self._somebody(section), section)
+
+    def _a_promotion(self, section: int) -> Ask:
+        [head] = self.desk.ledger.head(TERM, section, 1)
+        candidate = as_payload(Candidate(head, (OPEN,), ENROLL_EVERYONE))
+        return {"section": section, "candidates": [candidate], "correlation": "c"}
+
+    def _ask(self, student: int, section: int) -> Ask:
+        return {
+            "student": student,
+            "request": secrets.token_hex(16),
+            "limit": ENROLL_EVERYONE,
+            "windows": [OPEN],
+            "lines": [{"options": [[{"section": section, "credits": 300}]], "wait": True}],
+            "actor": f"student:{student}",
+            "correlation": "c",
+        }
+
+    def _somebody(self, section: int) -> int:
+        """Somebody who has no part in it."""
+        while True:
+            student = self.chance.randint(1, self.students)
+            holds = self.redis.hexists(f"{AT}:roster:{section}", str(student))
+            if not holds and (section, student) not in self.asked:
+                self.asked.add((section, student))
+                return student
+
+    def _each(self, op: str, asks: Sequence[Ask]) -> tuple[float, list[Any]]:
+        """Processor time (µs) of such a decision, and the replies, all in one round trip."""
+        before = self._spent()
+        replies = self.desk.ledger.library.ask_all(op, TERM, asks)
+        return (self._spent() - before) * 1e6 / len(asks), replies
+
+    def _spent(self) -> float:
+        """Seconds of its processor time."""
+        told: Any = self.redis.info("cpu")
+        return float(told["used_cpu_user"] + told["used_cpu_sys"])
+
+
+def batched(ids: range) -> Iterator[range]:
+    """So many at a time, as nobody else is answered meanwhile."""
+    return (ids[at : at + AT_ONCE] for at in range(0, len(ids), AT_ONCE))

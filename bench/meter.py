@@ -1,0 +1,52 @@
+"""What a block costs in processor time: of the web processes, the clock and the ledger."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+
+import psutil
+
+from portal.running.children import Child
+
+
+@dataclass
+class Cost:
+    """Processor seconds, by who spent them, in so many seconds."""
+
+    took: float = 0.0
+    spent: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def total(self) -> float:
+        return sum(self.spent.values())
+
+
+Meter = Callable[[], AbstractContextManager[Cost]]
+
+
+def meter_of(web: Child, clock: Child) -> Meter:
+    """Measures blocks by the time of the web processes, the clock and the ledger."""
+    everyone = psutil.Process().children(recursive=True)
+    named = {
+        each.process.pid: name for name, each in (("web", web), ("clock", clock)) if each.process
+    }
+    counted = {each: named.get(each.pid) or named.get(each.ppid()) for each in everyone}
+    counted |= {each: "ledger" for each in everyone if "valkey" in each.name()}
+
+    def spent() -> dict[str, float]:
+        total = dict.fromkeys(("web", "clock", "ledger"), 0.0)
+        for process, name in counted.items():
+            if name:
+                times = process.cpu_times()
+                total[name] += times.user + times.system
+        return total
+
+    @contextmanager
+    def meter() -> Iterator[Cost]:
+        cost, before, began = Cost(), spent(), time.monotonic()
+        yield cost
+        cost.took = time.monotonic() - began
+        cost.spent = {name: round(now - before[name], 2) for name, now in spent().items()}
+
+    return meter

@@ -1,0 +1,76 @@
+"""A small picture of the figures that have a bar: how far each is from it, by tenfolds."""
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bench.bars import BARS, Bar
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from bench.report import Figure
+
+WIDE, ROW, LEFT, RIGHT = 720, 26, 210, 110
+FOLDS = 2  # tenfolds to each side of the bar
+GOOD, BAD, INK = "#1a7f37", "#b35900", "#57606a"
+
+
+def shown(found: "Mapping[str, Figure]") -> str:
+    """The picture in the page, with what it shows in words."""
+    reached = [name for name, bar in _measured(found) if bar.reached(_value(found, name))]
+    alt = f"{len(reached)} of {len(_measured(found))} bars reached: {', '.join(reached) or 'none'}"
+    return f"![{alt}](benchmarks/bars.svg)"
+
+
+def write(folder: Path, found: "Mapping[str, Figure]") -> None:
+    """Draw a row for each figure: a dot for its median, a line for its spread."""
+    folder.mkdir(exist_ok=True)
+    rows = _measured(found)
+    high = ROW * (len(rows) + 2)
+    drawn = [_row(name, bar, found[name], at) for at, (name, bar) in enumerate(rows, start=1)]
+    middle = _across(0)
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDE} {high}" role="img">'
+    style = f'<g font-family="sans-serif" font-size="12" fill="{INK}">'
+    line = f'<path d="M{middle} {ROW}V{high - ROW}" stroke="{INK}" stroke-dasharray="3"/>'
+    says = f'<text x="{middle}" y="16" text-anchor="middle">the bar</text>'
+    sides = "".join(
+        f'<text x="{_across(fold)}" y="{high - 6}" text-anchor="middle">{words}</text>'
+        for fold, words in ((-FOLDS, "100 times short"), (FOLDS, "100 times better"))
+    )
+    parts = [head, style, line, says, sides, *drawn, "</g></svg>\n"]
+    (folder / "bars.svg").write_text("\n".join(parts))
+
+
+def _measured(found: "Mapping[str, Figure]") -> list[tuple[str, Bar]]:
+    return [
+        (name, bar) for name, bar in BARS.items() if found.get(name, {}).get("value") is not None
+    ]
+
+
+def _value(found: "Mapping[str, Figure]", name: str) -> float:
+    return float(found[name]["value"] or 0)
+
+
+def _row(name: str, bar: Bar, each: "Figure", at: int) -> str:
+    value, low, high = (_better(bar, float(each[key] or 0)) for key in ("value", "low", "high"))
+    y, colour = ROW * at + 10, GOOD if bar.reached(float(each["value"] or 0)) else BAD
+    return (
+        f'<text x="{LEFT - 10}" y="{y + 4}" text-anchor="end">{name}</text>'
+        f'<path d="M{_across(low)} {y}H{_across(high)}" stroke="{colour}" stroke-width="3"/>'
+        f'<circle cx="{_across(value)}" cy="{y}" r="5" fill="{colour}"/>'
+        f'<text x="{WIDE - RIGHT + 20}" y="{y + 4}">{each["value"]:.3g} ({bar})</text>'
+    )
+
+
+def _better(bar: Bar, value: float) -> float:
+    """How many tenfolds better than the bar; a bar of zero is just reached or not."""
+    if not bar.value or not value:
+        return 0.0 if bar.reached(value) else -FOLDS
+    found = math.log10(value / bar.value)
+    return -found if bar.most else found
+
+
+def _across(folds: float) -> float:
+    inside = max(-FOLDS, min(FOLDS, folds))
+    return round(LEFT + (WIDE - LEFT - RIGHT) * (inside + FOLDS) / (2 * FOLDS), 1)

@@ -1,0 +1,81 @@
+"""What is measured: a module each, whose `figures(run, quick=...)` gives a run's figures by name.
+
+Its FIGURES say the unit of each and what it is, its RUNS how often it is measured where that is not
+three times, and its docstring, which docs/benchmarks.md shows, how.
+"""
+
+import json
+import subprocess
+import sys
+import time
+import traceback
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+from bench.report import Figure, figure, missing
+
+ROOT = Path(__file__).resolve().parent.parent
+RUNS = 3
+LONGEST = 1800  # seconds of a row
+# Each row is a process of its own; those in one row share its servers and run by turns.
+SUBJECTS = (
+    ("claims", "hot", "pages", "logins", "rush"),
+    ("claim_cost",),
+    ("record",),
+    ("lag",),
+    ("pushes",),
+    ("scale",),
+    ("waits",),
+    ("waiters",),
+)
+
+
+def all_measured(folder: Path, runs: int, *, quick: bool) -> dict[str, Figure]:
+    """The figures of all subjects; of those that fail, that they do."""
+
+    def of_row(row: tuple[str, ...]) -> dict[str, Figure]:
+        began, told = time.monotonic(), folder / f"{row[0]}.json"
+        how = ["--runs", str(runs), "--json", str(told), *(["--quick"] if quick else [])]
+        try:
+            subprocess.run(
+                [sys.executable, "-m", "bench", *row, *how], cwd=ROOT, check=True, timeout=LONGEST
+            )
+            found: dict[str, Figure] = json.loads(told.read_text())
+        except (subprocess.SubprocessError, OSError, ValueError) as error:
+            found = {name: missing("", "a subject", str(error)) for name in row}
+        print(f"{', '.join(row)}: {time.monotonic() - began:.0f} s", flush=True)
+        return found
+
+    # Where figures do not matter, only that there are some, all may disturb each other.
+    with ThreadPoolExecutor(len(SUBJECTS) if quick else 1) as pool:
+        rows = list(pool.map(of_row, SUBJECTS))
+    return {name: each for row in rows for name, each in row.items()}
+
+
+def measured(names: Sequence[str], runs: int, *, quick: bool) -> dict[str, Figure]:
+    """The figures of some subjects, which are measured by turns in this process."""
+    modules = {name: import_module(f"bench.{name}") for name in names}
+    found: dict[str, list[dict[str, float]]] = {name: [] for name in names}
+    failed: dict[str, str] = {}
+    times = {name: 1 if quick else runs or getattr(modules[name], "RUNS", RUNS) for name in names}
+    for run in range(max(times.values())):
+        for name, module in modules.items():
+            if run < times[name] and name not in failed:
+                try:
+                    found[name].append(module.figures(run, quick=quick))
+                except (Exception, SystemExit) as error:  # noqa: BLE001  told, and the others go on
+                    traceback.print_exc()
+                    failed[name] = f"{type(error).__name__}: {error}"
+    figures = (_figures(modules[name], found[name], failed.get(name, "")) for name in names)
+    return {name: each for some in figures for name, each in some.items()}
+
+
+def _figures(module: ModuleType, runs: list[dict[str, float]], failed: str) -> dict[str, Figure]:
+    """The median of each with its spread; that it is missing where a run of its subject failed."""
+    return {
+        name: missing(*told, failed) if failed else figure([run[name] for run in runs], *told)
+        for name, told in module.FIGURES.items()
+    }

@@ -1,0 +1,22 @@
+"""A recorder that can't keep up: somebody holds what it needs, and its patience is short."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from sqlalchemy import select, text
+
+from portal.db import transaction
+from portal.record import audit, drain
+from portal.record.models import Checkpoint
+
+
+@contextmanager
+def held_up(term: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A block in which nothing of the term can be recorded."""
+    with monkeypatch.context() as patch, transaction() as session:
+        patch.setattr(audit, "PATIENCE", 0.0)
+        patch.setattr(drain, "GIVE_WAY", "10ms")
+        session.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
+        session.execute(select(Checkpoint).where(Checkpoint.term_id == term).with_for_update())
+        yield

@@ -1,0 +1,88 @@
+"""The clock fences a ledger that knows less than was recorded of it, and no other."""
+
+import pytest
+from sqlalchemy.exc import OperationalError
+
+from jobs.clock import Lease, tick
+from portal.backend import Backend, backend
+from portal.record import fence
+from portal.record.drain import drain
+from portal.record.restore import restore
+from portal.record.sweep import Sweeper
+from portal.seats.errors import LedgerUnavailable
+from portal.seats.library import prefix
+from tests.plans.outages import away
+from tests.record.processes import recorded
+from tests.record.rush import Rush, a_rush, claim, claims, everyone_everywhere
+
+WHY = "a test"
+
+
+@pytest.fixture
+def rush(backend: Backend) -> Rush:  # noqa: ARG001
+    """All of it is recorded, but that its window has opened."""
+    rush = a_rush(sections=2, students=3)
+    claims(rush, everyone_everywhere(rush))
+    drain(rush.term)
+    return rush
+
+
+@pytest.fixture
+def sweeper(rush: Rush) -> Sweeper:  # noqa: ARG001
+    """One that has seen the term."""
+    sweeper = Sweeper()
+    sweeper.look()
+    return sweeper
+
+
+def forget(rush: Rush) -> None:
+    """An older copy of the ledger came back."""
+    backend().redis.set(f"{prefix(rush.term)}:seq", 3)
+
+
+def test_one_that_knows_all_is_open(rush: Rush, sweeper: Sweeper) -> None:
+    sweeper.turn()
+    assert not fence.why(rush.term)
+
+
+def test_one_that_knows_less_decides_nothing_until_it_is_restored(
+    rush: Rush, sweeper: Sweeper
+) -> None:
+    forget(rush)
+    sweeper.turn()
+    assert "at event 3" in fence.why(rush.term)
+    with pytest.raises(LedgerUnavailable, match="being restored"):
+        claim(rush, rush.students[0], rush.sections[0])
+    sweeper.turn()
+    restore(rush.term)
+    sweeper.look()
+    sweeper.turn()
+    assert not fence.why(rush.term)
+
+
+def test_one_that_knows_nothing_is_fenced_too(rush: Rush, sweeper: Sweeper) -> None:
+    backend().redis.flushall()
+    sweeper.turn()
+    assert "at event 0" in fence.why(rush.term)
+
+
+def test_one_that_was_restored_before_the_fence_came_is_left_open(rush: Rush) -> None:
+    assert not fence.put_up(rush.term, WHY, behind=recorded(rush.term))
+    assert not fence.why(rush.term)
+    assert fence.put_up(rush.term, WHY, behind=recorded(rush.term) + 1)
+    assert fence.why(rush.term) == WHY
+
+
+def test_the_fence_of_somebody_else_stays(rush: Rush) -> None:
+    held = fence.hold(rush.term, WHY)
+    assert not fence.put_up(rush.term, "another", behind=1000)
+    assert fence.why(rush.term) == held.mark
+
+
+def test_it_goes_by_what_was_last_recorded_while_postgresql_is_away(
+    rush: Rush, sweeper: Sweeper
+) -> None:
+    forget(rush)
+    with away(), pytest.raises(OperationalError):
+        tick(sweeper, Lease(backend().redis))
+    assert fence.why(rush.term)

@@ -2,9 +2,8 @@
 
 import logging
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
-from secrets import token_hex
 from typing import Any
 from uuid import uuid4
 
@@ -16,9 +15,9 @@ from portal.api.entry import bp
 from portal.api.fields import Key
 from portal.api.kinds import kind
 from portal.api.reading import fault
-from portal.backend import backend
 from portal.errors import LATER, UNSURE, Words, problem
-from portal.seats.errors import LedgerSilent, LedgerUnavailable, Overtaken
+from portal.seats import flights
+from portal.seats.errors import LedgerSilent, Overtaken
 from portal.words import _, _l
 
 log = logging.getLogger(__name__)
@@ -26,9 +25,6 @@ log = logging.getLogger(__name__)
 HEADER = "Idempotency-Key"
 REPLAYED = "Idempotency-Replayed"
 TOLD = (HEADER, REPLAYED)  # with every decision
-# For which whoever asks again waits for the first, whose process may have died. It is shorter than
-# a request can take: the ledger tells which of two may be decided.
-LONGEST = 2000  # ms
 RETRY_SECONDS = 1
 
 IN_FLIGHT = Words(
@@ -78,16 +74,8 @@ def alone(term: int, student: int, request: Request) -> Iterator[str | None]:
     if not request.own:
         yield None
         return
-    ledger, flight = backend().ledger, token_hex(8)
-    ledger.take_off(term, student, request.text, flight, LONGEST)
-    try:
+    with flights.alone(term, student, request.text) as flight:
         yield flight
-    except Overtaken:
-        raise
-    except BaseException:
-        with suppress(LedgerUnavailable):  # its time is up soon
-            ledger.land(term, student, request.text, flight)
-        raise
 
 
 def headers(request: Request, *, replayed: bool) -> dict[str, str]:

@@ -10,7 +10,7 @@ from portal.cache import AWAY
 from portal.catalog.board import Card, NoSuchTerm, board
 from portal.errors import LATER, Words, answer, away
 from portal.seats import rules
-from portal.seats.errors import KeyReused, LedgerBehind, LedgerSilent, LedgerUnavailable
+from portal.seats.errors import KeyReused, LedgerBehind, LedgerUnavailable, Overtaken
 from portal.student import bp, forms, wish
 from portal.student.pages import mine_of
 from portal.student.scene import Scene
@@ -49,12 +49,12 @@ def _away(error: Exception) -> ResponseReturnValue:
     """The same form once more where nobody knows what came of it."""
     sent: dict[str, Any] = request.view_args or {}
     decides = request.method == "POST" and "section_id" in sent
-    if not decides or not (isinstance(error, LedgerSilent) or wish.unsure()):
+    if not decides or not wish.unsure_of(error):
         return away(error)
-    log.warning("No answer to a decision: %s", error)
+    log.warning("No answer to a decision: %r", error)
     act = request.path.rpartition("/")[2]
     return forms.again(act, board(sent["term_id"]), card_of(**sent)), 503, LATER
 
 
-for lost in (LedgerUnavailable, LedgerBehind, *AWAY):
+for lost in (LedgerUnavailable, LedgerBehind, Overtaken, *AWAY):
     bp.register_error_handler(lost, _away)

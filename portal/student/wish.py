@@ -1,7 +1,8 @@
 """What a form that asks sends, read and checked."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 from uuid import uuid4
 
@@ -14,7 +15,9 @@ from portal.edge.urls import parts
 from portal.gate.guard import access
 from portal.ops.correlation import correlation
 from portal.people.login import safe_path
+from portal.seats import flights
 from portal.seats.desk import Asked, Asker
+from portal.seats.errors import LedgerSilent, Overtaken
 from portal.student.amounts import amounts
 
 KEY = re.compile(r"[\w-]{8,64}", re.ASCII)
@@ -22,6 +25,7 @@ NUMBER = re.compile(r"\d{1,9}", re.ASCII)
 PARTNER = "with-"  # and the number of the choice
 OF_THE_FORM = ("csrf_token", "request", "back", "unsure")
 MOST_TOGETHER = 6  # sections that one form is about
+PATIENCE = 3.0  # seconds, longer than a request keeps others waiting
 PLACES = ("", "/mine", "/plan", "/schedule")  # of a term, to come back to
 
 
@@ -37,24 +41,28 @@ def key() -> str:
     return str(g.request_key)
 
 
-def unsure() -> bool:
-    """Whether the form has been sent before, and nobody knows what came of it."""
-    return "unsure" in request.form
+def unsure_of(error: Exception) -> bool:
+    """Whether nobody knows what came of the form, which may have been sent before."""
+    return isinstance(error, LedgerSilent | Overtaken) or "unsure" in request.form
 
 
-def asker(term_id: int) -> Asker:
-    """Who asks; 400 where the form's key is no key."""
+@contextmanager
+def alone(term_id: int) -> Iterator[Asker]:
+    """Who asks, while no other request with the same form is decided; it waits for one that is.
+
+    400 where the form's key is no key; raises Overtaken, LedgerUnavailable.
+    """
     if not KEY.fullmatch(key()):
         abort(400)
-    passed = access()
+    student, passed = visitor().student_id or 0, access()
     window = passed.window if passed else None
-    return Asker(visitor().student_id or 0, term_id, key(), correlation(), window)
+    with flights.alone(term_id, student, key(), PATIENCE) as flight:
+        yield Asker(student, term_id, key(), correlation(), window, flight)
 
 
-def asked(term_id: int, section_id: int) -> Asked:
-    """Who asks about which section; 400 where the form's key is no key."""
-    who = asker(term_id)
-    return Asked(who.student, term_id, section_id, who.request, who.correlation)
+def about(who: Asker, section_id: int) -> Asked:
+    """The same about one section."""
+    return Asked(who.student, who.term, section_id, who.request, who.correlation, who.flight)
 
 
 def credits_wished(card: Card) -> Decimal | None:

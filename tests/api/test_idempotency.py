@@ -12,6 +12,7 @@ from werkzeug.test import TestResponse
 from portal.api import keys
 from portal.backend import backend as parts
 from portal.db import transaction
+from portal.seats import flights
 from tests import cast as builders
 from tests.api.callers import Caller, caller
 from tests.cast import Cast
@@ -107,7 +108,7 @@ def test_a_request_in_flight_is_a_conflict_until_it_ends(
     """The first request waits for PostgreSQL, which is kept from telling of holds."""
     again = Caller(app.test_client(), ada.token)
     flight = f"*:flight:{cast.ada.id}:{KEY}"
-    monkeypatch.setattr(keys, "LONGEST", 60_000)
+    monkeypatch.setattr(flights, "LONGEST", 60_000)
     assert ada.get("/me").status_code == 200  # so that only the student is to be read
     with ThreadPoolExecutor() as pool:
         with transaction() as session:
@@ -150,7 +151,7 @@ def test_a_process_that_died_blocks_its_key_for_a_moment_alone(
     ada: Caller, term: Any, body: dict[str, Any], cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun = keys.alone(term.id, cast.ada.id, keys.Request(KEY, own=True))
-    monkeypatch.setattr(keys, "LONGEST", 60_000)
+    monkeypatch.setattr(flights, "LONGEST", 60_000)
     begun.__enter__()  # and never ended
     assert ada.post("/register", body, Idempotency_Key=KEY).status_code == 409
     [flight] = parts().redis.keys("*:flight:*")
@@ -179,7 +180,7 @@ def test_who_was_overtaken_is_not_decided_and_told_to_ask_again(
 def test_a_request_that_failed_lets_the_next_one_in(
     ada: Caller, term: Any, body: dict[str, Any], cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keys, "LONGEST", 60_000)
+    monkeypatch.setattr(flights, "LONGEST", 60_000)
     with (
         pytest.raises(ZeroDivisionError),
         keys.alone(term.id, cast.ada.id, keys.Request(KEY, own=True)),

@@ -21,7 +21,7 @@ from portal.plans.store import settle
 from portal.seats import desk
 from portal.seats.answers import Submission
 from portal.seats.case import Case
-from portal.seats.errors import LedgerBehind, LedgerSilent, LedgerUnavailable
+from portal.seats.errors import LedgerBehind, LedgerUnavailable, Overtaken
 from portal.seats.wishes import Wanted, Wish
 from portal.student import bp, fragments, wish
 from portal.student.pages import mine_of
@@ -37,13 +37,13 @@ log = logging.getLogger(__name__)
 def submit_plan(term_id: int) -> ResponseReturnValue:
     """Every line with what came of it; the plan comes with the form, so no query is needed."""
     plan, offered = _sent(), _offered(term_id)
-    asker = wish.asker(term_id)
     try:
-        decided = desk.submit(asker, [Wish(*each) for each in _wishes(plan)])
-    except (LedgerUnavailable, LedgerBehind, *AWAY) as error:
-        if not (isinstance(error, LedgerSilent) or wish.unsure()):
+        with wish.alone(term_id) as asker:
+            decided = desk.submit(asker, [Wish(*each) for each in _wishes(plan)])
+    except (LedgerUnavailable, LedgerBehind, Overtaken, *AWAY) as error:
+        if not wish.unsure_of(error):
             raise
-        log.warning("No answer to a plan: %s", error)
+        log.warning("No answer to a plan: %r", error)
         return _again(offered, plan), 503, LATER
     return _decided(offered, plan, decided)
 

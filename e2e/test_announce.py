@@ -45,17 +45,17 @@ def test_a_search_says_how_many_it_found(meet: Meet, term: Term, section: Sectio
 def test_the_countdown_says_its_milestones_and_the_opening_alone(
     meet: Meet, term: Term, section: Section
 ) -> None:
-    builders.a_coming_window(term, minutes=66 * SECONDS)
+    builders.a_coming_window(term, minutes=78 * SECONDS)
     ada = meet("ada")
     ada.page.clock.install()
     ada.enter(term)
     assert section.id
     assert not heard(ada)
-    ada.page.clock.run_for(8000)
+    ada.page.clock.run_for(19_000)
     until_heard(ada, "1 minute until it opens")
-    ada.page.clock.run_for(20_000)
+    ada.page.clock.run_for(9_000)
     assert heard(ada) == ["1 minute until it opens"]
-    ada.page.clock.run_for(45_000)
+    ada.page.clock.run_for(55_000)
     until_heard(ada, "Drawing the order…")
 
 

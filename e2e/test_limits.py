@@ -14,7 +14,7 @@ from tests import cast as builders
 from tests.cast import Cast
 from tests.gate.spent import exhaust
 
-WAIT = 8  # seconds: longer than any browser takes to press a button
+WAIT = 12  # seconds: longer than any browser takes to press a button
 LIMITED = re.compile(r"status of 429|Error Code 429")
 
 

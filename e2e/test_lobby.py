@@ -68,10 +68,10 @@ def test_the_countdown_survives_a_refresh(meet: Meet, term: Term, section: Secti
 def test_the_window_closes_before_my_eyes_and_my_selections_stay(
     meet: Meet, term: Term, section: Section
 ) -> None:
-    builders.an_open_window(term, minutes=20 * SECONDS)
+    builders.an_open_window(term, minutes=40 * SECONDS)
     ada = meet("ada").enter(term)
     ada.pick(section)
-    banner_is(ada, "ended")
+    banner_is(ada, "ended", seconds=90)
     expect(ada.row(section)).to_be_hidden()
     expect(ada.mine).to_contain_text(section.title)
 

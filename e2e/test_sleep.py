@@ -35,7 +35,7 @@ class Sleeper:
 
     def sleep(self) -> Person:
         """Stop its timers and its line, saying nothing to anyone."""
-        self.ada.page.clock.pause_at(datetime.now().astimezone() + timedelta(seconds=1))
+        self.ada.page.clock.pause_at(datetime.now().astimezone() + timedelta(seconds=5))
         self.line.die()
         return self.ada
 
@@ -112,7 +112,7 @@ def test_a_line_that_is_lost_is_told_of_after_three_seconds_and_not_before(
     ada.page.clock.install()
     ada.enter(term)
     assert section.id
-    ada.page.clock.pause_at(datetime.now().astimezone() + timedelta(seconds=1))
+    ada.page.clock.pause_at(datetime.now().astimezone() + timedelta(seconds=5))
     context_of(ada).set_offline(True)
     ada.page.evaluate("dispatchEvent(new Event('online'))")
     with ada.page.expect_console_message(lambda said: "WebSocket" in said.text):

@@ -24,6 +24,13 @@ def upgrade() -> None:
         sa.Column("made_at", MOMENT, nullable=False, server_default=NOW),
         sa.Column("deleted_at", MOMENT),
     )
+    op.create_index(
+        "uq_webhooks_url",
+        "webhooks",
+        ["url"],
+        unique=True,
+        postgresql_where="deleted_at IS NULL",
+    )
     op.create_table(
         "webhook_deliveries",
         sa.Column("id", sa.BigInteger, primary_key=True),

@@ -52,7 +52,7 @@ class Term(SoftDelete, Base):
     pass_codes: Mapped[list[str]] = mapped_column(
         ARRAY(String(40)), default=list, server_default="{}"
     )
-    # Of a rehearsal: nobody is shown it who is not in it, and no program hears of it.
+    # Of a rehearsal: lists leave it out, and no program hears of it.
     practice: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
     # Raised by every change of what is offered, so that caches know when to reload.
     catalog_version: Mapped[int] = mapped_column(BigInteger, default=1)

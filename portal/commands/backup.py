@@ -9,6 +9,7 @@ from threading import Event
 
 import click
 import psycopg2
+from sqlalchemy.exc import SQLAlchemyError
 
 from jobs.trouble import AWAY, brief
 from portal.commands.noting import note
@@ -22,7 +23,7 @@ from portal.running.surroundings import connected
 from portal.seats.errors import LedgerUnavailable
 
 BEHIND = "What {} has decided can't all be recorded yet, so it can't be copied: {}"
-WRONG = (click.ClickException, psycopg2.Error, *AWAY)
+WRONG = (click.ClickException, psycopg2.Error, SQLAlchemyError, *AWAY)
 AGAIN = timedelta(minutes=5)  # after one that could not be made, at the latest
 UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
@@ -62,18 +63,32 @@ def _go_on(folder: Path, every: timedelta, keep: int) -> None:
     stop = Event()
     for each in (signal.SIGTERM, signal.SIGINT):
         signal.signal(each, lambda *_: stop.set())
-    pause = backups.due(folder, every)
-    while not stop.wait(pause.total_seconds()):
-        place = backups.place(folder)
-        try:
-            made = _make(place)
-            backups.let_go(folder, keep)
-        except WRONG as why:
-            log.error("ALARM backup: none could be made: %s", brief(why))  # noqa: TRY400
-            pause = min(every, AGAIN)
-        else:
-            log.info("%s: %s bytes, checked.", place, f"{made.size:,}")
-            pause = backups.due(folder, every)
+    while not stop.wait(_pause(folder, every).total_seconds()):
+        if not _one_more(folder, keep):
+            stop.wait(min(every, AGAIN).total_seconds())
+
+
+def _pause(folder: Path, every: timedelta) -> timedelta:
+    try:
+        return backups.due(folder, every)
+    except OSError as why:
+        log.error("ALARM backup: %s can't be read: %s", folder, why)  # noqa: TRY400
+        return min(every, AGAIN)
+
+
+def _one_more(folder: Path, keep: int) -> bool:
+    place = backups.place(folder)
+    try:
+        made = _make(place)
+    except WRONG as why:
+        log.error("ALARM backup: none could be made: %s", brief(why))  # noqa: TRY400
+        return False
+    log.info("%s: %s bytes, checked.", place, f"{made.size:,}")
+    try:
+        backups.let_go(folder, keep)
+    except OSError as why:
+        log.error("ALARM backup: old ones can't be removed: %s", why)  # noqa: TRY400
+    return True
 
 
 def _make(folder: Path) -> Manifest:

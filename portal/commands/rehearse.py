@@ -71,10 +71,7 @@ def command(students: int, minutes: float) -> None:
 
 def _played(number: int, console: Console) -> None:
     with console.status("The practice term is made.") as status:
-        try:
-            play.play(number, lambda standing: status.update(standing_in_words(standing)))
-        except play.NotPlayableError as why:
-            raise click.ClickException(str(why)) from why
+        play.play(number, lambda standing: status.update(standing_in_words(standing)))
 
 
 def standing_in_words(standing: dict[str, Any]) -> str:

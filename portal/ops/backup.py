@@ -62,19 +62,26 @@ def make(url: str, folder: Path) -> Manifest:
     size, digest = dump.stat().st_size, _digest(dump)
     manifest = Manifest(FORMAT, version("fairseat"), revision, made_at, events, size, digest)
     (draft / TOLD).write_text(json.dumps(asdict(manifest), indent=2))
-    check(draft)
+    _whole(draft)
     draft.replace(folder)
     return manifest
 
 
 def check(folder: Path) -> Manifest:
     """What is in the backup; raises BackupError unless it is whole and this portal can read it."""
+    manifest = _whole(folder)
+    if not schema.knows(manifest.revision):
+        raise BackupError(f"The backup is of Fairseat {manifest.version}, newer than this one.")
+    return manifest
+
+
+def _whole(folder: Path) -> Manifest:
     try:
         manifest = Manifest(**json.loads((folder / TOLD).read_text()))
         digest = _digest(folder / DUMP)
     except (OSError, ValueError, TypeError) as error:
         raise BackupError(f"{folder} holds no backup: {error}.") from error
-    if manifest.format != FORMAT or not schema.knows(manifest.revision):
+    if manifest.format != FORMAT:
         raise BackupError(f"The backup is of Fairseat {manifest.version}, newer than this one.")
     if digest != manifest.sha256:
         raise BackupError(f"{folder / DUMP} is not as it was made: its checksum differs.")

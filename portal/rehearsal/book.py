@@ -6,7 +6,7 @@ from typing import Any
 from redis.exceptions import RedisError
 from rq import Queue
 from rq.serializers import JSONSerializer
-from sqlalchemy import func, select, update
+from sqlalchemy import case, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
@@ -25,6 +25,7 @@ LONGEST, SHORTEST = 120 * 60, 20  # seconds of one
 AROUND = 10 * 60  # seconds for what comes before and after
 STILL = timedelta(minutes=2)  # after which one that has not moved has lost its process
 LOST = "Its process was lost."
+UNMET = timedelta(hours=1)  # after which no worker will come to one that waits for one
 UNDER_WAY = Rehearsal.busy.is_(True)
 
 
@@ -48,7 +49,8 @@ def begin(session: Session, students: int, seconds: int, by: int | None) -> int 
 
 def tidy(session: Session) -> None:
     """Let go of one whose process was killed, and of what was made for it."""
-    lost = update(Rehearsal).where(UNDER_WAY, Rehearsal.moved_at < func.now() - STILL)
+    patience = case((Rehearsal.step == "waiting", UNMET), else_=STILL)
+    lost = update(Rehearsal).where(UNDER_WAY, Rehearsal.moved_at < func.now() - patience)
     ended = lost.values(busy=None, ended_at=func.now(), error=LOST)
     for number in session.scalars(ended.returning(Rehearsal.id)):
         term.retire(session, number)

@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 Tell = Callable[[dict[str, Any]], None]
 
 
-class NotPlayableError(RuntimeError):
+class NotPlayableError(Exception):
     """It can't be played; the message says why."""
 
 
@@ -40,6 +40,9 @@ def play(number: int, tell: Tell = lambda _standing: None) -> None:
         return
     try:
         found = _play(wanted, tell)
+    except NotPlayableError as why:
+        book.end(number, error=str(why))
+        return
     except Exception as error:
         log.exception("Rehearsal %s failed", number)
         book.end(number, error=f"{type(error).__name__}: {error}"[:2000])
@@ -53,7 +56,7 @@ def play(number: int, tell: Tell = lambda _standing: None) -> None:
 def _play(wanted: Rehearsal, tell: Tell) -> dict[str, Any]:
     settings = backend().settings
     if not settings.passwords:
-        raise NotPlayableError("Students who are made up need passwords: FAIRSEAT_PASSWORDS=0.")
+        raise NotPlayableError("Made-up students log in with passwords: FAIRSEAT_PASSWORDS is 0.")
     if missing := not_ready(settings.url):
         raise NotPlayableError(f"The portal is not ready at {settings.url}: {missing}.")
     password = secrets.token_urlsafe(24)
@@ -67,6 +70,8 @@ def _play(wanted: Rehearsal, tell: Tell) -> dict[str, Any]:
             standing = crowd.standing()
             goes_on = book.note(wanted.id, now=standing)
             tell(standing)
+    except KeyboardInterrupt:
+        goes_on = False
     finally:
         crowd.end()
     book.note(wanted.id, step="auditing")

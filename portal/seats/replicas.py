@@ -35,13 +35,18 @@ class Company:
 
     most: int = 0
     since: float | None = None
+    looked: float = 0.0
 
     def settled(self, there: int) -> bool:
         """Whether none has left lately."""
-        if there < self.most and self.since is None:
-            self.since = monotonic()
-        if there < self.most and monotonic() - (self.since or 0.0) < GRACE:
-            return False
+        now = monotonic()
+        if now - self.looked > GRACE:
+            self.since = None  # they may have come back and left again
+        self.looked = now
+        if there < self.most:
+            self.since = self.since or now
+            if now - self.since < GRACE:
+                return False
         self.most, self.since = there, None
         return True
 
@@ -88,10 +93,22 @@ def check(waited: Any, told: Any, replicas: int) -> None:
     found = waited if isinstance(waited, int) else 0
     if found < replicas:
         raise TooFewReplicas(f"{found} of {replicas} replicas have the decision")
+    if not isinstance(told, bytes):
+        raise TooFewReplicas(f"the primary does not tell who follows it: {told}")
+    if not _settled(told):
+        raise ReplicaLeft("a replica has just left: it may be the next primary")
+
+
+def look(redis: Redis) -> None:
+    """See who follows the primary, so that it is known when one leaves, not when it is missed."""
+    told: Any = redis.execute_command(TELL)  # type: ignore[no-untyped-call]
+    _settled(told)
+
+
+def _settled(told: bytes) -> bool:
     reign = REIGN.search(told)
     company = _companies.setdefault(reign[1] if reign else b"", Company())
-    if not company.settled(told.count(b"state=online")):
-        raise ReplicaLeft("a replica has just left: it may be the next primary")
+    return company.settled(told.count(b"state=online"))
 
 
 def in_sync(redis: Redis) -> int:

@@ -14,6 +14,7 @@ from redis.exceptions import RedisError
 from portal.backend import backend
 from portal.catalog import board
 from portal.people import accounts, profile
+from portal.seats import replicas
 from portal.seats.errors import LedgerUnavailable
 from portal.seats.library import reached
 
@@ -74,6 +75,8 @@ def look(name: str, before: Process) -> Process:
     redis, now = backend().redis, backend().ledger.now
     with reached():
         wish = int(redis.get(WANTED) or 0)
+        if backend().settings.replicas:
+            replicas.look(redis)
     read = before.read
     if wish > before.wish or not read:
         read_ahead()

@@ -56,7 +56,8 @@ def test_the_wait_is_until_the_next_one_has_been_made_good_for(counted: Count) -
 def test_after_that_wait_it_is_let_through(counted: Count) -> None:
     charge = someone(QUICK)
     times(counted, "spend", charge, 2)
-    (wait,) = counted("spend", charge)
+    while not (wait := counted("spend", charge)[0]):
+        continue  # it was made good for meanwhile
     time.sleep(wait / 1000 + 0.005)
     assert counted("spend", charge) == [0]
 
@@ -106,9 +107,9 @@ def test_what_is_owed_is_spent_whatever_it_stands_at(counted: Count) -> None:
 
 
 def test_a_meter_that_is_empty_leaves_nothing_behind(shared: Meters, backend: Backend) -> None:
-    charge = someone(QUICK)
+    charge = someone()
     shared.spend(charge)
-    assert 0 < backend.redis.pttl(charge.key) <= 100
+    assert 0 < backend.redis.pttl(charge.key) <= 60_000
 
 
 def test_all_nodes_count_together(backend: Backend) -> None:

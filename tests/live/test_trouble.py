@@ -74,7 +74,7 @@ def until(holds: Callable[[], bool], seconds: float = 60) -> None:
 def test_a_page_that_takes_nothing_is_dropped_and_holds_up_nobody(
     hub: Hub, ada: Visitor, backend: Backend, section: Section, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wire, "SEND_SECONDS", 4.0)
+    monkeypatch.setattr(wire, "SEND_SECONDS", 12.0)
     thread, talk, browser = a_page_that_takes_nothing(hub, ada)
     reader = Page(ada, lambda: None)
     hub.join(reader)
@@ -95,7 +95,8 @@ def test_a_page_that_takes_nothing_is_dropped_and_holds_up_nobody(
 def test_counts_for_very_many_pages_leave_time_for_claims(
     hub: Hub, ada: Visitor, backend: Backend, section: Section, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("portal.live.hub.PAGES_A_SECOND", 1)
+    monkeypatch.setattr("portal.live.hub.PAGES_A_SECOND", 0.1)
+    monkeypatch.setattr("portal.live.hub.LONGEST_SECONDS", 5.0)
     page = Page(ada, lambda: None)
     hub.join(page)
     page.term = section.term_id

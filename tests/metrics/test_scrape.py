@@ -3,11 +3,11 @@
 import os
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from datetime import timedelta
 from http.client import HTTPConnection
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -194,12 +194,15 @@ def test_parts_that_are_away_leave_their_figures_out(client: FlaskClient, server
 
 
 def test_a_part_that_hangs_keeps_no_scrape_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    go_on = Event()
     monkeypatch.setattr(gathered, "PATIENCE", 0.01)
-    monkeypatch.setattr(gathered.families, "read", lambda: time.sleep(0.5) or ())
+    monkeypatch.setattr(gathered.families, "read", lambda: go_on.wait(60) and ())
     asked = gathered.Gathering()
     assert [each.name for each in asked.collect()] == ["fairseat_gathered_age_seconds"]
-    assert asked.under_way
-    asked.under_way.join()
+    reading = asked.under_way
+    assert reading
+    go_on.set()
+    reading.join()
 
 
 def test_late_events_fall_into_their_buckets() -> None:

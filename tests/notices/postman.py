@@ -27,7 +27,7 @@ class Office(Controller):
         return self.talks[-1]
 
     def hang_up(self) -> None:
-        asyncio.run_coroutine_threadsafe(self._hang_up(), self.loop).result(5)
+        asyncio.run_coroutine_threadsafe(self._hang_up(), self.loop).result(60)
 
     async def _hang_up(self) -> None:
         for talk in self.talks:

@@ -55,7 +55,9 @@ class Host:
 
     def done(self) -> set[str]:
         """The kinds of processes that say in its own log that they have done a job."""
-        lines = [json.loads(line) for line in self.said.read_text().splitlines()]
+        said = self.said.read_text().splitlines(keepends=True)
+        whole = [line for line in said if line.startswith("{") and line.endswith("}\n")]
+        lines = [json.loads(line) for line in whole]
         return {line["process"] for line in lines if line.get("outcome") == "done"}
 
 

@@ -137,7 +137,7 @@ def test_a_clock_without_the_lease_does_nothing(backend: Backend, sweeper: Sweep
 def test_it_calls_those_in_who_wait_as_their_window_opens(backend: Backend) -> None:
     term = cast.a_term()
     with running(("clock",)):
-        wait_for(lambda: backend.redis.exists(LEASE), 30)  # it has seen the terms
+        wait_for(lambda: backend.redis.exists(LEASE))  # it has seen the terms
         window = cast.a_coming_window(term, minutes=1.5 / 60)
         room.enter(term.id, window.id, 7)
         wait_for(lambda: room.state(term.id, window.id).inside == 1)

@@ -14,7 +14,7 @@ from portal.record.wake import wake
 from tests.record.processes import caught_up, events, ready, recorded, running, start, wait_for
 from tests.record.rush import a_rush, claims, everyone_everywhere
 
-RESUMES = 60.0  # seconds; a few where nothing else is at work
+RESUMES = 180.0  # seconds; a few where nothing else is at work
 
 
 def test_a_recorder_is_killed_again_and_again(backend: Backend) -> None:

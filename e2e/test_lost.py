@@ -23,12 +23,12 @@ def test_a_page_that_was_offline_catches_up(
     expect(banner).to_be_hidden()
     context_of(ada).set_offline(True)
     ada.page.evaluate("window.dispatchEvent(new Event('online'))")
-    expect(banner).to_be_visible(timeout=15_000)
+    expect(banner).to_be_visible()
     ben.pick(section)
     later = window.closes + builders.MINUTE
     portal.backend.ledger.extend_window(term.id, window.id, later, "tests")
     context_of(ada).set_offline(False)
-    expect(banner).to_be_hidden(timeout=15_000)
+    expect(banner).to_be_hidden()
     expect(ada.seats(section)).to_contain_text("19 of 20")
     expect(ada.page.locator("#banner")).to_have_attribute("data-closes", str(later))
 
@@ -59,4 +59,4 @@ def test_a_page_without_a_socket_asks_now_and_then(
     ada.go(f"/terms/{term.id}")
     expect(ada.page.locator("#connection")).to_be_visible()
     ben.pick(section)
-    expect(ada.seats(section)).to_contain_text("19 of 20", timeout=16_000)
+    expect(ada.seats(section)).to_contain_text("19 of 20")

@@ -81,7 +81,7 @@ def test_the_newest_news_alone_is_shown_above_the_bar_for_a_moment(
     assert bar
     assert place["y"] + place["height"] <= bar["y"]
     assert news.evaluate("it => getComputedStyle(it).pointerEvents") == "none"
-    expect(news).to_have_count(0, timeout=6000)
+    expect(news).to_have_count(0)
 
 
 def test_news_about_a_section_replaces_what_was_said_of_it(

@@ -14,7 +14,7 @@ from portal.catalog.models import Section, Term
 from tests import cast as builders
 
 # The page asks a line that may be dead for a sign of life, and lays a new one without an answer.
-BRIEF = 15_000  # ms
+BRIEF = 45_000  # ms
 AWAKE = {
     "a phone is taken out of the pocket": "document.dispatchEvent(new Event('visibilitychange'))",
     "the way back leads to the page as it was": (

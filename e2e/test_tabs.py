@@ -22,7 +22,7 @@ def logged_out_elsewhere(person: Person, term: Term) -> tuple[Person, Locator]:
     other.go(f"/terms/{term.id}/mine")
     other.page.get_by_role("button", name="Log out").click()
     told = person.page.locator("#logged-out")
-    expect(told).to_be_visible(timeout=10_000)
+    expect(told).to_be_visible()
     return other, told
 
 
@@ -92,6 +92,6 @@ def test_who_logs_in_again_elsewhere_finds_the_page_alive(
     other, told = logged_out_elsewhere(dan, term)
     other.log_in("dan")
     dan.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
-    expect(told).to_be_hidden(timeout=20_000)
+    expect(told).to_be_hidden()
     meet("ben").enter(term).pick(section)
     expect(dan.seats(section)).to_contain_text("19 of 20")

@@ -149,7 +149,7 @@ def test_news_that_comes_moves_nothing_on_a_phone(meet: Meet, term: Term, many: 
     count = ada.page.locator("#inbox-count")
     before, unread = ada.page.evaluate(FRAME), count.text_content() or ""
     cancel(many[1])
-    expect(count).not_to_have_text(unread.strip(), timeout=15_000)
+    expect(count).not_to_have_text(unread.strip())
     assert ada.page.evaluate(FRAME) == before
 
 

@@ -77,7 +77,7 @@ def test_where_there_is_no_socket_the_page_asks(
     ada.ask(section)
     waits_as(ada, 1)
     admit(1)
-    expect(ada.dialog.get_by_role("button", name="Pick this section")).to_be_visible(timeout=20_000)
+    expect(ada.dialog.get_by_role("button", name="Pick this section")).to_be_visible()
 
 
 @pytest.mark.usefixtures("crowd")

@@ -14,5 +14,6 @@ if [ ! -e "$own" ]; then
     mv "$own.new" "$own"
 fi
 exec valkey-server "$own" --dir /data --save "" --appendonly yes --appendfsync always \
-    --maxmemory-policy noeviction --repl-diskless-sync-delay 0 --repl-backlog-size 64mb \
+    --maxmemory-policy noeviction --hash-max-listpack-entries 64 \
+    --repl-diskless-sync-delay 0 --repl-backlog-size 64mb \
     --min-replicas-to-write "${LEDGER_REPLICAS:-0}" --min-replicas-max-lag 5

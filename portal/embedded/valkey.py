@@ -11,6 +11,12 @@ from portal.running.children import Child
 
 HASTY = ("--appendonly", "no")
 DURABLE = ("--appendonly", "yes", "--appendfsync", "always")
+# A roster of hundreds, kept as a list, would be searched from its beginning at every claim.
+KEEPING = ("--save", "", "--maxmemory-policy", "noeviction", "--hash-max-listpack-entries", "64")
+# The wheel allocates by the C library, which searches long lists where much has been freed, unless
+# it may keep more of what is small at hand. Huge pages, as in GBs of seats looking up the page takes
+# longer than reading it; since Linux 5.8 a write after a fork copies a small one all the same.
+ALLOCATING = {"GLIBC_TUNABLES": "glibc.malloc.tcache_count=1000:glibc.malloc.hugetlb=1"}
 
 
 def url(sockets: Path) -> str:
@@ -22,13 +28,9 @@ def child(folder: Path, sockets: Path, log: Path, *, durable: bool, lock: int) -
     """The server whose data is in `folder`."""
     folder.mkdir(mode=0o700, exist_ok=True)
     options = ["--port", "0", "--unixsocket", f"{sockets}/valkey.sock", "--unixsocketperm", "700"]
-    options += ["--dir", str(folder), "--save", "", "--maxmemory-policy", "noeviction"]
-    return Child(
-        name="valkey",
-        command=[str(get_binary_path()), *options, *(DURABLE if durable else HASTY)],
-        log=log,
-        keep_open=(lock,),
-    )
+    options += ["--dir", str(folder), *KEEPING, *(DURABLE if durable else HASTY)]
+    command = [str(get_binary_path()), *options]
+    return Child("valkey", command, log, ALLOCATING, keep_open=(lock,))
 
 
 def answers(sockets: Path) -> bool:

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+import orjson
 from flask import Blueprint, Response, abort, current_app, jsonify, request
 from flask.typing import ResponseReturnValue
 
@@ -104,9 +105,9 @@ def waiting() -> ResponseReturnValue:
     except (KeyError, ValueError):
         abort(400)
     place = room.look(term, window, visitor().student_id or 0)
-    answer = jsonify(signal=rooms.met(window, place), poll=round(waits.interval(place), 1))
-    answer.headers["Cache-Control"] = "no-store"
-    return answer
+    said = {"signal": rooms.met(window, place), "poll": round(waits.interval(place), 1)}
+    headers = {"Cache-Control": "no-store"}
+    return Response(orjson.dumps(said), mimetype="application/json", headers=headers)
 
 
 @bp.get("/clock")

@@ -20,6 +20,7 @@ from bench.sizes import CLASS, SEATS, batches, wishes
 from portal import backend as connections
 from portal.backend import backend
 from portal.config import Settings
+from portal.ops import memory
 from portal.record.checkpoint import recorded
 from portal.record.drain import BATCH, drain
 from tests.record.rush import Rush, a_rush
@@ -63,6 +64,7 @@ def figures(_: int = 0, *, quick: bool = False) -> dict[str, float]:
         stack.callback(database.close)
         register_default_jsonb(database, loads=str)  # as it is put there
         rush = a_full_journal(STUDENTS // part)
+        memory.settle()  # as in a worker
         took = _seconds(lambda: drain(rush.term, seconds=3600))
         drained = (events := recorded(rush.term)) / took
         raw = events / raw_seconds(database, events)

@@ -20,6 +20,9 @@ FIGURES = {
     "picker_per_s": ("1/s", "full picker pages for a student on 2,000 sections, a second"),
     "search_per_s": ("1/s", "searches among 2,000 sections, a second"),
     "lobby_per_s": ("1/s", "lobby pages before the opening of 2,000 sections, a second"),
+    "picker_took_us": ("µs", "processor time of a full picker page in the web processes"),
+    "search_took_us": ("µs", "the same of a search"),
+    "lobby_took_us": ("µs", "the same of a lobby page"),
 }
 
 
@@ -34,16 +37,19 @@ def figures(_run: int = 0, *, quick: bool = False) -> dict[str, float]:
         asked = [f"/terms/{term}?q={each.replace(' ', '+')}" for each in WORDS]
         search = pages(here, asked, many, target="results")
     rates = {"picker": picker, "search": search, "lobby": lobby}
-    ratios = {f"{name}_vs_hello": rate / hello for name, rate in rates.items()}
-    return ratios | {f"{name}_per_s": rate for name, rate in rates.items()}
+    found = {f"{name}_vs_hello": rate / hello for name, (rate, _) in rates.items()}
+    found |= {f"{name}_per_s": rate for name, (rate, _) in rates.items()}
+    return found | {f"{name}_took_us": took for name, (_, took) in rates.items()}
 
 
-def pages(here: Site, addresses: list[str], many: int, target: str = "") -> float:
-    """So many of these pages, for students by turns, a second."""
+def pages(here: Site, addresses: list[str], many: int, target: str = "") -> tuple[float, float]:
+    """So many of these pages, for students by turns, a second; and processor time (µs) of each."""
     everyone = portal_on_trial.cookies(here.app, "bench", 200)
     asked = [get(*each, target=target) for each in zip(cycle(addresses), everyone, strict=False)]
     load.run(here.web(), asked[:40], CONNECTIONS)  # until the processes know the term
+    before = here.spent()["web"]
     found = load.run(here.web(), list(islice(cycle(asked), many)), CONNECTIONS)
+    took = (here.spent()["web"] - before) * 1e6 / many
     if set(found.statuses) != {200}:
         raise SystemExit(f"Not every page came: {dict(found.statuses)}")
-    return found.rate
+    return found.rate, took

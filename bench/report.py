@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NotRequired, TypedDict
 
-from bench import plots
+from bench import plots, scaling
 from bench.bars import BARS
 
 
@@ -72,6 +72,7 @@ def write(root: Path, found: Figures) -> None:
     (root / "bench/results.json").write_text(json.dumps(found, indent=2) + "\n")
     (root / "docs/benchmarks.md").write_text(page(root / "bench", found))
     plots.write(root / "docs/benchmarks", found)
+    scaling.write(root, found)
 
 
 def page(folder: Path, found: Figures) -> str:

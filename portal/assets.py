@@ -10,6 +10,7 @@ from itsdangerous import URLSafeTimedSerializer
 
 from portal.access import public
 from portal.config import ROOT
+from portal.edge.signed import Signer
 
 STATIC = ROOT / "static"
 OURS = {"static", "assets.style", "assets.script"}
@@ -26,7 +27,9 @@ class OfPagesAlone(SecureCookieSessionInterface):
 
     def get_signing_serializer(self, app: Flask) -> URLSafeTimedSerializer | None:
         """What signs with the app's key, which stays the same."""
-        self._signing = self._signing or super().get_signing_serializer(app)
+        if self._signing is None and (made := super().get_signing_serializer(app)):
+            made.signer = Signer
+            self._signing = made
         return self._signing
 
     def save_session(self, app: Flask, session: SessionMixin, response: Response) -> None:

@@ -83,7 +83,7 @@ def post_worker_init(worker: Any) -> None:
     """Read and hear what is new before the first visitor comes, and see pages off at the end."""
     from portal.edge import patience  # noqa: PLC0415  only after gevent has patched
     from portal.live import leaving  # noqa: PLC0415
-    from portal.ops import flags, metrics  # noqa: PLC0415
+    from portal.ops import flags, memory, metrics  # noqa: PLC0415
     from portal.windows import warmth  # noqa: PLC0415
 
     worker.log.error_log.addFilter(patience.hush)
@@ -93,6 +93,7 @@ def post_worker_init(worker: Any) -> None:
         hub.start()
         leaving.watch(worker, hub)
     warmth.read_ahead()
+    memory.settle()
     Thread(target=warmth.watch, args=(Event(),), daemon=True, name="warmth").start()
     if started := os.environ.get("FAIRSEAT_STARTED"):  # the supervisor waits for it
         Path(started).touch()

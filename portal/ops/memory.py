@@ -2,8 +2,8 @@
 
 import gc
 
-# Objects made before the next look: a batch of the journal makes tens of thousands that all live
-# until it is recorded, and to look through them again and again took a sixth of its time.
+# Objects made before the next look: a batch of the journal, or thousands of requests at once, make
+# tens of thousands that all live on, and looking through them took up to a sixth of the time.
 SELDOM = 50_000
 
 

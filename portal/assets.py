@@ -3,7 +3,9 @@
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from threading import Lock
 
+from cachetools import TTLCache, cached
 from flask import Blueprint, Flask, Response, request, url_for
 from flask.sessions import SecureCookieSessionInterface, SessionMixin
 from itsdangerous import URLSafeTimedSerializer
@@ -15,6 +17,7 @@ from portal.edge.signed import Signer
 STATIC = ROOT / "static"
 OURS = {"static", "assets.style", "assets.script"}
 FOREVER = "public, max-age=31536000, immutable"
+FRESH_SECONDS = 1
 
 bp = Blueprint("assets", __name__)
 
@@ -92,8 +95,9 @@ def _keep(response: Response) -> Response:
     return response
 
 
+@cached(TTLCache(maxsize=100, ttl=FRESH_SECONDS), lock=Lock())
 def _version(endpoint: str, filename: str = "") -> str | None:
-    """The hash of what is served there now; None for a file that there is not."""
+    """The hash of what is served there, a little old at most; None for a file that there is not."""
     if endpoint == "assets.style":
         return _style(_stamps("css"))[1]
     if endpoint == "assets.script":

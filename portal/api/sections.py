@@ -12,9 +12,10 @@ from portal.catalog.board import Board, Card, MeetingView
 from portal.catalog.query import hours
 from portal.seats.answers import Seats
 from portal.seats.case import name_of
+from portal.student.alike import classes
 from portal.student.amounts import amounts
 from portal.student.kept import open_to
-from portal.student.listing import classes, unknown
+from portal.student.listing import unknown
 from portal.student.scene import scene, titled
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")

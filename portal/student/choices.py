@@ -12,12 +12,12 @@ from portal.seats.answers import Answer, Reason
 from portal.seats.case import Step, name_of
 from portal.seats.wishes import hundredths
 from portal.student import refused, wish
+from portal.student.alike import classes
 from portal.student.amounts import amounts
 from portal.student.forms import address, form, seats_of
 from portal.student.kept import open_to
 from portal.student.kept import told as told_of
 from portal.student.line import ticket
-from portal.student.listing import classes
 from portal.student.partners import Group, choices, groups
 from portal.student.scene import Scene
 from portal.words import _

@@ -13,9 +13,9 @@ from portal.seats import desk, foresight, trees
 from portal.seats.answers import Answer, Reason, Seats
 from portal.seats.case import Step, name_of
 from portal.student import refused, wish
+from portal.student.alike import WORDS, classes
 from portal.student.line import Line
-from portal.student.listing import classes, unknown
-from portal.student.pages import WORDS
+from portal.student.listing import unknown
 from portal.student.refused import Refused
 from portal.student.scene import Scene, titled
 from portal.words import _

@@ -1,20 +1,20 @@
 """The list of sections that a student may see: searched, filtered, page by page."""
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from cachetools import LRUCache, TTLCache, cached
+from cachetools import TTLCache, cached
 from markupsafe import Markup
 
 from portal.backend import backend
-from portal.catalog.board import Board, Card, MeetingView
+from portal.catalog.board import Card
 from portal.catalog.query import Query
 from portal.seats import rules
 from portal.seats.answers import Reason, Seats
 from portal.seats.reasons import told
 from portal.student import fragments, kept
+from portal.student.alike import Alike, alike
 from portal.student.scene import Scene
 
 if TYPE_CHECKING:
@@ -30,10 +30,9 @@ class Row:
     """A section as a line of the list."""
 
     card: Card
-    meetings: tuple[MeetingView, ...]
+    alike: Alike
     seats: Markup
     act: Markup
-    elsewhere: tuple[str, ...]  # campus and method, where they are not the usual ones
     state: str
     caution: str  # the first rule that stands in the way, in words
     kept: list[kept.Kept]
@@ -86,14 +85,12 @@ def listing(scene: Scene, args: "MultiDict[str, str]", *, last_page_only: bool =
 def rows(scene: Scene, cards: list[Card]) -> list[Row]:
     """The sections as lines, with their counts of this moment."""
     counts = backend().ledger.seats_of(scene.term.id, [card.id for card in cards])
-    usual = _usual(scene.board)
     return [
         Row(
             card=card,
-            meetings=classes(card),
+            alike=alike(scene.board, card, scene.title(card)),
             seats=fragments.seats(counts.get(card.id) or unknown(card)),
             act=fragments.act(scene, card.id),
-            elsewhere=tuple(each for each in (card.campus, card.method) if each not in usual),
             state=scene.state(card.id),
             caution=_caution(scene, card),
             kept=kept.told(scene, card),
@@ -102,25 +99,9 @@ def rows(scene: Scene, cards: list[Card]) -> list[Row]:
     ]
 
 
-def classes(card: Card) -> tuple[MeetingView, ...]:
-    """The meetings but for common exam blocks and those to be arranged, each time once."""
-    known = (each for each in card.meetings if each.clashes and (each.mask or each.end is not None))
-    return tuple({(each.mask, each.start, each.end): each for each in known}.values())
-
-
 def unknown(card: Card) -> Seats:
     """The counts of a section that the ledger has not been told of yet: nothing to be had."""
     return Seats(card.id, card.capacity, card.capacity, 0, 0, card.status, 0)
-
-
-@cached(LRUCache(maxsize=16), key=lambda board: (board.term.id, board.version))
-def _usual(board: Board) -> set[str]:
-    """The campus and the method of most sections, which go without saying."""
-    ways = (
-        Counter(card.campus for card in board.cards),
-        Counter(card.method for card in board.cards),
-    )
-    return {"", *(way.most_common(1)[0][0] for way in ways if way)}
 
 
 @cached(TTLCache(maxsize=16, ttl=COUNTS_FRESH_SECONDS))

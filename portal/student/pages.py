@@ -15,12 +15,11 @@ from werkzeug.datastructures import MultiDict
 from portal.access import requires, visitor
 from portal.catalog import terms
 from portal.catalog.models import Term
-from portal.catalog.present import DAYS, clock, credit_words, day_names
+from portal.catalog.present import DAYS, clock, day_names
 from portal.edge.urls import parts
 from portal.record import freed
-from portal.seats import desk, trees
+from portal.seats import desk
 from portal.seats.answers import Answer, Submission
-from portal.seats.restrictions import audience
 from portal.student import bp, fragments
 from portal.student.line import Line, line_of
 from portal.student.listing import listing
@@ -40,10 +39,10 @@ def term(term_id: int) -> ResponseReturnValue:
     now = mine_of(term_id)
     if request.htmx.target == "more":
         found = listing(now, request.args, last_page_only=True)
-        return render_template("student/rows.html", scene=now, listing=found, **WORDS)
+        return render_template("student/rows.html", scene=now, listing=found)
     found = listing(now, request.args)
     if request.htmx.target == "results":
-        page = render_template("student/results.html", scene=now, listing=found, **WORDS)
+        page = render_template("student/results.html", scene=now, listing=found)
         return page, {"HX-Replace-Url": found.query_url(term_id)}
     return render_template(
         "student/term.html",
@@ -102,7 +101,6 @@ def around(now: Scene, line: Line | None = None) -> dict[str, object]:
         "plan": partial(panel, now),
         "refresh": line.reload if line.kind == "waiting" else _refresh(now),
         "notices": get_flashed_messages(with_categories=True),
-        **WORDS,
     }
 
 
@@ -118,13 +116,6 @@ def _near(term_id: int) -> list[Term]:
 def offered_terms() -> list[Term]:
     """The terms to choose from, a little old at most."""
     return terms.offered_terms()
-
-
-WORDS = {
-    "credit_words": credit_words,
-    "audience": audience,
-    "tree_in_words": lambda tree: trees.words(trees.missing(tree, lambda _: False) or {"all": []}),
-}
 
 
 def _refresh(now: Scene) -> int:

@@ -12,8 +12,9 @@ from portal.seats.answers import Reason
 from portal.seats.case import name_of
 from portal.seats.reasons import told
 from portal.seats.wishes import hundredths
+from portal.student.alike import classes
 from portal.student.kept import open_to
-from portal.student.listing import classes, unknown
+from portal.student.listing import unknown
 from portal.student.planning.seen import counts
 from portal.student.scene import Scene
 

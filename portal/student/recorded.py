@@ -17,7 +17,8 @@ from portal.record import known
 from portal.seats import rules
 from portal.seats.case import name_of
 from portal.seats.errors import LedgerUnavailable
-from portal.student.listing import PAGE, classes
+from portal.student.alike import classes
+from portal.student.listing import PAGE
 from portal.student.planning.panel import on_plan_page
 from portal.student.scene import titled
 from portal.words import _

@@ -1,0 +1,70 @@
+"""What the list says of a section to everyone alike, drawn once for each version of the board."""
+
+from collections import Counter
+from typing import Any, NamedTuple
+
+from babel import Locale
+from cachetools import LRUCache, cached
+from markupsafe import Markup
+
+from portal.catalog.board import Board, Card, MeetingView
+from portal.catalog.present import credit_words
+from portal.seats import trees
+from portal.seats.restrictions import audience
+from portal.student.drawing import drawn
+from portal.words import reader
+
+KEPT = 10_000  # sections, each some KB
+
+WORDS = {
+    "credit_words": credit_words,
+    "audience": audience,
+    "tree_in_words": lambda tree: trees.words(trees.missing(tree, lambda _: False) or {"all": []}),
+}
+
+
+class Alike(NamedTuple):
+    """The parts of a line that do not depend on who reads it, but on the language."""
+
+    when: Markup
+    named: Markup
+    details: Markup
+
+
+def alike(board: Board, card: Card, title: str) -> Alike:
+    """Those of a section, under its title."""
+    return _alike(board, card, title, reader())
+
+
+def classes(card: Card) -> tuple[MeetingView, ...]:
+    """The meetings but for common exam blocks and those to be arranged, each time once."""
+    known = (each for each in card.meetings if each.clashes and (each.mask or each.end is not None))
+    return tuple({(each.mask, each.start, each.end): each for each in known}.values())
+
+
+def _key(board: Board, card: Card, _title: str, language: Locale) -> tuple[Any, ...]:
+    return board.term.id, board.version, card.id, str(language)
+
+
+@cached(LRUCache(maxsize=KEPT), key=_key)
+def _alike(board: Board, card: Card, title: str, _language: Locale) -> Alike:
+    usual = _usual(board)
+    facts: dict[str, Any] = {
+        "card": card,
+        "title": title,
+        "meetings": classes(card),
+        "elsewhere": [each for each in (card.campus, card.method) if each not in usual],
+        "sharing": board.sharing(card),
+        **WORDS,
+    }
+    return Alike(*(drawn(f"student/alike/{part}.html", **facts) for part in Alike._fields))
+
+
+@cached(LRUCache(maxsize=16), key=lambda board: (board.term.id, board.version))
+def _usual(board: Board) -> set[str]:
+    """The campus and the method of most sections, which go without saying."""
+    ways = (
+        Counter(card.campus for card in board.cards),
+        Counter(card.method for card in board.cards),
+    )
+    return {"", *(way.most_common(1)[0][0] for way in ways if way)}

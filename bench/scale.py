@@ -14,10 +14,10 @@ TURNS, QUICK_TURNS = 10, 2
 FIGURES = {
     "claim_small_us": ("µs", "of the ledger for a claim, with 10,000 students and 200 sections"),
     "claim_large_us": ("µs", "the same with 1,000,000 students and 20,000 sections"),
-    "scale_claim": ("ratio", "the large one's over the small one's"),
+    "scale_claim": ("ratio", "processor time of a claim, the large ledger's over the small one's"),
     "promote_small_us": ("µs", "of the ledger for a promotion, the small one"),
     "promote_large_us": ("µs", "the same, the large one"),
-    "scale_promote": ("ratio", "the large one's over the small one's"),
+    "scale_promote": ("ratio", "the same of a promotion, the large ledger's over the small one's"),
     "claim_listener_us": ("µs", "of the ledger for each web process that is told of a claim"),
 }
 

@@ -121,9 +121,9 @@ def told(pages: Pages, tell: Callable[[], object], after: float = 0.0) -> Burst:
         began = time.monotonic()
         tell()
         spent = time.process_time()
-        until(lambda: pages.arrived >= pages.count)
+        until(lambda: pages.arrived == pages.count)
         receiving = time.process_time() - spent
-    until(lambda: pages.shown >= pages.count)
+    until(lambda: pages.shown == pages.count)
     return Burst(pages.shown_at - began, pages.shown_at - pages.first_at, receiving)
 
 

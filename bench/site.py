@@ -48,10 +48,16 @@ class Site:
     def web(self, name: str = "portal", app: str = "wsgi:app", **settings: str) -> Iterator[int]:
         """The port of a web server for a while, with the portal's own settings of gunicorn."""
         port = stage.free_port()
-        with ExitStack() as stack:
-            child = started(stack, stage.web(self.folder, name, port, app, **settings))
+        counts = self.folder.path / f"metrics-{port}"
+        counts.mkdir()
+        settings["PROMETHEUS_MULTIPROC_DIR"] = str(counts)
+        child = stage.web(self.folder, name, port, app, **settings)
+        child.start()
+        try:
             patiently(child, lambda: load.run(port, [HELLO] * 500, CONNECTIONS))
             yield port
+        finally:
+            child.kill()  # nobody is left to be seen off, which takes seconds
 
     @contextmanager
     def hello(self) -> Iterator[int]:

@@ -26,16 +26,16 @@ SILENCE = 25.0  # seconds, as in static/js/live.js
 class Pages:
     """Open pages; `heard` counts what their scripts were told, by name.
 
-    Fragments are counted as `shown`; the last of them was `text`, at `shown_at` (s, monotonic), and
-    the first since `burst` at `first_at`.
+    Pages that have shown a fragment since a `burst` began are counted as `shown`: the first at
+    `first_at` (s, monotonic), the last at `shown_at`. The last fragment was `text`.
     """
 
     def __init__(self, port: int) -> None:
         self.port = port
         self.heard: Counter[str] = Counter()
-        self.shown = 0
         self.first_at = self.shown_at = 0.0
-        self.arrived = 0  # fragments in a burst, read or not
+        self._shown: set[socket.socket] = set()
+        self._arrived: set[socket.socket] = set()  # likely shown, once it has been read
         self._in_a_hurry = False
         self._unread: list[tuple[float, socket.socket, bytes]] = []
         self.text = b""
@@ -63,10 +63,20 @@ class Pages:
         """How many are open."""
         return len(self._buffers) - self.lost
 
+    @property
+    def shown(self) -> int:
+        """How many have shown a fragment."""
+        return len(self._shown)
+
+    @property
+    def arrived(self) -> int:
+        """To how many a fragment has come, which may not have been read."""
+        return len(self._arrived)
+
     @contextmanager
     def burst(self) -> Iterator[None]:
         """Only receive for a while, and read afterwards, so that reading makes nothing late."""
-        self.shown = self.arrived = 0
+        self._shown, self._arrived = set(), set()
         self.first_at, self._in_a_hurry = 0.0, True
         try:
             yield
@@ -108,7 +118,8 @@ class Pages:
             data = b""
         if data:
             self._unread.append((time.monotonic(), line, data))
-            self.arrived += FRAGMENT in data[:64]
+            if FRAGMENT in data[:64]:
+                self._arrived.add(line)
         else:
             self.lost += 1
             self._selector.unregister(line)
@@ -128,9 +139,10 @@ class Pages:
         if kind == TEXT and content.startswith(b"{"):
             self.heard[json.loads(content)["name"]] += 1
         elif kind == TEXT and content.startswith(FRAGMENT):
-            self.first_at = self.first_at or at
-            self.shown_at, self.text = at, content
-            self.shown += 1  # the last, as others wait for it
+            self.text = content
+            if line not in self._shown:
+                self.first_at, self.shown_at = self.first_at or at, at
+                self._shown.add(line)  # last, as others wait for it
 
     def _check(self) -> None:
         """Ask lines that have been silent for a sign of life, as pages do."""

@@ -8,7 +8,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
@@ -59,11 +59,9 @@ class Site:
         finally:
             child.kill()  # nobody is left to be seen off, which takes seconds
 
-    @contextmanager
-    def hello(self) -> Iterator[int]:
+    def hello(self) -> AbstractContextManager[int]:
         """The port of a bare Flask app under the same server."""
-        with self.web("hello", "bench.baselines.hello:app") as port:
-            yield port
+        return self.web("hello", "bench.baselines.hello:app")
 
     def hellos(self, requests: int) -> tuple[load.Report, Counter[str]]:
         """So many hellos, as fast as they are answered; and who took how long meanwhile."""

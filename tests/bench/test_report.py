@@ -1,5 +1,6 @@
 """What `make bench` says of what it measured."""
 
+import json
 import re
 import subprocess
 import sys
@@ -15,10 +16,11 @@ FOLDER = Path(subjects.__file__).parent
 HELLO = figure([0.4, 0.6, 0.5], "ratio", "claims over hellos")
 LOCK = figure([0.3], "ratio", "99 % are answered within")
 ALL_FIGURES = """
+import json
 from importlib import import_module
 from bench.subjects import SUBJECTS
-for name in (name for row in SUBJECTS for name in row):
-    print(*import_module(f"bench.{name}").FIGURES)
+modules = [import_module(f"bench.{name}") for row in SUBJECTS for name in row]
+print(json.dumps({name: what for each in modules for name, (_, what) in each.FIGURES.items()}))
 """
 PARTS = {"began", "cores", "bars", "plots", "subjects"}  # of the page
 
@@ -89,11 +91,18 @@ def test_the_picture_has_a_row_for_each_bar(tmp_path: Path) -> None:
     assert plots.BAD in drawn
 
 
-def test_every_bar_and_every_number_in_the_prose_is_of_some_subject() -> None:
-    """In a process of its own, as one of the subjects patches it."""
+@pytest.fixture(scope="module")
+def all_figures() -> dict[str, str]:
+    """What each figure of every subject is; by another process, as one of them patches it."""
     asked = [sys.executable, "-c", ALL_FIGURES]
     told = subprocess.run(asked, cwd=FOLDER.parent, capture_output=True, check=True)
-    known = set(told.stdout.decode().split())
+    return dict(json.loads(told.stdout))
+
+
+def test_every_bar_is_of_a_figure_of_some_subject(all_figures: dict[str, str]) -> None:
+    assert BARS.keys() <= all_figures.keys()
+
+
+def test_every_number_in_the_prose_is_a_figure_of_some_subject(all_figures: dict[str, str]) -> None:
     prose = (FOLDER / "prose.md").read_text(encoding="utf-8")
-    assert BARS.keys() <= known
-    assert set(re.findall(r"{(\w+)}", prose)) - PARTS <= known
+    assert set(re.findall(r"{(\w+)}", prose)) - PARTS <= all_figures.keys()

@@ -74,8 +74,8 @@ def measured(
     failed: dict[str, str] = {}
 
     def so_far() -> dict[str, Figure]:
-        each = (_figures(modules[name], found[name], failed.get(name, "")) for name in names)
-        return {name: figure for some in each for name, figure in some.items()}
+        rows = (_figures(modules[name], found[name], failed.get(name, "")) for name in names)
+        return {name: each for row in rows for name, each in row.items()}
 
     keep(so_far())
     times = {name: 1 if quick else runs or getattr(modules[name], "RUNS", RUNS) for name in names}

@@ -1,6 +1,6 @@
 # make run     everything on this machine: set-up, servers, demo, web, workers (PORT, HOST, FAIRSEAT_VAR)
 # make cluster the same, with a ledger that has replicas, two web nodes and HAProxy, to rehearse failures
-# make rehearsal     an opening played against the portal that runs, by made-up students (STUDENTS, MINUTES)
+# make rehearsal     an opening played against the portal that runs, by made-up students (STUDENTS, MINUTES, ANYWAY)
 # make test    set-up, lint, types, unit, integration and browser tests
 # make lint    the linter, the formatter and the types
 # make translations  gather the texts, and say which are not translated yet
@@ -30,7 +30,7 @@ cluster: $(READY) $(WORDS) $(SCRIPTS)
 	@$(BIN)/fairseat cluster
 
 rehearsal: $(READY) $(WORDS)
-	@$(BIN)/fairseat rehearse $(if $(STUDENTS),--students $(STUDENTS)) $(if $(MINUTES),--minutes $(MINUTES))
+	@$(BIN)/fairseat rehearse $(if $(STUDENTS),--students $(STUDENTS)) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(ANYWAY),--anyway)
 
 test: $(TESTABLE) $(WORDS) $(SCRIPTS) $(BROWSER) $(PROGRAMS) $(PROMETHEUS)
 	@$(MAKE) --no-print-directory lint

@@ -1,18 +1,24 @@
 """A ledger by itself, in which very many students have their seats."""
 
 import json
+import os
 import random
 import secrets
+import statistics
 import tempfile
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from bench import saturated
+from bench.saturated import packed
 from portal.embedded import Servers
 from portal.embedded.folder import Folder
+from portal.gate import limits, meter
 from portal.seats.asks import Candidate, as_payload
-from portal.seats.library import prefix
+from portal.seats.library import encoded, prefix
 from portal.stores import commands
 from tests.ledger.desk import OPEN, TERM, Desk
 from tests.record.rush import ENROLL_EVERYONE, spec
@@ -22,6 +28,7 @@ FULL = 50  # sections that have no more
 WAITING = 2  # more in line in each of those, for every promotion
 CLAIMS, AT_ONCE = 200, 1000
 LISTENERS = 50
+FLUSHES, PIECE = 50, 4096  # bytes
 AT = prefix(TERM)
 # As so many claims leave it: seats, what each student has, and an answer under a request's key.
 FILL = """
@@ -38,16 +45,19 @@ end
 """
 
 Ask = dict[str, Any]  # what the ledger is asked for
+Found = TypeVar("Found")
 
 
 class Ledger:
     """A ledger whose sections have TAKEN seats taken, and FULL of them no others."""
 
-    def __init__(self, stack: ExitStack, students: int, sections: int) -> None:
-        folder = Folder(Path(stack.enter_context(tempfile.TemporaryDirectory())) / "var")
-        folder.own()
-        stack.callback(folder.release)
-        servers = Servers(folder, durable=False, database_url="none is needed")
+    def __init__(
+        self, stack: ExitStack, students: int, sections: int, *, durable: bool = False
+    ) -> None:
+        self.folder = Folder(Path(stack.enter_context(tempfile.TemporaryDirectory())) / "var")
+        self.folder.own()
+        stack.callback(self.folder.release)
+        servers = Servers(self.folder, durable=durable, database_url="none is needed")
         stack.callback(servers.stop)
         servers.start()
         self.desk, self.redis = Desk(servers.redis_url), commands(servers.redis_url)
@@ -78,27 +88,48 @@ class Ledger:
     def claims(self) -> float:
         """Processor time (µs) of a claim in a rush, of anybody for anything that has seats."""
         asks = [self._a_claim() for _ in range(CLAIMS)]
-        took, replies = self._each("submit", asks)
+        took, replies = self._each(len(asks), lambda: self._all("submit", asks))
         if any(reply["lines"][0]["outcome"] != "enrolled" for reply in replies):
             raise SystemExit("Not every claim was given its seat.")
         return took
 
-    def telling(self) -> float:
-        """Processor time (µs) by which each further process that listens makes a claim dearer."""
-        alone = self.claims()
-        with ExitStack() as stack:
-            for _ in range(LISTENERS):
-                stack.enter_context(self.redis.pubsub()).subscribe(f"{AT}:live")
-            return (self.claims() - alone) / LISTENERS
+    def rush(self, many: int, listeners: int = 0) -> tuple[float, float]:
+        """Claims a second of very many connections, and processor time (µs) of each.
+
+        Each is counted against its student's limit, as all that comes by the gate; so many
+        processes listen to what is told of it.
+        """
+        path = self.redis.connection_pool.connection_kwargs["path"]
+        sha: Any = self.redis.script_load(meter.CODE)
+        asks = [self._counted(sha) + self._packed(self._a_claim()) for _ in range(many)]
+        began = time.perf_counter()
+        took, replies = self._each(many, lambda: saturated.replies(path, asks, 2, listeners))
+        rate = many / (time.perf_counter() - began)
+        if sum(b'"enrolled"' in reply for reply in replies if isinstance(reply, bytes)) < many:
+            raise SystemExit("Not every claim was given its seat.")
+        return rate, took
+
+    def flush(self) -> float:
+        """µs, the median, until a little more of a file beside its own is on the disk."""
+        took = []
+        with tempfile.TemporaryFile(dir=self.folder.path) as file:
+            for _ in range(FLUSHES):
+                file.write(b"x" * PIECE)
+                file.flush()
+                began = time.perf_counter()
+                os.fdatasync(file.fileno())
+                took.append(time.perf_counter() - began)
+        return statistics.median(took) * 1e6
 
     def promotions(self) -> float:
         """Processor time (µs) of a promotion, one in each of the full sections."""
         for section in self.full:
-            asks = [self._ask(self._somebody(section), section) for _ in range(WAITING)]
-            self.desk.ledger.library.ask_all("submit", TERM, asks)
+            wait = [self._ask(self._somebody(section), section) for _ in range(WAITING)]
+            self._all("submit", wait)
             holder = next(iter(self.redis.hscan_iter(f"{AT}:roster:{section}")))[0]
             self.desk.drop(int(holder), section)
-        took, replies = self._each("promote", [self._a_promotion(each) for each in self.full])
+        asks = [self._a_promotion(each) for each in self.full]
+        took, replies = self._each(len(asks), lambda: self._all("promote", asks))
         if any(len(reply["promoted"]) != 1 for reply in replies):
             raise SystemExit("Not every freed seat was given to the next in line.")
         return took
@@ -134,11 +165,23 @@ class Ledger:
                 self.asked.add((section, student))
                 return student
 
-    def _each(self, op: str, asks: Sequence[Ask]) -> tuple[float, list[Any]]:
-        """Processor time (µs) of such a decision, and the replies, all in one round trip."""
+    def _all(self, op: str, asks: Sequence[Ask]) -> list[Any]:
+        """The replies, all in one round trip."""
+        return self.desk.ledger.library.ask_all(op, TERM, asks)
+
+    def _packed(self, ask: Ask) -> bytes:
+        return packed(b"FCALL", b"fairseat_submit", b"1", AT.encode(), encoded(ask).encode())
+
+    def _counted(self, sha: str) -> bytes:
+        charge = limits.Charge(limits.DECISIONS, str(self.chance.randint(1, self.students)))
+        facts = (sha, 1, charge.key, "owe", charge.time, charge.size)
+        return packed(b"EVALSHA", *(str(each).encode() for each in facts))
+
+    def _each(self, many: int, ask: Callable[[], Found]) -> tuple[float, Found]:
+        """Processor time (µs) of each of so many decisions, and what was found."""
         before = self._spent()
-        replies = self.desk.ledger.library.ask_all(op, TERM, asks)
-        return (self._spent() - before) * 1e6 / len(asks), replies
+        found = ask()
+        return (self._spent() - before) * 1e6 / many, found
 
     def _spent(self) -> float:
         """Seconds of its processor time."""

@@ -14,6 +14,7 @@ from bench.site import CONNECTIONS, Site, by_turns, site
 
 SECTIONS = 2000
 WORDS = ("BEN", "course 7", "1042", "ben 19", "course")
+Measured = tuple[float, float]  # a second, and processor time (µs) of each
 FIGURES = {
     "picker_vs_hello": ("ratio", "full picker pages a second over hellos a second"),
     "search_vs_hello": ("ratio", "searches a second over hellos a second"),
@@ -21,21 +22,29 @@ FIGURES = {
     "picker_per_s": ("1/s", "full picker pages for a student on 2,000 sections, a second"),
     "search_per_s": ("1/s", "searches among 2,000 sections, a second"),
     "lobby_per_s": ("1/s", "lobby pages before the opening of 2,000 sections, a second"),
+    "picker_took_us": ("µs", "processor time of a full picker page in the web processes"),
+    "search_took_us": ("µs", "the same of a search"),
+    "lobby_took_us": ("µs", "the same of a lobby page"),
 }
 
 
 def figures(run: int = 0, *, quick: bool = False) -> dict[str, float]:
     """Hellos, and lobbies, pickers and searches, by turns."""
     here, many = site(), 40 if quick else 600
-    hellos, rates = by_turns(
-        run, lambda: {"hello": here.hellos(10 * many)[0].rate}, lambda: of_portal(here, many)
-    )
-    ratios = {f"{name}_vs_hello": rate / hellos["hello"] for name, rate in rates.items()}
-    return ratios | {f"{name}_per_s": rate for name, rate in rates.items()}
+    hello, rates = by_turns(run, lambda: hellos(here, 10 * many), lambda: of_portal(here, many))
+    found = {f"{name}_vs_hello": rate / hello["hello"][0] for name, (rate, _) in rates.items()}
+    found |= {f"{name}_per_s": rate for name, (rate, _) in rates.items()}
+    return found | {f"{name}_took_us": took for name, (_, took) in rates.items()}
 
 
-def of_portal(here: Site, many: int) -> dict[str, float]:
-    """So many of each page, a second."""
+def hellos(here: Site, many: int) -> dict[str, Measured]:
+    """So many hellos."""
+    report, spent = here.hellos(many)
+    return {"hello": (report.rate, spent["web"] * 1e6 / many)}
+
+
+def of_portal(here: Site, many: int) -> dict[str, Measured]:
+    """So many of each page."""
     with here.web() as port:
         with portal_on_trial.a_rush(200, SECTIONS, minutes=60) as term:
             lobby = pages(here, port, [f"/terms/{term}"], many)
@@ -46,12 +55,14 @@ def of_portal(here: Site, many: int) -> dict[str, float]:
     return {"picker": picker, "search": search, "lobby": lobby}
 
 
-def pages(here: Site, port: int, addresses: list[str], many: int, target: str = "") -> float:
-    """So many of these pages, for students by turns, a second."""
+def pages(here: Site, port: int, addresses: list[str], many: int, target: str = "") -> Measured:
+    """So many of these pages, for students by turns."""
     everyone = portal_on_trial.cookies(here.app, "bench", 200)
     asked = [get(*each, target=target) for each in zip(cycle(addresses), everyone, strict=False)]
     load.run(port, asked[:40], CONNECTIONS)  # until the processes know the term
+    before = here.spent()["web"]
     found = load.run(port, list(islice(cycle(asked), many)), CONNECTIONS)
+    took = (here.spent()["web"] - before) * 1e6 / many
     if set(found.statuses) != {200}:
         raise SystemExit(f"Not every page came: {dict(found.statuses)}")
-    return found.rate
+    return found.rate, took

@@ -21,6 +21,7 @@ from bench.sizes import CLASS, SEATS, batches, wishes
 from portal import backend as connections
 from portal.backend import backend
 from portal.config import Settings
+from portal.ops import memory
 from portal.record.checkpoint import recorded
 from portal.record.drain import BATCH, drain
 from tests.record.rush import Rush
@@ -64,6 +65,7 @@ def figures(_: int = 0, *, quick: bool = False) -> dict[str, float]:
         database = psycopg2.connect(settings.database_url)
         stack.callback(database.close)
         register_default_jsonb(database, loads=str)  # as it is put there
+        memory.settle()  # as in a worker
         a_turn(database, WARMING)
         turns = [a_turn(database, STUDENTS // part) for _ in range(TURNS)]
         drained, raw = (mean(rates) for rates in zip(*turns, strict=True))

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NotRequired, TypedDict
 
-from bench import plots
+from bench import plots, scaling
 from bench.bars import BARS
 
 
@@ -105,6 +105,7 @@ def write(root: Path, found: Figures, began: str) -> None:
     (root / "bench/results.json").write_text(told, encoding="utf-8")
     (root / "docs/benchmarks.md").write_text(page(root / "bench", found, began), encoding="utf-8")
     plots.write(root / "docs/benchmarks", found)
+    scaling.write(root, found)
 
 
 def page(folder: Path, found: Figures, began: str) -> str:

@@ -12,6 +12,7 @@ from portal.db import transaction
 from portal.rehearsal import term as terms
 from portal.rehearsal.student import Student
 from portal.rehearsal.term import Practice
+from tests import cast as builders
 
 NUMBER, PASSWORD = 9999, "let us practise"
 
@@ -50,11 +51,15 @@ def test_an_admin_and_a_student_watch_the_seats_of_a_rehearsal(
 
 
 def test_an_admin_begins_one_by_a_button_and_stops_it(meet: Meet) -> None:
+    window = builders.an_open_window(builders.a_term())
     boss = meet("max")
     boss.go("/admin/operations")
     boss.page.get_by_role("link", name="Rehearsals").click()
     boss.page.get_by_label("Students").fill("3")
     boss.page.get_by_label("Minutes").fill("120")
+    boss.page.get_by_role("button", name="Rehearse").click()
+    expect(boss.page.get_by_role("main")).to_contain_text(f"{window.name} of")
+    boss.page.get_by_label("Rehearse all the same").check()
     boss.page.get_by_role("button", name="Rehearse").click()
     shown = boss.page.locator("#rehearsal")
     expect(shown.get_by_role("status")).to_contain_text("Lobby")

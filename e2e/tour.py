@@ -132,6 +132,7 @@ STOPS = (
     Stop("max", "/admin/operations/flags/mail", "main form [type=submit]", ".errors"),
     Stop("max", "/admin/operations/audits/{open}"),
     Stop("max", "/admin/rehearsals"),
+    Stop("max", "/admin/rehearsals", "main form [type=submit]", ".field-error"),
     Stop("max", "/admin/rehearsals/{rehearsal}"),
     Stop("max", "/admin/webhooks"),
     Stop("max", "/admin/webhooks", "main form [type=submit]", ".errors"),

@@ -18,7 +18,7 @@ from jobs.trouble import AWAY, LONGEST_PAUSE, Once, Trouble, brief
 from portal import stores
 from portal.backend import connect
 from portal.config import Settings
-from portal.ops import logs, metrics, traces
+from portal.ops import logs, memory, metrics, traces
 from portal.ops.correlation import following
 from portal.ops.job import Job
 
@@ -114,6 +114,7 @@ def run_worker(queue: str) -> None:
     settings = Settings.read()
     connect(settings)
     import_module(f"jobs.{queue}")  # now, so that the first job is as quick as the others
+    memory.settle()
     trouble = Trouble(usual=0.1)
     with suppress(StopRequested):
         while not Worker.stopping:

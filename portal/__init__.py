@@ -81,5 +81,5 @@ def _config(settings: Settings) -> dict[str, object]:
         "MAX_FORM_MEMORY_SIZE": 256 * 1024,
         "MAX_FORM_PARTS": 1000,
         "WTF_CSRF_TIME_LIMIT": None,  # as long as the session: a lobby may be open for hours
-        "SOCK_SERVER_OPTIONS": {"ping_interval": 45, "max_message_size": 4096},
+        "SOCK_SERVER_OPTIONS": {"max_message_size": 4096},
     }

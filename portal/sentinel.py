@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from redis import BlockingConnectionPool
 from redis.backoff import NoBackoff
 from redis.exceptions import ReadOnlyError, ResponseError
 from redis.retry import Retry
 from redis.sentinel import Sentinel, SentinelConnectionPool, SentinelManagedConnection
+
+from portal.lines import Lines
 
 SCHEME = "redis+sentinel"
 PORT = 26379
@@ -61,7 +62,7 @@ def _host(text: str) -> tuple[str, int]:
     return host, PORT if port is None else port
 
 
-def pool(sentinels: Sentinels, **settings: Any) -> BlockingConnectionPool:
+def pool(sentinels: Sentinels, **settings: Any) -> Lines:
     """Connections to whoever is the primary; `settings` as for a plain pool."""
     asked = {"socket_timeout": PATIENCE, "socket_connect_timeout": PATIENCE}
     once = Retry(NoBackoff(), 0)
@@ -95,15 +96,15 @@ class _Line(SentinelManagedConnection):
             raise
 
 
-class _Pool(SentinelConnectionPool, BlockingConnectionPool):
+class _Pool(SentinelConnectionPool, Lines):
     """Waits for a free connection where redis-py's own would raise."""
 
     def owns_connection(self, connection: Any) -> bool:
         """Whether it is of this process; redis-py's own leaks one with each failure to connect."""
-        return bool(BlockingConnectionPool.owns_connection(self, connection))
+        return bool(Lines.owns_connection(self, connection))
 
     def release(self, connection: Any) -> None:
         """Take a connection back; one that leads elsewhere by now asks the sentinels anew."""
         if (connection.host, connection.port) != self.master_address:
             connection.disconnect()
-        super().release(connection)  # type: ignore[no-untyped-call]
+        super().release(connection)

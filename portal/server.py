@@ -28,7 +28,7 @@ bind = os.environ.get("FAIRSEAT_BIND") or "{}:{}".format(
 )
 backlog = 4096
 workers = int(os.environ.get("WEB_CONCURRENCY") or os.cpu_count() or 1)
-worker_class = "gevent"
+worker_class = "portal.edge.worker.Worker"
 worker_connections = 10_000  # of a process: requests and open websockets together
 worker_tmp_dir = "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108  heartbeats
 keepalive = 15

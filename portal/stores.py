@@ -5,18 +5,19 @@ All of them lead to the server of the URL, or by `redis+sentinel://` to whoever 
 
 from typing import Any
 
-from redis import BlockingConnectionPool, Redis
+from redis import Redis
 from redis.backoff import NoBackoff
 from redis.connection import parse_url
 from redis.retry import Retry
 
 from portal import sentinel
+from portal.lines import Lines
 
 SILENCE = 3  # seconds that a server may take to answer where nothing else is said
 
 
 def commands(url: str, *, timeout: float = 2.0, size: int = 64) -> Redis:
-    """For short commands: waits for a free connection, and never sends one twice."""
+    """For short commands: none is sent twice; `timeout` (s) is for each part of it."""
     waits = {"timeout": timeout, "socket_timeout": timeout, "socket_connect_timeout": timeout}
     return _client(url, max_connections=size, **waits)
 
@@ -62,4 +63,4 @@ def _client(url: str, **settings: Any) -> Redis:
     settings = {"socket_connect_timeout": 2.0, "retry": Retry(NoBackoff(), 0), **settings}
     if behind_sentinels(url):
         return Redis.from_pool(sentinel.pool(sentinel.parsed(url), **settings))
-    return Redis.from_pool(BlockingConnectionPool.from_url(url, **settings))
+    return Redis.from_pool(Lines.from_url(url, **settings))

@@ -8,11 +8,12 @@ at each of the dozens of texts of a page: here once for a request.
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import flask_babel
 from babel import Locale
+from babel.numbers import format_decimal
 from babel.support import NullTranslations, Translations
 from flask import Flask, g
 from flask_babel import force_locale, get_locale
@@ -67,8 +68,9 @@ def read_by(locale: Locale) -> Iterator[None]:
 
 
 def start(app: Flask) -> None:
-    """Give templates `_` and `ngettext`; to be started after Flask-Babel, whose they replace."""
+    """Give templates `_`, `ngettext` and `numberformat`; after Flask-Babel, whose they replace."""
     app.jinja_env.globals.update(_=_shown, gettext=_shown, ngettext=_shown_of)
+    app.jinja_env.filters["numberformat"] = lambda number: _number(number, reader())
 
 
 @pass_eval_context
@@ -86,6 +88,11 @@ def _filled(page: EvalContext, text: str, facts: dict[str, Any]) -> str:
     # As Jinja's own: a "%" is written twice, whether there are facts or not.
     shown = Markup(text) if page.autoescape else text  # noqa: S704 - translators are trusted
     return shown % facts if "%" in text else shown
+
+
+@lru_cache(maxsize=10_000)
+def _number(number: float, locale: Locale) -> str:
+    return format_decimal(number, locale=locale)
 
 
 @cache

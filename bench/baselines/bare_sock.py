@@ -1,8 +1,7 @@
 """The least that flask-sock can do: what Redis publishes, sent to every socket in one loop."""
 
 import os
-from functools import cache
-from threading import Thread
+from threading import Lock, Thread
 from typing import Any
 
 from flask import Flask
@@ -14,6 +13,7 @@ CHANNEL = "bare"
 app = Flask(__name__)
 sock = Sock(app)
 _open: set[Any] = set()
+_listening = Lock()
 
 
 @sock.route("/ws")
@@ -27,10 +27,10 @@ def page(connection: Any) -> None:
         _open.discard(connection)
 
 
-@cache
 def _listen() -> None:
-    """From the first page on, so not before the server's fork."""
-    Thread(target=_tell, daemon=True).start()
+    """From the first page on, so not before the server's fork; several may come at once."""
+    if _listening.acquire(blocking=False):
+        Thread(target=_tell, daemon=True).start()
 
 
 def _tell() -> None:

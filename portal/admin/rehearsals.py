@@ -13,6 +13,7 @@ from portal.layout import go
 from portal.people.models import Account
 from portal.rehearsal import book
 from portal.rehearsal.models import Rehearsal
+from portal.rehearsal.way import WindowInTheWay
 from portal.seats.library import reached
 from portal.words import _, _l
 
@@ -54,8 +55,18 @@ def begin() -> ResponseReturnValue:
         return _index(reading, 422)
     with reached():
         bulkheads.room_for_errand(backend().redis)
-    with transaction() as session:
-        rehearsal_id = book.begin(session, students, 60 * minutes, visitor().id)
+    anyway = "anyway" in request.form
+    try:
+        with transaction() as session:
+            rehearsal_id = book.begin(session, students, 60 * minutes, visitor().id, anyway=anyway)
+    except WindowInTheWay as found:
+        told = _(
+            "%(window)s of %(term)s is open, or opens before this would be over.",
+            window=found.window,
+            term=found.term,
+        )
+        reading.wrong("anyway", told)
+        return _index(reading, 422)
     if rehearsal_id is None:
         reading.wrong("", _("Another rehearsal is under way. Wait until it has ended, or stop it."))
         return _index(reading, 409)

@@ -11,6 +11,7 @@ from portal.backend import backend
 from portal.db import transaction
 from portal.rehearsal import book, play
 from portal.rehearsal.models import Rehearsal
+from portal.rehearsal.way import WindowInTheWay
 from portal.running.surroundings import connected
 
 PHASES = {"answers": "answers", "per_second": "a second", "p50": "p50 ms", "p99": "p99 ms"}
@@ -25,7 +26,15 @@ ADVICE = (
     " {students} students in within ten minutes it takes {processes} of them. They bear {bears}"
     " answers a second, and each student takes {each} in the rush. "
 )
+IN_THE_WAY = (
+    "“{window}” of {term} is open, or opens before this would be over. Rehearse when no window is"
+    " open, or call it with --anyway."
+)
 AT_ITS_LIMIT = "They were at their limit, so this was seen."
+CROWDED = (
+    "They bear this at least: the process that played it was itself too busy to see"
+    " more. Play it from another machine."
+)
 NEVER_SLOW = "They were not at their limit, so this is worked out: play it with more students."
 FAILED = {"refused": "refused", "turned_away": "turned away", "failed": "failed"}
 
@@ -45,17 +54,15 @@ FAILED = {"refused": "refused", "turned_away": "turned away", "failed": "failed"
     type=click.FloatRange(book.SHORTEST / 60, book.LONGEST / 60),
     help="How long all of it takes, the lobby a quarter of it.",
 )
-def command(students: int, minutes: float) -> None:
+@click.option("--anyway", is_flag=True, help="Also while real students choose seats.")
+def command(students: int, minutes: float, *, anyway: bool) -> None:
     """Play an opening with made-up students, in a term for practice that is deleted after it.
 
     Exit status 1 where a seat was given twice or the audit found a difference. Ctrl-C stops it.
     """
     console = Console()
     with connected():
-        with transaction() as session:
-            number = book.begin(session, students, round(60 * minutes), None)
-        if number is None:
-            raise click.ClickException("Another rehearsal is under way. Wait until it has ended.")
+        number = _begun(students, round(60 * minutes), anyway=anyway)
         address = backend().settings.url
         console.print(f"Watch it at {address}/admin/rehearsals/{number}", soft_wrap=True)
         with suppress(KeyboardInterrupt):
@@ -67,6 +74,18 @@ def command(students: int, minutes: float) -> None:
     say(found.report, console)
     well = found.report["audit"]["clean"] and not found.report["seats"]["oversold"]
     raise SystemExit(not well)
+
+
+def _begun(students: int, seconds: int, *, anyway: bool) -> int:
+    try:
+        with transaction() as session:
+            number = book.begin(session, students, seconds, None, anyway=anyway)
+    except WindowInTheWay as real:
+        told = IN_THE_WAY.format(window=real.window, term=real.term)
+        raise click.ClickException(told) from real
+    if number is None:
+        raise click.ClickException("Another rehearsal is under way. Wait until it has ended.")
+    return number
 
 
 def _played(number: int, console: Console) -> None:
@@ -98,4 +117,10 @@ def advice_in_words(advice: dict[str, Any] | None) -> str:
     """What to set."""
     if advice is None:
         return "No advice: nobody was let in before the rush was over."
-    return ADVICE.format(**advice) + (AT_ITS_LIMIT if advice["reached"] else NEVER_SLOW)
+    return ADVICE.format(**advice) + _how_it_is_known(advice)
+
+
+def _how_it_is_known(advice: dict[str, Any]) -> str:
+    if advice["crowded"]:
+        return CROWDED
+    return AT_ITS_LIMIT if advice["reached"] else NEVER_SLOW

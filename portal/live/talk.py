@@ -1,12 +1,14 @@
 """The talk with one page over its socket, from first to last word."""
 
 import logging
+from contextlib import suppress
 from functools import lru_cache
 from math import inf
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.exc import SQLAlchemyError
+from wsproto.events import Ping
 
 from portal.gate import room
 from portal.live import own, rooms, topics
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-CHECK_SECONDS = 60.0  # how often a session is checked
+CHECK_SECONDS = 60.0  # how often it is looked whether the browser is there, and its session good
 SIGN_OF_LIFE = "<!-- -->"
 
 
@@ -62,8 +64,9 @@ class Talk:
     def _round(self) -> None:
         self.socket.event.wait(CHECK_SECONDS)
         self.socket.event.clear()
-        if not self._still_valid():
-            self.page.closing = REFUSED
+        if monotonic() - self.checked >= CHECK_SECONDS:
+            self.checked = monotonic()
+            self._check()
         while (message := self.socket.receive(timeout=0)) is not None:
             self._take(message)
         self._send(self.page.take())
@@ -147,17 +150,25 @@ class Talk:
         self.hub.wait(page, drawn.waits)
         return drawn.html
 
+    def _check(self) -> None:
+        """By a ping of ours: those of simple-websocket take a selector for each page."""
+        if not self._still_valid():
+            self.page.closing = REFUSED
+        elif self.socket.pong_received:
+            self.socket.pong_received = False
+            self.socket.sock.send(self.socket.ws.send(Ping()))
+        else:
+            self.page.closing = RESTART
+
     def _still_valid(self) -> bool:
-        if monotonic() - self.checked < CHECK_SECONDS:
-            return True
-        self.checked = monotonic()
         found: Any = accounts.find(self.page.visitor.id)
         same = found is not None and found.epoch == self.page.visitor.epoch
         return same and time() < self.ends
 
     def _cut(self) -> None:
         self.socket.connected = False
-        self.socket.sock.shutdown(2)
+        with suppress(OSError):  # closed by now
+            self.socket.sock.shutdown(2)
 
 
 @lru_cache(1000)

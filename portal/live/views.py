@@ -1,7 +1,9 @@
 """The live doors: a socket, the same fragments without one, and the ledger's clock."""
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+import orjson
 from flask import Blueprint, Response, abort, current_app, jsonify, request
 from flask.typing import ResponseReturnValue
 
@@ -104,9 +106,10 @@ def waiting() -> ResponseReturnValue:
     except (KeyError, ValueError):
         abort(400)
     place = room.look(term, window, visitor().student_id or 0)
-    answer = jsonify(signal=rooms.met(window, place), poll=round(waits.interval(place), 1))
-    answer.headers["Cache-Control"] = "no-store"
-    return answer
+    signal = rooms.met(window, place)
+    said = {"signal": signal and asdict(signal), "poll": round(waits.interval(place), 1)}
+    headers = {"Cache-Control": "no-store"}
+    return Response(orjson.dumps(said), mimetype="application/json", headers=headers)
 
 
 @bp.get("/clock")

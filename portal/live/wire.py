@@ -1,7 +1,8 @@
 """What simple-websocket leaves open: whole frames, no compression, only our own pages."""
 
-import os
 import struct
+from contextlib import suppress
+from socket import MSG_DONTWAIT
 from threading import Lock
 from typing import Any
 
@@ -18,13 +19,12 @@ SHORT, MEDIUM = 126, 65_536  # bytes from which a length takes more of them
 class WholeFrames:
     """A socket whose `send` sends all, one frame after the other, or raises TimeoutError.
 
-    simple-websocket calls `send` and ignores how much of a frame went out; and its pings come from
-    another thread than our messages.
+    simple-websocket calls `send` and ignores how much of a frame went out; and its answers to pings
+    come from another thread than our messages.
     """
 
     def __init__(self, socket: Any) -> None:
-        # Reads are not held up by it: they begin only when there is something to read.
-        socket.settimeout(SEND_SECONDS)
+        socket.settimeout(None)
         self._socket = socket
         self._lock = Lock()
         self._rest = b""
@@ -32,11 +32,20 @@ class WholeFrames:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._socket, name)
 
+    def recv(self, size: int) -> bytes:
+        """What comes, however long that takes."""
+        while True:
+            with suppress(TimeoutError):  # it is `send` that has not much time
+                found: bytes = self._socket.recv(size)
+                return found
+
     def send(self, data: bytes) -> int:
         """Send all of the data."""
         with self._lock:
             rest, self._rest = self._rest, b""
+            self._socket.settimeout(SEND_SECONDS)
             self._socket.sendall(rest + data)
+            self._socket.settimeout(None)
         return len(data)
 
     def send_at_once(self, data: bytes) -> bool:
@@ -48,8 +57,8 @@ class WholeFrames:
             return False
         try:
             if not self._rest:
-                # It has a timeout, so to the system it is one that does not block.
-                self._rest = data[os.write(self._socket.fileno(), data) :]
+                system = getattr(self._socket, "_sock", self._socket)  # gevent's own would wait
+                self._rest = data[system.send(data, MSG_DONTWAIT) :]
                 return not self._rest
         except OSError:
             pass  # full, or gone: whoever may wait finds out

@@ -64,8 +64,10 @@ def _aside(work: Callable[[], Result]) -> Result:
 
 @cache
 def _pool() -> ThreadPool:
-    """One thread a core: more would add memory (19 MiB each), not speed."""
-    return ThreadPool(os.cpu_count() or 1)
+    """A thread for each core that no other process has: more take memory (19 MiB each) and time."""
+    cores = os.cpu_count() or 1
+    processes = int(os.environ.get("WEB_CONCURRENCY") or cores)
+    return ThreadPool(max(1, cores // processes))
 
 
 @cache

@@ -1,9 +1,10 @@
 """One event of the ledger, told alike by the journal and by the event log."""
 
-import json
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
+
+import orjson
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MILLISECOND = timedelta(milliseconds=1)
@@ -41,7 +42,7 @@ class Fact:
 
 def parsed(entry: bytes) -> Fact:
     """The fact of a journal entry's JSON."""
-    event = json.loads(entry.decode())
+    event = orjson.loads(entry)
     take = event.pop
     return Fact(
         seq=take("seq"),
@@ -60,7 +61,7 @@ def entry_of(fact: Fact) -> str:
     told = {"seq": fact.seq, "at": milliseconds(fact.at), "name": fact.name}
     told |= {"version": fact.version, "aggregate": fact.aggregate}
     context = {name: fact.context[name] for name in (*CONTEXT, *MORE) if fact.context.get(name)}
-    return json.dumps(told | context | fact.payload, separators=(",", ":"))
+    return orjson.dumps(told | context | fact.payload).decode()
 
 
 def moment(milliseconds: int) -> datetime:

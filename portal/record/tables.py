@@ -4,9 +4,9 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from functools import cache
 from io import StringIO
-from json import JSONEncoder
 from typing import Any
 
+import orjson
 from sqlalchemy import (
     ARRAY,
     ColumnElement,
@@ -32,7 +32,10 @@ from portal.windows.models import Window
 NULL = r"\N"
 AT_ONCE = 20_000  # rows a statement
 
-as_json = JSONEncoder(check_circular=False, separators=(",", ":"), default=str).encode
+
+def as_json(told: object) -> str:
+    """JSON for PostgreSQL, which knows moments and amounts by how they are written."""
+    return orjson.dumps(told, default=str).decode()
 
 
 def load(session: Session, term: int, facts: Sequence[Fact]) -> State:

@@ -1,6 +1,9 @@
 """Which rehearsals there are: one at a time, each played by one process, none left half done."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from datetime import timedelta
+from threading import Event, Thread
 from typing import Any
 
 from redis.exceptions import RedisError
@@ -8,6 +11,7 @@ from rq import Queue
 from rq.serializers import JSONSerializer
 from sqlalchemy import case, func, select, update
 from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from portal.backend import backend
@@ -15,7 +19,7 @@ from portal.db import transaction
 from portal.ops.correlation import cause
 from portal.ops.dead import KEPT
 from portal.people.models import AuditEntry
-from portal.rehearsal import term
+from portal.rehearsal import term, way
 from portal.rehearsal.models import Rehearsal
 from portal.seats.errors import LedgerUnavailable
 
@@ -24,19 +28,25 @@ MOST_STUDENTS, FEWEST_STUDENTS = 500, 2
 LONGEST, SHORTEST = 120 * 60, 20  # seconds of one
 AROUND = 10 * 60  # seconds for what comes before and after
 STILL = timedelta(minutes=2)  # after which one that has not moved has lost its process
+BEAT = 20.0  # seconds between two signs of life of its process, whatever it is at
 LOST = "Its process was lost."
 UNMET = timedelta(hours=1)  # after which no worker will come to one that waits for one
 UNDER_WAY = Rehearsal.busy.is_(True)
 
 
-def begin(session: Session, students: int, seconds: int, by: int | None) -> int | None:
+def begin(
+    session: Session, students: int, seconds: int, by: int | None, *, anyway: bool = False
+) -> int | None:
     """A new one, to be played once this is committed; None while another is under way.
 
-    Raises ValueError for more than there may be.
+    Raises ValueError for more than there may be, and way.WindowInTheWay while real students choose
+    seats or will before it is over, unless it is to be played `anyway`.
     """
     if not (FEWEST_STUDENTS <= students <= MOST_STUDENTS and SHORTEST <= seconds <= LONGEST):
         raise ValueError(f"{students} students, {seconds} seconds")
     tidy(session)
+    if not anyway:
+        way.clear(session, seconds + AROUND)
     facts = {"students": students, "seconds": seconds}
     wanted = insert(Rehearsal).values(**facts, account_id=by, busy=True, step="waiting")
     number = session.scalar(
@@ -88,6 +98,25 @@ def note(number: int, **facts: Any) -> bool:
     with transaction() as session:
         changed = mine.values(moved_at=func.now(), **facts).returning(Rehearsal.stopping)
         return session.scalar(changed) is False
+
+
+@contextmanager
+def beating(number: int, every: float = BEAT) -> Iterator[None]:
+    """A block in which it is known not to be lost, however long a step of it takes."""
+    over = Event()
+
+    def beat() -> None:
+        while not over.wait(every):
+            with suppress(SQLAlchemyError):  # until the next one
+                note(number)
+
+    thread = Thread(target=beat, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
 
 
 def stop(session: Session, number: int, by: int | None) -> bool:

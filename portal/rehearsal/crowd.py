@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import takewhile
 from random import Random
 from threading import Event, Thread
 from typing import Any
@@ -18,6 +19,7 @@ AGAIN = (1.0, 3.0)  # seconds until whoever waits asks again, as their page does
 AT_OPENING = (0.5, 4.0)  # seconds after it until the page of whoever came early asks
 THINKS = (0.5, 3.0)  # seconds before each press
 LEAVING = 20.0  # seconds in which all have the answer to what they asked last
+RECENT = 5.0  # seconds of which a standing tells
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,7 @@ class Crowd:
     outcomes: Counter[str] = field(default_factory=Counter)
     ended: Event = field(default_factory=Event)
     threads: list[Thread] = field(default_factory=list)
+    work: list[tuple[float, float]] = field(default_factory=list)  # as report.Seen has it
 
     def begin(self) -> None:
         """Let them come."""
@@ -68,6 +71,7 @@ class Crowd:
             Thread(target=self._be, args=(each, Random(each.username)), daemon=True)  # noqa: S311
             for each in self.students
         ]
+        self.measure()
         for thread in self.threads:
             thread.start()
 
@@ -77,12 +81,18 @@ class Crowd:
         until = time.monotonic() + LEAVING
         for thread in self.threads:
             thread.join(max(0.0, until - time.monotonic()))
+        self.measure()
+
+    def measure(self) -> None:
+        """Note how much processor time this process has taken until now."""
+        self.work.append((time.monotonic(), time.process_time()))
 
     def standing(self) -> dict[str, Any]:
         """How it stands now, for whoever watches."""
         turns = list(self.turns.values())
         inside = sum(1 for each in turns if each.entered)
-        recent = [each for each in self.answers[-1000:] if each.at > time.monotonic() - 5]
+        since = time.monotonic() - RECENT
+        recent = sum(1 for _ in takewhile(lambda each: each.heard > since, reversed(self.answers)))
         return {
             "phase": curves.phase_at(self.time.now()).name,
             "done": round(self.time.now(), 3),
@@ -91,7 +101,7 @@ class Crowd:
             "seats": self.outcomes["seat"],
             "places": self.outcomes["place"],
             "gone": self.outcomes["gone"],
-            "per_second": round(len(recent) / 5, 1),
+            "per_second": round(recent / RECENT, 1),
         }
 
     def _be(self, student: Student, chance: Random) -> None:

@@ -39,7 +39,8 @@ def play(number: int, tell: Tell = lambda _standing: None) -> None:
     if wanted is None:
         return
     try:
-        found = _play(wanted, tell)
+        with book.beating(number):
+            found = _play(wanted, tell)
     except NotPlayableError as why:
         book.end(number, error=str(why))
         return
@@ -67,6 +68,7 @@ def _play(wanted: Rehearsal, tell: Tell) -> dict[str, Any]:
     try:
         while goes_on and crowd.time.now() < 1:
             crowd.ended.wait(min(EVERY, crowd.time.until(1.0)))
+            crowd.measure()
             standing = crowd.standing()
             goes_on = book.note(wanted.id, now=standing)
             tell(standing)
@@ -97,10 +99,11 @@ def _report(crowd: Crowd, practice: Practice, *, stopped: bool) -> dict[str, Any
         real = select(func.count()).select_from(StudentRow).where(StudentRow.deleted_at.is_(None))
         students = (session.scalar(real) or 0) - len(practice.numbers)
     processes = len(warmth.processes())
-    turns = list(crowd.turns.values())
+    answers, turns = list(crowd.answers), list(crowd.turns.values())
+    seen = report.Seen(answers, turns, crowd.time, crowd.work)
     return {
         "stopped": stopped,
-        "phases": report.phases(list(crowd.answers), crowd.time),
+        "phases": report.phases(answers, crowd.time),
         "waits": report.waits(turns),
         "seats": {
             "taken": sum(each.taken for each in seats),
@@ -114,9 +117,7 @@ def _report(crowd: Crowd, practice: Practice, *, stopped: bool) -> dict[str, Any
             "events": audited["events"],
             "differences": len(audited["differences"]),
         },
-        "advice": report.advise(
-            list(crowd.answers), turns, crowd.time, processes, max(students, len(practice.numbers))
-        ),
+        "advice": report.advise(seen, processes, max(students, len(practice.numbers))),
     }
 
 

@@ -32,6 +32,16 @@ class Answer:
     seconds: float
     status: int
 
+    @property
+    def heard(self) -> float:
+        """When it had come, on the same clock."""
+        return self.at + self.seconds
+
+    @property
+    def served(self) -> bool:
+        """Whether the portal did what it was asked, or said in words why not."""
+        return 0 < self.status < 500 and self.status != 429
+
 
 @dataclass
 class Student:

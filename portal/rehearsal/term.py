@@ -91,19 +91,23 @@ def guard(term: int) -> None:
 def retire(session: Session, rehearsal: int) -> None:
     """Delete the term with all that was made for it, as far as rows are deleted here.
 
-    Its accounts can't log in any more, and no page lists any of it.
+    Its accounts can't log in any more, and no page lists any of it. Who was moved into one of its
+    departments by mistake is left as they were: made-up ones have its name, and no address.
     """
-    mine = Department.code.startswith(f"{_tag(rehearsal)}-", autoescape=True)
+    named = f"{_tag(rehearsal)}-"
+    mine = Department.code.startswith(named, autoescape=True)
     departments = select(Department.id).where(mine)
     sections = select(Section.id).join(Course).where(Course.department_id.in_(departments))
     terms = select(Section.term_id).where(Section.id.in_(sections))
-    accounts = select(Student.account_id).where(Student.department_id.in_(departments))
+    theirs = select(Student.account_id).where(Student.department_id.in_(departments))
+    made_up = Account.username.startswith(named.lower(), autoescape=True)
+    accounts = select(Account.id).where(Account.id.in_(theirs), made_up, Account.email == "")
     rooms = select(Meeting.room_id).where(Meeting.section_id.in_(sections))
     gone = {"deleted_at": func.now()}
     shut = gone | {"password_hash": "", "session_epoch": Account.session_epoch + 1}
     for changed in (
+        update(Student).where(Student.account_id.in_(accounts)).values(gone),
         update(Account).where(Account.id.in_(accounts)).values(shut),
-        update(Student).where(Student.department_id.in_(departments)).values(gone),
         update(Room).where(Room.id.in_(rooms)).values(gone),
         update(Term).where(Term.id.in_(terms), Term.practice).values(gone),
         update(Course).where(Course.department_id.in_(departments)).values(gone),

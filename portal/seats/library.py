@@ -1,6 +1,5 @@
 """The functions library inside the ledger: loaded where it is missing or another, and called."""
 
-import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -8,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+import orjson
 from redis import Redis
 from redis.exceptions import (
     BusyLoadingError,
@@ -154,7 +154,7 @@ class Library:
             name = f"{self.name} {op}"
             with DECISION_TIME.labels(name).time(), traces.span(name):
                 reply = self._reach(lambda: question.put(self.redis), again=again)
-            return json.loads(reply)
+            return orjson.loads(reply)
         except LedgerUnavailable as error:
             if question.unanswered:
                 raise LedgerSilent(str(error)) from error
@@ -163,12 +163,12 @@ class Library:
     def note(self, op: str, term: int, payload: dict[str, Any]) -> Any:
         """The reply of a function that decides nothing: what it writes may be lost."""
         arguments = (f"{self.name}_{op}", 1, prefix(term), encoded(payload))
-        return json.loads(self._reach(lambda: self.redis.fcall(*arguments), again=False))
+        return orjson.loads(self._reach(lambda: self.redis.fcall(*arguments), again=False))
 
     def read(self, op: str, term: int, payload: dict[str, Any]) -> Any:
         """The reply of a function that changes nothing."""
         arguments = (f"{self.name}_{op}", 1, prefix(term), encoded(payload))
-        return json.loads(self._reach(lambda: self.redis.fcall_ro(*arguments), again=True))
+        return orjson.loads(self._reach(lambda: self.redis.fcall_ro(*arguments), again=True))
 
     def ask_all(self, op: str, term: int, payloads: Sequence[dict[str, Any]]) -> list[Any]:
         """The replies to many decisions that do no harm twice, in one round trip."""
@@ -179,7 +179,7 @@ class Library:
                     pipe.fcall(f"{self.name}_{op}", 1, prefix(term), encoded(payload))
                 return replicas.execute(pipe, self.replicas)
 
-        return [json.loads(reply) for reply in self._reach(send, again=True)]
+        return [orjson.loads(reply) for reply in self._reach(send, again=True)]
 
     def _reach(self, send: Callable[[], Reply], *, again: bool) -> Reply:
         with reached():
@@ -206,7 +206,7 @@ class Library:
 
 def encoded(payload: dict[str, Any]) -> str:
     """JSON for the ledger."""
-    return json.dumps(given(payload), separators=(",", ":"))
+    return orjson.dumps(given(payload)).decode()
 
 
 def given(fields: dict[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,6 @@ SIZE = 8_000_000  # more than the buffers of both ends
 
 app = Flask(__name__)
 sock = Sock(app)
-app.config["SOCK_SERVER_OPTIONS"] = {"ping_interval": 25}
 
 
 @app.before_request

@@ -57,7 +57,7 @@ def a_page_that_takes_nothing(hub: Hub, visitor: Visitor) -> tuple[Thread, Talk,
     headers = {f"HTTP_{name.upper().replace('-', '_')}": each for name, each in HANDSHAKE.items()}
     environ = {"werkzeug.socket": ours, "HTTP_HOST": "tests", **headers}
     wire.prepare(environ)
-    talk = Talk(Server.accept(environ, ping_interval=25), hub, visitor)
+    talk = Talk(Server.accept(environ), hub, visitor)
     thread = Thread(target=talk.run, daemon=True)
     thread.start()
     return thread, talk, theirs

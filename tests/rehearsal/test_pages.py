@@ -11,6 +11,7 @@ from portal.db import transaction
 from portal.people.models import AuditEntry
 from portal.rehearsal import book
 from portal.rehearsal.models import Rehearsal
+from tests import cast as builders
 from tests.cast import Cast
 from tests.rehearsal.told import REPORT, STANDING
 from tests.web.outage import ledger_away
@@ -51,6 +52,16 @@ def test_another_one_has_to_wait(admin: FlaskClient) -> None:
     answer = admin.post(HERE, data=FORM)
     assert answer.status_code == 409
     assert "Another rehearsal is under way" in answer.text
+
+
+def test_it_is_begun_beside_an_open_window_only_by_who_says_so(admin: FlaskClient) -> None:
+    window = builders.an_open_window(builders.a_term())
+    assert 'name="anyway"' not in admin.get(HERE).text
+    answer = admin.post(HERE, data=FORM)
+    assert answer.status_code == 422
+    assert f"{window.name} of" in answer.text
+    assert 'name="anyway"' in answer.text
+    assert admin.post(HERE, data=FORM | {"anyway": "1"}).status_code == 303
 
 
 @pytest.mark.parametrize("wrong", [{"students": "501"}, {"students": "x"}, {"minutes": "0"}])
@@ -102,6 +113,15 @@ def test_its_report_stays(admin: FlaskClient) -> None:
     assert "no difference" in shown
     assert "every 1s" not in shown
     assert "done" in admin.get(HERE).text
+
+
+def test_its_report_says_whether_who_played_it_was_too_busy(admin: FlaskClient) -> None:
+    admin.post(HERE, data=FORM)
+    advice = REPORT["advice"] | {"reached": False, "crowded": True}
+    book.end(latest().id, step="done", report=REPORT | {"advice": advice})
+    shown = admin.get(f"{HERE}/{latest().id}").text
+    assert "They bear this at least" in shown
+    assert "at their limit" not in shown
 
 
 def test_one_that_failed_says_why(admin: FlaskClient) -> None:

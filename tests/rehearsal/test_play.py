@@ -10,18 +10,21 @@ from portal.backend import Backend
 from portal.catalog.terms import live_terms
 from portal.db import transaction
 from portal.people.models import AuditEntry
-from portal.rehearsal import book, play
+from portal.rehearsal import book, play, way
 from portal.rehearsal import term as terms
 from portal.rehearsal.models import Rehearsal
+from portal.rehearsal.way import WindowInTheWay
+from tests import cast as builders
 from tests.live.nodes import Node
 from tests.record.processes import ready, running, wait_for
 
 STUDENTS, LONG = 3, 60 * 60  # seconds, of which only the beginning is played
+LONG_AGO = func.now() - 2 * book.STILL
 
 
-def begin(students: int = STUDENTS, seconds: int = LONG) -> int | None:
+def begin(students: int = STUDENTS, seconds: int = LONG, *, anyway: bool = False) -> int | None:
     with transaction() as session:
-        return book.begin(session, students, seconds, None)
+        return book.begin(session, students, seconds, None, anyway=anyway)
 
 
 def begun() -> int:
@@ -103,11 +106,56 @@ def test_one_whose_process_was_killed_stands_in_nobodys_way(backend: Backend) ->
     book.take(number)
     terms.make(number, STUDENTS, "let us practise")
     with transaction() as session:
-        moved = func.now() - 2 * book.STILL
-        session.execute(update(Rehearsal).values(moved_at=moved))
+        session.execute(update(Rehearsal).values(moved_at=LONG_AGO))
     assert begin()
     assert found(number).error == book.LOST
     assert live_terms() == []
+
+
+def test_one_that_is_long_at_something_is_not_lost(backend: Backend) -> None:  # noqa: ARG001
+    number = begun()
+    book.take(number)
+    with transaction() as session:
+        old = session.scalar(update(Rehearsal).values(moved_at=LONG_AGO).returning(func.now()))
+    with book.beating(number, every=0.01):
+        wait_for(lambda: found(number).moved_at > old)
+        assert begin() is None
+    assert found(number).busy
+
+
+@pytest.mark.parametrize(("minutes", "in_the_way"), [(30, True), (24 * 60, False)])
+def test_it_is_not_begun_before_a_window_of_real_students(
+    backend: Backend,  # noqa: ARG001
+    minutes: float,
+    in_the_way: bool,  # noqa: FBT001
+) -> None:
+    window = builders.a_coming_window(builders.a_term(), minutes)
+    if not in_the_way:
+        assert begin()
+        return
+    with pytest.raises(WindowInTheWay) as told:
+        begin()
+    assert told.value.window == window.name
+    assert begin(seconds=60)  # it would be over by then
+
+
+def test_it_is_begun_beside_an_open_window_only_if_that_is_meant(backend: Backend) -> None:
+    term = builders.a_term()
+    window = builders.an_open_window(term)
+    with pytest.raises(WindowInTheWay) as told:
+        begin()
+    assert (told.value.window, told.value.term) == (window.name, term.name)
+    assert begin(anyway=True)
+    backend.ledger.close_window(term.id, window.id, "registrar")
+    with transaction() as session:
+        way.clear(session, LONG)
+
+
+def test_a_window_for_practice_is_in_nobodys_way(backend: Backend) -> None:
+    practice = terms.make(1, STUDENTS, "let us practise")
+    now = backend.ledger.now()
+    terms.schedule(practice, now - 1000, now + 600_000)
+    assert begin()
 
 
 def test_the_trail_says_who_began_and_stopped_it(backend: Backend) -> None:  # noqa: ARG001

@@ -1,7 +1,10 @@
 """The report: figures of each phase, and what follows from them for rooms and web processes."""
 
+from dataclasses import replace
+
 import pytest
 
+from portal.commands.rehearse import advice_in_words
 from portal.rehearsal import report
 from portal.rehearsal.crowd import Time, Turn
 from portal.rehearsal.curves import BEGINS
@@ -40,8 +43,14 @@ def test_waits_are_those_of_the_line() -> None:
     assert report.waits([*turns(3), Turn(1100.0)]) == {"in": 3, "out": 1, "p50": 10.0, "p99": 10.0}
 
 
+def seen(answers: list[Answer], crowd: float = 0.1, entered: int = 100) -> report.Seen:
+    """What was seen, by a process that took so much of a core itself."""
+    work = [(at, at * crowd) for at in map(float, range(1100, 1211))]
+    return report.Seen(answers, turns(entered), TIME, work)
+
+
 def test_a_web_that_was_never_slow_bears_what_its_answers_leave_time_for() -> None:
-    found = report.advise(answers(20, QUICK), turns(100), TIME, 2, 1000)
+    found = report.advise(seen(answers(20, QUICK)), 2, 1000)
     assert found
     assert not found["reached"]
     assert found["bears"] == 2 / QUICK
@@ -49,15 +58,57 @@ def test_a_web_that_was_never_slow_bears_what_its_answers_leave_time_for() -> No
 
 
 def test_a_web_at_its_limit_bears_what_it_did_before() -> None:
-    asked = answers(20, QUICK, lasts=50) + answers(60, SLOW, 1150.0, 50)
-    found = report.advise(asked, turns(100), TIME, 2, 1000)
+    asked = answers(20, QUICK, lasts=50) + answers(25, SLOW, 1150.0, 50)
+    found = report.advise(seen(asked), 2, 1000)
     assert found
     assert found["reached"]
     assert found["bears"] == 20
 
 
+def test_a_part_of_what_a_slow_web_did_counts_where_it_is_more() -> None:
+    asked = answers(20, QUICK, lasts=50) + answers(60, SLOW, 1150.0, 50)
+    found = report.advise(seen(asked), 2, 1000)
+    assert found
+    assert found["bears"] == report.SPARE * 60
+
+
+@pytest.mark.parametrize("status", [0, 429, 500, 503])
+def test_an_answer_that_turns_away_is_no_answer(status: int) -> None:
+    turned_away = [replace(each, status=status) for each in answers(200, QUICK, 1150.0, 50)]
+    found = report.advise(seen(answers(20, QUICK) + turned_away), 2, 1000)
+    assert found
+    assert found["reached"]
+    assert found["bears"] == 20
+    assert found["each"] == pytest.approx(18, abs=1)
+
+
+def test_one_failure_in_a_thousand_is_none_of_the_webs_limit() -> None:
+    lost = [replace(each, status=0) for each in answers(1, QUICK, 1150.0, 1)]
+    found = report.advise(seen(answers(200, QUICK) + lost), 2, 1000)
+    assert found
+    assert not found["reached"]
+
+
+def test_an_answer_counts_when_it_came() -> None:
+    asked = [Answer("claim", 1150.0, each / 20, 200) for each in range(1000)]  # all at once
+    found = report.advise(seen(answers(20, QUICK, lasts=50) + asked), 2, 1000)
+    assert found
+    assert found["bears"] == 20
+
+
+def test_a_crowd_that_was_busy_itself_is_told_of() -> None:
+    asked = answers(20, QUICK, lasts=50) + answers(25, SLOW, 1150.0, 50)
+    found = report.advise(seen(asked, crowd=0.9), 2, 1000)
+    assert found
+    assert (found["reached"], found["crowded"]) == (False, True)
+    assert found["bears"] == 20
+    told = advice_in_words(found)
+    assert "at least" in told
+    assert "at their limit" not in told
+
+
 def test_limits_and_processes_follow() -> None:
-    found = report.advise(answers(20, QUICK), turns(100), TIME, 2, 10_000)
+    found = report.advise(seen(answers(20, QUICK)), 2, 10_000)
     assert found
     assert found["per_minute"] == pytest.approx(60 * report.SPARE * 100 / found["each"], rel=0.02)
     assert found["at_once"] == 5 * found["per_minute"]
@@ -66,7 +117,7 @@ def test_limits_and_processes_follow() -> None:
 
 
 def test_there_is_no_advice_where_nobody_came_in() -> None:
-    assert report.advise(answers(20, QUICK), [Turn(1100.0)], TIME, 2, 1000) is None
+    assert report.advise(seen(answers(20, QUICK), entered=0), 2, 1000) is None
 
 
 def test_phases_are_told_by_the_time() -> None:

@@ -100,6 +100,18 @@ def test_afterwards_nobody_can_log_in_as_one_of_them(practice: Practice, app: Fl
     assert app.test_client().post("/login", data=form).status_code == 422
 
 
+def test_a_real_student_in_one_of_its_departments_keeps_their_account(
+    practice: Practice, app: Flask, cast: Cast
+) -> None:
+    with transaction() as session:
+        made_up = session.scalars(select(Student).where(Student.number == practice.numbers[0]))
+        session.get_one(Student, cast.ada.id).department_id = made_up.one().department_id
+    with transaction() as session:
+        terms.retire(session, NUMBER)
+        assert session.get_one(Student, cast.ada.id).deleted_at is None
+    assert browser_of(app, "ada").get("/api/v1/me").status_code == 200
+
+
 @pytest.mark.usefixtures("practice")
 def test_another_one_is_left_as_it_is() -> None:
     other = terms.make(NUMBER * 11, STUDENTS, "let us practise")

@@ -32,6 +32,7 @@ REPORT: dict[str, Any] = {
         "bears": 120.5,
         "each": 8.0,
         "reached": True,
+        "crowded": False,
     },
 }
 
@@ -39,7 +40,7 @@ REPORT: dict[str, Any] = {
 def a_rehearsal() -> int:
     """One that has been played; gives its id."""
     with transaction() as session:
-        made = book.begin(session, 5, 60, None)
+        made = book.begin(session, 5, 60, None, anyway=True)
     assert made
     book.note(made, now=STANDING)
     book.end(made, step="done", report=REPORT)

@@ -1,0 +1,79 @@
+"""A ledger that is never idle: many connections, each with one claim under way, as web nodes have.
+
+What each claim is told to is read as well, as by web processes that listen for their open pages.
+"""
+
+import selectors
+import socket
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+import hiredis
+
+from portal.live.subscription import CHANNELS
+
+CONNECTIONS = 256
+READ = 65_536  # bytes
+PATIENCE = 30.0  # seconds
+
+
+@dataclass
+class Line:
+    """A connection, and what was answered that is not whole yet."""
+
+    sock: socket.socket
+    asks: bool  # else it listens
+    reader: hiredis.Reader = field(default_factory=hiredis.Reader)
+    answers: list[Any] = field(default_factory=list)  # to what it asked last
+
+
+def packed(*words: bytes) -> bytes:
+    """A command as the ledger reads it."""
+    return b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%b\r\n" % (len(w), w) for w in words)
+
+
+def replies(path: str, asks: Sequence[bytes], each: int, listeners: int) -> list[Any]:
+    """What is answered to all, of which each is so many commands, while so many listen."""
+    todo, found = iter(asks), list[Any]()
+    with ExitStack() as stack:
+        ready = stack.enter_context(selectors.DefaultSelector())
+        for number in range(listeners + CONNECTIONS):
+            line = Line(_connected(stack, path), asks=number >= listeners)
+            ready.register(line.sock, selectors.EVENT_READ, line)
+            line.sock.sendall(next(todo, b"") if line.asks else _listening())
+        while len(found) < each * len(asks):
+            heard = ready.select(PATIENCE)
+            if not heard:
+                raise SystemExit("The ledger has stopped answering.")
+            for key, _ in heard:
+                found += _heard(key.data, todo, each)
+    return found
+
+
+def _connected(stack: ExitStack, path: str) -> socket.socket:
+    sock = stack.enter_context(socket.socket(socket.AF_UNIX))
+    sock.connect(path)
+    return sock
+
+
+def _listening() -> bytes:
+    return packed(b"PSUBSCRIBE", *(each.encode() for each in CHANNELS))
+
+
+def _heard(line: Line, todo: Iterator[bytes], each: int) -> list[Any]:
+    """The replies to what it asked once all are there, and then it asks the next."""
+    data = line.sock.recv(READ)
+    if not data:
+        raise SystemExit("The ledger closed a connection.")
+    if not line.asks:
+        return []
+    line.reader.feed(data)
+    while (reply := line.reader.gets()) is not False:
+        line.answers.append(reply)
+    if len(line.answers) < each:
+        return []
+    line.sock.sendall(next(todo, b""))
+    whole, line.answers = line.answers, []
+    return whole

@@ -1,0 +1,86 @@
+"""Whether the browser is still there is asked of it now and then, over its socket."""
+
+import socket
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from threading import Thread
+
+import pytest
+from simple_websocket import ConnectionClosed, Server
+
+from portal import stores
+from portal.backend import Backend
+from portal.live import wire
+from portal.live.hub import Hub
+from portal.live.page import RESTART
+from portal.live.talk import CHECK_SECONDS, Talk
+from portal.people import accounts
+from tests.cast import Cast
+from tests.live.tabs import HANDSHAKE
+from tests.record.processes import wait_for
+
+PING, PONG, GOODBYE = 0x89, 0x8A, 0x88
+NO_MASK = b"\0\0\0\0"
+
+
+@dataclass
+class Line:
+    """A talk, and the browser's end of it."""
+
+    talk: Talk
+    browser: socket.socket
+
+    def look(self) -> None:
+        """Have it be time to look whether the browser is there."""
+        self.talk.checked -= CHECK_SECONDS
+        self.talk.socket.event.set()
+
+    def heard(self) -> tuple[int, bytes]:
+        """The next frame: what it is and what it holds."""
+        kind, size = self.browser.recv(2, socket.MSG_WAITALL)
+        return kind, self.browser.recv(size, socket.MSG_WAITALL) if size else b""
+
+
+@pytest.fixture
+def line(backend: Backend, cast: Cast) -> Iterator[Line]:
+    """A line over which the handshake has gone."""
+    hub = Hub(stores.subscriber(backend.settings.redis_url), backend.ledger.seats, str)
+    ours, theirs = socket.socketpair()
+    headers = {f"HTTP_{name.upper().replace('-', '_')}": each for name, each in HANDSHAKE.items()}
+    environ = {"werkzeug.socket": ours, "HTTP_HOST": "tests", **headers}
+    wire.prepare(environ)
+    ada = accounts.find(cast.ada.account_id)
+    assert ada
+    talk = Talk(Server.accept(environ), hub, ada)
+    thread = Thread(target=run, args=(talk,), daemon=True)
+    thread.start()
+    theirs.settimeout(60)
+    while not theirs.recv(1024).endswith(b"\r\n\r\n"):
+        pass
+    yield Line(talk, theirs)
+    theirs.close()
+    thread.join(60)
+    hub.stop()
+
+
+def run(talk: Talk) -> None:
+    """Talk until the browser has gone."""
+    with suppress(ConnectionClosed):
+        talk.run()
+
+
+def test_one_that_answers_is_asked_again_and_again(line: Line) -> None:
+    for _ in range(3):
+        line.look()
+        assert line.heard() == (PING, b"")
+        line.browser.sendall(bytes([PONG, 0x80]) + NO_MASK)
+        wait_for(lambda: line.talk.socket.pong_received)
+
+
+def test_one_that_does_not_is_told_to_come_back(line: Line) -> None:
+    line.look()
+    assert line.heard() == (PING, b"")
+    line.look()
+    kind, why = line.heard()
+    assert (kind, int.from_bytes(why[:2])) == (GOODBYE, RESTART)

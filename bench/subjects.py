@@ -22,7 +22,8 @@ RUNS = 3
 LONGEST = 1800  # seconds of a row
 # Each row is a process of its own; those in one row share its servers and run by turns.
 SUBJECTS = (
-    ("claims", "hot", "pages", "logins"),
+    ("claims", "hot"),
+    ("pages", "logins"),
     ("rush",),
     ("claim_cost",),
     ("record",),

@@ -7,34 +7,47 @@ import argparse
 import json
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT)]
 
 from bench import report, subjects  # noqa: E402
+from bench.report import Figures  # noqa: E402
 
 
 def main() -> int:
-    """Measure and print; status 1 where a figure is missing."""
+    """Measure and print; status 1 where a figure is missing, also such that nobody measures."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("subject", nargs="*", help="one or more by name; all where none is named")
     options.add_argument("--runs", type=int, default=0, help="of each; as it suits each by itself")
     options.add_argument("--quick", action="store_true", help="little of everything, in a minute")
     options.add_argument("--json", type=Path, help="where to write what was found")
     asked = options.parse_args()
+    if asked.json:
+        keep = partial(put, asked.json)
+        subjects.measured(asked.subject, asked.runs, quick=asked.quick, keep=keep)
+        return 0
+    began = report.circumstances(ROOT)
+    found: Figures
     if asked.subject:
         found = subjects.measured(asked.subject, asked.runs, quick=asked.quick)
     else:
         with tempfile.TemporaryDirectory() as folder:
-            found = subjects.all_measured(Path(folder), asked.runs, quick=asked.quick)
-    if asked.json:
-        asked.json.write_text(json.dumps(found))
-        return 0
+            measured = subjects.all_measured(Path(folder), asked.runs, quick=asked.quick)
+            found = report.with_every_bar(measured)
     report.say(found)
     if not asked.subject and not asked.quick:
-        report.write(ROOT, found)
+        report.write(ROOT, found, began)
     return int(any("failed" in each for each in found.values()))
+
+
+def put(path: Path, found: Figures) -> None:
+    """Write all of it or nothing, as whoever writes may be ended."""
+    new = path.with_suffix(".new")
+    new.write_text(json.dumps(found))
+    new.replace(path)
 
 
 if __name__ == "__main__":

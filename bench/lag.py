@@ -10,23 +10,18 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from statistics import quantiles
 from threading import Event, Thread
-from typing import Any
 
 from sqlalchemy import select
 
-from bench import load, portal_on_trial, stage
-from bench.sizes import LOGIN
-from bench.stage import cli, started
-from portal import create_app
+from bench import load, portal_on_trial
+from bench.site import Site
 from portal.backend import backend
-from portal.config import Settings
 from portal.db import transaction
 from portal.record import models
 from portal.record.checkpoint import recorded
 from portal.record.journal import last_seq
-from portal.running.children import Child
 
-PORT, CONNECTIONS = 8798, 32
+CONNECTIONS = 32
 STUDENTS, QUICK_STUDENTS, EACH = 1500, 40, 3
 LOOK = 0.01  # seconds from one look to the next
 FIGURES = {
@@ -40,18 +35,13 @@ def figures(_: int = 0, *, quick: bool = False) -> dict[str, float]:
     """The figures above."""
     students = QUICK_STUDENTS if quick else STUDENTS
     with ExitStack() as stack:
-        folder = stage.servers(stack)
-        app = create_app(Settings.read())
-        for name in ("record", "promote"):
-            started(stack, Child(name, cli("worker", name), folder.log(name)))
-        started(stack, Child("clock", cli("clock"), folder.log("clock")))
-        started(stack, stage.web(folder, "web", PORT, "wsgi:app"))
-        stage.patiently(lambda: load.run(PORT, [LOGIN] * 50, CONNECTIONS))
+        here = Site(stack)
+        port = stack.enter_context(here.web())
         with portal_on_trial.a_rush(students) as term:
-            most = rush(app, term, students).rate
+            most = rush(here, port, term, students).rate
         with portal_on_trial.a_rush(students) as term:
             watch = Watch(term)
-            rate = rush(app, term, students, most / 2).rate
+            rate = rush(here, port, term, students, most / 2).rate
             lags = watch.lags()
     hundredths = quantiles(lags, n=100)
     return {
@@ -61,10 +51,10 @@ def figures(_: int = 0, *, quick: bool = False) -> dict[str, float]:
     }
 
 
-def rush(app: Any, term: int, students: int, rate: float = 0.0) -> load.Report:
+def rush(here: Site, port: int, term: int, students: int, rate: float = 0.0) -> load.Report:
     """The claims of everyone, so many a second, or as many as are answered."""
-    wishes = portal_on_trial.claims(app, term, students, EACH)
-    report = load.run(PORT, paced(wishes, rate) if rate else wishes, CONNECTIONS)
+    wishes = portal_on_trial.claims(here.app, term, students, EACH)
+    report = load.run(port, paced(wishes, rate) if rate else wishes, CONNECTIONS)
     if set(report.statuses) != {200}:
         raise SystemExit(f"Not every claim was answered well: {dict(report.statuses)}")
     return report
@@ -89,9 +79,14 @@ class Watch:
         self._thread.start()
 
     def lags(self) -> list[float]:
-        """Seconds from each decision until it was seen, once all have been."""
+        """Seconds from each decision until it was seen, once all have been.
+
+        Stops where nobody looks on any more.
+        """
         first, last = self.seen[0][0], last_seq(backend().redis, self.term)
         while self.seen[-1][0] < last:
+            if not self._thread.is_alive():
+                raise SystemExit("Nobody looks how far the term has been recorded.")
             time.sleep(LOOK)
         self._enough.set()
         self._thread.join()

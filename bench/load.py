@@ -17,7 +17,10 @@ PATIENCE = 60.0  # seconds in which something must be answered
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer to a request, and how many seconds it took to its last byte."""
+    """The answer to a request, and how many seconds it took to its last byte.
+
+    Its status is 0 where the server hung up without one.
+    """
 
     status: int
     head: bytes
@@ -34,7 +37,8 @@ Script = Generator[Step, Answer | None, None]
 class Report:
     """What a run gave: its seconds, those of each answer, how many of each status.
 
-    `cpu` is the share of one core that the generator itself has taken.
+    Of status 0 are requests that were never answered. `cpu` is the share of one core that the
+    generator itself has taken.
     """
 
     seconds: float = 0.0
@@ -84,7 +88,7 @@ def _share(todo: Iterator[bytes]) -> Script:
 
 
 class _Person:
-    __slots__ = ("asked", "needed", "received", "request", "script", "sock")
+    __slots__ = ("asked", "idled", "needed", "received", "request", "script", "sock")
 
     def __init__(self, script: Script) -> None:
         self.script = script
@@ -93,6 +97,7 @@ class _Person:
         self.received = b""
         self.needed = -1
         self.asked = 0.0
+        self.idled = False  # whether its connection has waited for something to ask
 
 
 class _Crowd:
@@ -140,7 +145,7 @@ class _Crowd:
                 self._hang_up(person)
             else:
                 return
-        person.sock = sock = socket.socket()
+        person.sock, person.idled = (sock := socket.socket()), False
         sock.settimeout(0)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         sock.connect_ex(self.address)
@@ -159,11 +164,13 @@ class _Crowd:
         if data:
             self._take(person, data)
             return
-        self._hang_up(person)  # the server ends connections that have been idle
+        self._hang_up(person)
         if person.received:
             raise ConnectionError("The server closed a connection in the middle of an answer.")
-        if person.request:
+        if person.request and person.idled:  # the server ends connections that have been idle
             self._ask(person)
+        elif person.request:
+            self._answered(person, Answer(0, b"", b"", time.perf_counter() - person.asked))
 
     def _take(self, person: _Person, data: bytes) -> None:
         person.received = received = person.received + data if person.received else data
@@ -172,12 +179,16 @@ class _Crowd:
         if person.needed < 0 or len(received) < person.needed:
             return
         took, status = time.perf_counter() - person.asked, int(received[9:12])
-        self.report.statuses[status] += 1
         self.report.latencies.append(took)
+        person.idled = True
+        head, _, body = received.partition(b"\r\n\r\n")
+        self._answered(person, Answer(status, head, body, took))
+
+    def _answered(self, person: _Person, answer: Answer) -> None:
+        self.report.statuses[answer.status] += 1
         self.asking -= 1
         person.request = person.received = b""
-        head, _, body = received.partition(b"\r\n\r\n")
-        self.go_on(person, Answer(status, head, body, took))
+        self.go_on(person, answer)
 
     def _hang_up(self, person: _Person) -> None:
         if person.sock:

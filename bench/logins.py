@@ -1,14 +1,14 @@
 """Logins a second over bare verifications of passwords, which cost the most of a login.
 
-Students log in by the form of the login page, each once, over 64 connections; then as many
+Students log in by the form of the login page, each once, over 64 connections; and as many
 passwords are verified by `bench/baselines/argon2_alone.py` with the same parameters and nothing
-else, on a thread a core.
+else, on a thread a core: after the logins, in odd runs before them.
 """
 
 from bench import load, portal_on_trial
 from bench.baselines import argon2_alone
 from bench.portal_on_trial import post
-from bench.site import CONNECTIONS, Site, site
+from bench.site import CONNECTIONS, Site, by_turns, site
 from tests import cast
 
 FIGURES = {
@@ -18,19 +18,23 @@ FIGURES = {
 }
 
 
-def figures(_run: int = 0, *, quick: bool = False) -> dict[str, float]:
-    """Logins, then verifications."""
+def figures(run: int = 0, *, quick: bool = False) -> dict[str, float]:
+    """Logins and verifications, by turns."""
     here, students = site(), 40 if quick else 800
     portal_on_trial.enroll(students)
-    logins = load.run(here.web(), forms(here, students), CONNECTIONS)
+    logins, alone = by_turns(
+        run, lambda: log_in(here, students), lambda: argon2_alone.rate(students)
+    )
+    return {"login_vs_argon2": logins / alone, "logins_per_s": logins, "argon2_per_s": alone}
+
+
+def log_in(here: Site, students: int) -> float:
+    """Logins a second."""
+    with here.web() as port:
+        logins = load.run(port, forms(here, students), CONNECTIONS)
     if set(logins.statuses) != {302}:
         raise SystemExit(f"Not everyone was let in: {dict(logins.statuses)}")
-    alone = argon2_alone.rate(students)
-    return {
-        "login_vs_argon2": logins.rate / alone,
-        "logins_per_s": logins.rate,
-        "argon2_per_s": alone,
-    }
+    return logins.rate
 
 
 def forms(here: Site, students: int) -> list[bytes]:

@@ -1,4 +1,4 @@
-"""What a block costs in processor time: of the web processes, the clock and the ledger."""
+"""How long something takes, and what it costs the web processes, the clock and the ledger."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -20,6 +20,13 @@ class Cost:
     @property
     def total(self) -> float:
         return sum(self.spent.values())
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """How long it takes."""
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
 
 
 Meter = Callable[[], AbstractContextManager[Cost]]

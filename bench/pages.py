@@ -2,17 +2,19 @@
 
 The lobby before an opening and the picker while selection is open, each the full page for a student
 in a term of 2,000 sections, and the list of sections for a search, as typing in the search box asks
-for it. Each run asks for all of them and for hellos, one after the other, over 64 connections.
+for it. Each run asks for all of them and for hellos, one after the other, in odd runs the other way
+round, over 64 connections.
 """
 
 from itertools import cycle, islice
 
 from bench import load, portal_on_trial
 from bench.portal_on_trial import get
-from bench.site import CONNECTIONS, Site, site
+from bench.site import CONNECTIONS, Site, by_turns, site
 
 SECTIONS = 2000
 WORDS = ("BEN", "course 7", "1042", "ben 19", "course")
+Measured = tuple[float, float]  # a second, and processor time (µs) of each
 FIGURES = {
     "picker_vs_hello": ("ratio", "full picker pages a second over hellos a second"),
     "search_vs_hello": ("ratio", "searches a second over hellos a second"),
@@ -26,29 +28,40 @@ FIGURES = {
 }
 
 
-def figures(_run: int = 0, *, quick: bool = False) -> dict[str, float]:
-    """Hellos, lobbies, pickers and searches, one after the other."""
+def figures(run: int = 0, *, quick: bool = False) -> dict[str, float]:
+    """Hellos, and lobbies, pickers and searches, by turns."""
     here, many = site(), 40 if quick else 600
-    hello = here.hellos(10 * many).rate
-    with portal_on_trial.a_rush(200, SECTIONS, minutes=60) as term:
-        lobby = pages(here, [f"/terms/{term}"], many)
-    with portal_on_trial.a_rush(200, SECTIONS) as term:
-        picker = pages(here, [f"/terms/{term}"], many)
-        asked = [f"/terms/{term}?q={each.replace(' ', '+')}" for each in WORDS]
-        search = pages(here, asked, many, target="results")
-    rates = {"picker": picker, "search": search, "lobby": lobby}
-    found = {f"{name}_vs_hello": rate / hello for name, (rate, _) in rates.items()}
+    hello, rates = by_turns(run, lambda: hellos(here, 10 * many), lambda: of_portal(here, many))
+    found = {f"{name}_vs_hello": rate / hello["hello"][0] for name, (rate, _) in rates.items()}
     found |= {f"{name}_per_s": rate for name, (rate, _) in rates.items()}
     return found | {f"{name}_took_us": took for name, (_, took) in rates.items()}
 
 
-def pages(here: Site, addresses: list[str], many: int, target: str = "") -> tuple[float, float]:
-    """So many of these pages, for students by turns, a second; and processor time (µs) of each."""
+def hellos(here: Site, many: int) -> dict[str, Measured]:
+    """So many hellos."""
+    report, spent = here.hellos(many)
+    return {"hello": (report.rate, spent["web"] * 1e6 / many)}
+
+
+def of_portal(here: Site, many: int) -> dict[str, Measured]:
+    """So many of each page."""
+    with here.web() as port:
+        with portal_on_trial.a_rush(200, SECTIONS, minutes=60) as term:
+            lobby = pages(here, port, [f"/terms/{term}"], many)
+        with portal_on_trial.a_rush(200, SECTIONS) as term:
+            picker = pages(here, port, [f"/terms/{term}"], many)
+            asked = [f"/terms/{term}?q={each.replace(' ', '+')}" for each in WORDS]
+            search = pages(here, port, asked, many, target="results")
+    return {"picker": picker, "search": search, "lobby": lobby}
+
+
+def pages(here: Site, port: int, addresses: list[str], many: int, target: str = "") -> Measured:
+    """So many of these pages, for students by turns."""
     everyone = portal_on_trial.cookies(here.app, "bench", 200)
     asked = [get(*each, target=target) for each in zip(cycle(addresses), everyone, strict=False)]
-    load.run(here.web(), asked[:40], CONNECTIONS)  # until the processes know the term
+    load.run(port, asked[:40], CONNECTIONS)  # until the processes know the term
     before = here.spent()["web"]
-    found = load.run(here.web(), list(islice(cycle(asked), many)), CONNECTIONS)
+    found = load.run(port, list(islice(cycle(asked), many)), CONNECTIONS)
     took = (here.spent()["web"] - before) * 1e6 / many
     if set(found.statuses) != {200}:
         raise SystemExit(f"Not every page came: {dict(found.statuses)}")

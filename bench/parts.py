@@ -20,12 +20,13 @@ sys.path[:0] = [str(ROOT)]
 from rq import Queue  # noqa: E402
 from rq.serializers import JSONSerializer  # noqa: E402
 
-from bench import load, portal_on_trial, stage  # noqa: E402
-from bench.stage import cli, patiently, started, web  # noqa: E402
-from portal import create_app  # noqa: E402
+from bench import load, portal_on_trial  # noqa: E402
+from bench.meter import seconds  # noqa: E402
+from bench.portal_on_trial import get  # noqa: E402
+from bench.site import Site  # noqa: E402
+from bench.stage import cli  # noqa: E402
 from portal.backend import backend  # noqa: E402
 from portal.breakers import Breaker, Resting  # noqa: E402
-from portal.config import Settings  # noqa: E402
 from portal.db import transaction  # noqa: E402
 from portal.ops import flags  # noqa: E402
 from portal.ops.flags import Switching  # noqa: E402
@@ -35,7 +36,7 @@ from portal.running.kept import Kept  # noqa: E402
 from portal.running.pools import Pools  # noqa: E402
 from tests import cast  # noqa: E402
 
-PORT, CONNECTIONS, STUDENTS = 8794, 32, 200
+CONNECTIONS, STUDENTS = 32, 200
 # Of these, one queue alone is scaled, also on a machine that would hardly do so.
 POOLS = "notify=1-4@20 record=1-1@99 promote=1-1@99 maintain=1-1@99 errands=1-1@99"
 HEARD = 2 * flags.EVERY + 0.5  # seconds until all processes have heard of a flag
@@ -50,14 +51,9 @@ class Trial:
 
     def __init__(self, stack: ExitStack) -> None:
         os.environ.setdefault("FAIRSEAT_WORKERS", POOLS)
-        self.folder = stage.servers(stack)
-        self.app = create_app(Settings.read())
+        self.site = Site(stack)
         self.admin = cast.an_account("measurer").id
-        for queue in ("record", "promote"):
-            started(stack, Child(queue, cli("worker", queue), self.folder.log(queue)))
-        started(stack, Child("clock", cli("clock"), self.folder.log("clock")))
-        started(stack, web(self.folder, "web", PORT, "wsgi:app"))
-        patiently(lambda: load.run(PORT, [_get("/live", "")] * 50, CONNECTIONS))
+        self.port = stack.enter_context(self.site.web())
         self.term = stack.enter_context(portal_on_trial.a_rush(STUDENTS))
 
     def switch(self, part: str, *, on: bool) -> None:
@@ -71,15 +67,15 @@ class Trial:
 
 def claims(trial: Trial) -> float:
     """Claims answered a second."""
-    wishes = portal_on_trial.claims(trial.app, trial.term, STUDENTS, 3)
-    return load.run(PORT, wishes, CONNECTIONS).rate
+    wishes = portal_on_trial.claims(trial.site.app, trial.term, STUDENTS, 3)
+    return load.run(trial.port, wishes, CONNECTIONS).rate
 
 
 def pages(trial: Trial) -> float:
     """Pages of sections a second."""
-    cookies = portal_on_trial.cookies(trial.app, "bench", STUDENTS)
-    asked = [_get(f"/terms/{trial.term}", each) for each in cookies]
-    return load.run(PORT, asked, CONNECTIONS).rate
+    cookies = portal_on_trial.cookies(trial.site.app, "bench", STUDENTS)
+    asked = [get(f"/terms/{trial.term}", each) for each in cookies]
+    return load.run(trial.port, asked, CONNECTIONS).rate
 
 
 def failing(part: str) -> Work:
@@ -88,7 +84,7 @@ def failing(part: str) -> Work:
     def work(_trial: Trial) -> float:
         flags.read()
         breaker = Breaker("Measured", (TimeoutError,), part)
-        return CALLS / _seconds(lambda: [_call(breaker) for _ in range(CALLS)])
+        return CALLS / seconds(lambda: [_call(breaker) for _ in range(CALLS)])
 
     return work
 
@@ -105,7 +101,7 @@ def backlog(trial: Trial) -> float:
                 pools.look_after()
                 time.sleep(0.05)
 
-        return JOBS / _seconds(until_done)
+        return JOBS / seconds(until_done)
 
 
 PARTS: dict[str, Work] = {
@@ -150,7 +146,7 @@ def _supervised(trial: Trial) -> Iterator[Pools]:
     numbers = count(1)
 
     def child(name: str, *arguments: str) -> Child:
-        return Child(f"{name}-{next(numbers)}", cli(*arguments), trial.folder.log(name))
+        return Child(f"{name}-{next(numbers)}", cli(*arguments), trial.site.folder.log(name))
 
     kept = [Kept(child("notify", "worker", "notify"))]
     kept[0].start()
@@ -170,16 +166,6 @@ def _call(breaker: Breaker) -> None:
 def _silence() -> None:
     time.sleep(SILENCE)
     raise TimeoutError
-
-
-def _seconds(work: Callable[[], object]) -> float:
-    began = time.perf_counter()
-    work()
-    return time.perf_counter() - began
-
-
-def _get(address: str, cookies: str) -> bytes:
-    return f"GET {address} HTTP/1.1\r\nHost: 127.0.0.1\r\nCookie: {cookies}\r\n\r\n".encode()
 
 
 if __name__ == "__main__":

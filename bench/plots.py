@@ -18,17 +18,20 @@ GOOD, BAD, INK = "#1a7f37", "#b35900", "#57606a"
 
 def shown(found: "Mapping[str, Figure]") -> str:
     """The picture in the page, with what it shows in words."""
-    reached = [name for name, bar in _measured(found) if bar.reached(_value(found, name))]
-    alt = f"{len(reached)} of {len(_measured(found))} bars reached: {', '.join(reached) or 'none'}"
+    values = {name: found[name]["value"] for name in BARS if name in found}
+    known = {name: value for name, value in values.items() if value is not None}
+    reached = [name for name, value in known.items() if BARS[name].reached(value)]
+    alt = f"{len(reached)} of {len(BARS)} bars reached: {', '.join(reached) or 'none'}"
+    if absent := [name for name in BARS if name not in known]:
+        alt += f"; not measured: {', '.join(absent)}"
     return f"![{alt}](benchmarks/bars.svg)"
 
 
 def write(folder: Path, found: "Mapping[str, Figure]") -> None:
     """Draw a row for each figure: a dot for its median, a line for its spread."""
-    folder.mkdir(exist_ok=True)
-    rows = _measured(found)
-    high = ROW * (len(rows) + 2)
-    drawn = [_row(name, bar, found[name], at) for at, (name, bar) in enumerate(rows, start=1)]
+    folder.mkdir(parents=True, exist_ok=True)
+    high = ROW * (len(BARS) + 2)
+    drawn = [_row(name, found.get(name), at) for at, name in enumerate(BARS, start=1)]
     middle = _across(0)
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDE} {high}" role="img">'
     style = f'<g font-family="sans-serif" font-size="12" fill="{INK}">'
@@ -42,21 +45,15 @@ def write(folder: Path, found: "Mapping[str, Figure]") -> None:
     (folder / "bars.svg").write_text("\n".join(parts))
 
 
-def _measured(found: "Mapping[str, Figure]") -> list[tuple[str, Bar]]:
-    return [
-        (name, bar) for name, bar in BARS.items() if found.get(name, {}).get("value") is not None
-    ]
-
-
-def _value(found: "Mapping[str, Figure]", name: str) -> float:
-    return float(found[name]["value"] or 0)
-
-
-def _row(name: str, bar: Bar, each: "Figure", at: int) -> str:
+def _row(name: str, each: "Figure | None", at: int) -> str:
+    bar, y = BARS[name], ROW * at + 10
+    named = f'<text x="{LEFT - 10}" y="{y + 4}" text-anchor="end">{name}</text>'
+    if each is None or each["value"] is None:
+        return f'{named}<text x="{WIDE - RIGHT + 20}" y="{y + 4}" fill="{BAD}">not measured</text>'
     value, low, high = (_better(bar, float(each[key] or 0)) for key in ("value", "low", "high"))
-    y, colour = ROW * at + 10, GOOD if bar.reached(float(each["value"] or 0)) else BAD
+    colour = GOOD if bar.reached(each["value"]) else BAD
     return (
-        f'<text x="{LEFT - 10}" y="{y + 4}" text-anchor="end">{name}</text>'
+        f"{named}"
         f'<path d="M{_across(low)} {y}H{_across(high)}" stroke="{colour}" stroke-width="3"/>'
         f'<circle cx="{_across(value)}" cy="{y}" r="5" fill="{colour}"/>'
         f'<text x="{WIDE - RIGHT + 20}" y="{y + 4}">{each["value"]:.3g} ({bar})</text>'

@@ -3,8 +3,12 @@
 import ast
 import json
 import os
+import re
 import statistics
+import subprocess
 from collections.abc import Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NotRequired, TypedDict
 
@@ -41,8 +45,31 @@ def figure(values: list[float], unit: str, what: str) -> Figure:
 
 def missing(unit: str, what: str, failed: str) -> Figure:
     """What could not be measured, and why."""
-    nothing: Figure = {"value": None, "low": None, "high": None, "runs": 0, "unit": "", "what": ""}
-    return {**nothing, "unit": unit, "what": what, "failed": failed}
+    return {
+        "value": None,
+        "low": None,
+        "high": None,
+        "runs": 0,
+        "unit": unit,
+        "what": what,
+        "failed": " ".join(failed.split()).replace("|", "/")[:200],
+    }
+
+
+def with_every_bar(found: Figures) -> Figures:
+    """Also those that have a bar and that nobody has measured."""
+    absent = {name: missing("", "", "no subject gave it") for name in BARS if name not in found}
+    return {**found, **absent}
+
+
+def circumstances(root: Path) -> str:
+    """What is measured, when, and what else the machine does as that begins."""
+    commit, load = "unknown", os.getloadavg()[0]
+    with suppress(OSError, subprocess.SubprocessError):  # it may be a copy without its history
+        told = ["git", "describe", "--always", "--dirty"]
+        asked = subprocess.run(told, cwd=root, capture_output=True, text=True, check=True)
+        commit = asked.stdout.strip()
+    return f"commit {commit}, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC, a load of {load:.1f} before"
 
 
 def say(found: Figures) -> None:
@@ -54,12 +81,17 @@ def say(found: Figures) -> None:
 
 def said(name: str, each: Figure) -> tuple[str, str, str]:
     """A figure, its spread, and whether it is as good as it must be."""
+    bar = ""
+    if name in BARS:
+        bar = f"{BARS[name]}: {'reached' if reached(name, each) else 'not reached'}"
     if each["value"] is None or each["low"] is None or each["high"] is None:
-        return "failed", "", each.get("failed", "")[:200]
-    value, spread = short(each["value"]), f"{short(each['low'])} to {short(each['high'])}"
-    bar = BARS.get(name)
-    verdict = f"{bar}: {'reached' if bar.reached(each['value']) else 'not reached'}" if bar else ""
-    return value, spread, verdict
+        return "not measured", "", f"{bar} ({each.get('failed', '')})".strip()
+    return short(each["value"]), f"{short(each['low'])} to {short(each['high'])}", bar
+
+
+def reached(name: str, each: Figure) -> bool:
+    """Whether a figure has been measured and is as good as its bar."""
+    return each["value"] is not None and BARS[name].reached(each["value"])
 
 
 def short(value: float) -> str:
@@ -67,30 +99,56 @@ def short(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
-def write(root: Path, found: Figures) -> None:
+def write(root: Path, found: Figures, began: str) -> None:
     """Write the figures, and the page that shows them."""
-    (root / "bench/results.json").write_text(json.dumps(found, indent=2) + "\n")
-    (root / "docs/benchmarks.md").write_text(page(root / "bench", found))
+    told = json.dumps(found, indent=2, ensure_ascii=False) + "\n"
+    (root / "bench/results.json").write_text(told, encoding="utf-8")
+    (root / "docs/benchmarks.md").write_text(page(root / "bench", found, began), encoding="utf-8")
     plots.write(root / "docs/benchmarks", found)
     scaling.write(root, found)
 
 
-def page(folder: Path, found: Figures) -> str:
+def page(folder: Path, found: Figures, began: str) -> str:
     """docs/benchmarks.md: the prose, and the figures of each subject with how it is measured."""
-    parts = []
+    found, parts = with_every_bar(found), []
     for source in sorted(folder.glob("*.py")):
         module = ast.parse(source.read_text(encoding="utf-8"))
         mine = [name for name in told_by(module) if name in found]
         if mine:
             parts.append(subject(source.stem, ast.get_docstring(module) or "", mine, found))
     prose = (folder / "prose.md").read_text(encoding="utf-8")
-    barred = [name for name in BARS if name in found]
-    return prose.format(
-        cores=os.cpu_count(),
-        bars=table(barred, found),
+    return filled(
+        prose,
+        found,
+        began=began,
+        cores=str(os.cpu_count()),
+        bars=table(list(BARS), found),
         plots=plots.shown(found),
         subjects="\n".join(parts),
     )
+
+
+class _Numbers(dict[str, str]):
+    def __missing__(self, name: str) -> str:
+        return "(not measured)"
+
+
+def filled(prose: str, found: Figures, **parts: str) -> str:
+    """The prose with figures and parts by name, without what explains bars that are reached."""
+    numbers = _Numbers(parts)
+    for name, each in found.items():
+        if each["value"] is not None:
+            numbers[name] = short(each["value"])
+    kept = [each for each in prose.split("\n\n") if not _settled(each, found)]
+    return "\n\n".join(kept).format_map(numbers)
+
+
+def _settled(paragraph: str, found: Figures) -> bool:
+    """Whether it begins with the names of bars, in bold, that are all reached."""
+    if not paragraph.startswith("**`"):
+        return False
+    names = re.findall(r"`(\w+)`", paragraph.split(".**", maxsplit=1)[0])
+    return all(reached(name, found[name]) for name in names)
 
 
 def told_by(module: ast.Module) -> list[str]:

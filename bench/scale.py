@@ -19,10 +19,10 @@ CLAIMS, QUICK_CLAIMS = 4000, 500  # of a rush
 FIGURES = {
     "claim_small_us": ("µs", "of the ledger for a claim, with 10,000 students and 200 sections"),
     "claim_large_us": ("µs", "the same with 1,000,000 students and 20,000 sections"),
-    "scale_claim": ("ratio", "the large one's over the small one's"),
+    "scale_claim": ("ratio", "processor time of a claim, the large ledger's over the small one's"),
     "promote_small_us": ("µs", "of the ledger for a promotion, the small one"),
     "promote_large_us": ("µs", "the same, the large one"),
-    "scale_promote": ("ratio", "the large one's over the small one's"),
+    "scale_promote": ("ratio", "the same of a promotion, the large ledger's over the small one's"),
     "ledger_claims_per_s": ("1/s", "claims that one ledger decides, counts and flushes, a second"),
     "claim_listener_us": ("µs", "of the ledger for each web process that is told of a claim"),
     "flush_us": ("µs", "until a little more of a file is on the disk, in the ledger's folder"),

@@ -1,19 +1,26 @@
-"""One portal for all that is measured in a process: servers, workers, and web servers by name."""
+"""One portal for all that is measured in a process: servers, workers, and a web server at a time.
+
+Web servers run while they are measured and no longer, as each hears of every claim.
+"""
 
 import atexit
 import os
-import socket
+import time
 from collections import Counter
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import psutil
 
 from bench import load, stage
 from bench.stage import cli, patiently, started
 from portal import create_app
+from portal.backend import backend
 from portal.config import Settings
+from portal.record.checkpoint import recorded
+from portal.record.journal import last_seq
 from portal.running.children import Child
 
 if TYPE_CHECKING:
@@ -21,29 +28,46 @@ if TYPE_CHECKING:
 
     from portal.embedded.folder import Folder
 
+Found = TypeVar("Found")
 HELLO = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 CONNECTIONS = 64
+PATIENCE = 120.0  # seconds until all must be recorded
 
 
 class Site:
-    """The portal whose workers record what is claimed; its web servers start when asked for."""
+    """The portal whose workers record what is claimed."""
 
     def __init__(self, stack: ExitStack) -> None:
-        self._stack = stack
         self.folder: Folder = stage.servers(stack)
         self.app: Flask = create_app(Settings.read())
         for queue in ("record", "promote", "maintain"):
             started(stack, Child(queue, cli("worker", queue), self.folder.log(queue)))
         started(stack, Child("clock", cli("clock"), self.folder.log("clock")))
-        self._ports: dict[str, int] = {}
 
-    def web(self, name: str = "portal", app: str = "wsgi:app", **settings: str) -> int:
-        """The port of a web server, all of which have the portal's own settings of gunicorn."""
-        if name not in self._ports:
-            port = self._ports[name] = free_port()
-            started(self._stack, stage.web(self.folder, name, port, app, **settings))
-            patiently(lambda: load.run(port, [HELLO] * 500, CONNECTIONS))
-        return self._ports[name]
+    @contextmanager
+    def web(self, name: str = "portal", app: str = "wsgi:app", **settings: str) -> Iterator[int]:
+        """The port of a web server for a while, with the portal's own settings of gunicorn."""
+        port = stage.free_port()
+        counts = self.folder.path / f"metrics-{port}"
+        counts.mkdir()
+        settings["PROMETHEUS_MULTIPROC_DIR"] = str(counts)
+        child = stage.web(self.folder, name, port, app, **settings)
+        child.start()
+        try:
+            patiently(child, lambda: load.run(port, [HELLO] * 500, CONNECTIONS))
+            yield port
+        finally:
+            child.kill()  # nobody is left to be seen off, which takes seconds
+
+    def hello(self) -> AbstractContextManager[int]:
+        """The port of a bare Flask app under the same server."""
+        return self.web("hello", "bench.baselines.hello:app")
+
+    def hellos(self, requests: int) -> tuple[load.Report, Counter[str]]:
+        """So many hellos, as fast as they are answered; and who took how long meanwhile."""
+        with self.hello() as port:
+            before = self.spent()
+            return load.run(port, [HELLO] * requests, CONNECTIONS), self.spent() - before
 
     def spent(self) -> Counter[str]:
         """Seconds of processor time so far, of web, workers, ledger, postgres and bench."""
@@ -53,20 +77,6 @@ class Site:
                 times = process.cpu_times()
                 found[kind(process)] += times.user + times.system
         return found
-
-    def hello(self) -> int:
-        """The port of a bare Flask app under the same server."""
-        return self.web("hello", "bench.baselines.hello:app")
-
-    def hellos(self, requests: int) -> load.Report:
-        """So many hellos, as fast as they are answered."""
-        return load.run(self.hello(), [HELLO] * requests, CONNECTIONS)
-
-
-def free_port() -> int:
-    """A port that nobody listens on: another's server would be measured in place of ours."""
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        return int(found.getsockname()[1])
 
 
 def kind(process: psutil.Process) -> str:
@@ -78,6 +88,29 @@ def kind(process: psutil.Process) -> str:
     if "postgres" in process.name():
         return "postgres"
     return "web" if "gunicorn" in process.cmdline() else "workers"
+
+
+def each_took(name: str, report: load.Report, spent: Counter[str], *kinds: str) -> dict[str, float]:
+    """Processor time by request (µs), in all processes and in some kinds of them."""
+    times = {f"{name}_took_{kind}_us": spent[kind] for kind in kinds}
+    times[f"{name}_took_us"] = spent.total()
+    return {each: time * 1e6 / len(report.latencies) for each, time in times.items()}
+
+
+def by_turns(run: int, *sides: Callable[[], Found]) -> list[Found]:
+    """What each side gives; in odd runs the last is measured first, so that none is favoured."""
+    if run % 2:
+        return [side() for side in reversed(sides)][::-1]
+    return [side() for side in sides]
+
+
+def caught_up(term: int) -> None:
+    """Wait until the workers have recorded all of a term; stops where they never have."""
+    deadline = time.monotonic() + PATIENCE
+    while recorded(term) < last_seq(backend().redis, term):
+        if time.monotonic() > deadline:
+            raise SystemExit("The workers have not recorded everything.")
+        time.sleep(0.05)
 
 
 @cache

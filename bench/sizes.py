@@ -17,7 +17,7 @@ import psutil  # noqa: E402
 from sqlalchemy import text  # noqa: E402
 
 from bench import load, stage  # noqa: E402
-from bench.stage import cli, patiently, started, web  # noqa: E402
+from bench.stage import cli, free_port, patiently, started, web  # noqa: E402
 from portal import backend as connections  # noqa: E402
 from portal.backend import backend  # noqa: E402
 from portal.config import Settings  # noqa: E402
@@ -30,7 +30,6 @@ from tests.record.rush import ENROLL_EVERYONE, Rush, a_rush  # noqa: E402
 
 SEATS, WAITS, CLASS = 5, 2, 30
 AT_ONCE = 2000  # claims in one round trip
-PORT = 8795
 LOGIN = b"GET /login HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 MB = 2**20
 
@@ -108,11 +107,12 @@ def of_processes(stack: ExitStack) -> dict[str, float]:
     """MB of each kind of process, once it has done something."""
     folder = stage.servers(stack)
     connections.connect(Settings.read())
-    node = started(stack, web(folder, "web", PORT, "wsgi:app", WEB_CONCURRENCY="1"))
+    port = free_port()
+    node = started(stack, web(folder, "web", port, "wsgi:app", WEB_CONCURRENCY="1"))
     worker = started(stack, Child("record", cli("worker", "record"), folder.log("record")))
     clock = started(stack, Child("clock", cli("clock"), folder.log("clock")))
-    patiently(lambda: load.run(PORT, [LOGIN] * 200, 8))
-    patiently(heard)
+    patiently(node, lambda: load.run(port, [LOGIN] * 200, 8))
+    patiently(worker, heard)
     return {
         "a web process, MB": sum(map(private, family(node)[1:])),
         "a worker, MB": private(family(worker)[0]),

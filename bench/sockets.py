@@ -7,8 +7,9 @@ import socket
 import struct
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from threading import Event, Thread
 from typing import Any
 
@@ -18,20 +19,25 @@ HANDSHAKE = (
     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nCookie: {cookie}\r\n\r\n"
 )
 TEXT, PING, PONG = 0x1, 0x9, 0xA
+FRAGMENT = b"<div"
 SILENCE = 25.0  # seconds, as in static/js/live.js
 
 
 class Pages:
     """Open pages; `heard` counts what their scripts were told, by name.
 
-    Fragments are counted as `shown`; the last of them was `text`, at `shown_at` (s, monotonic).
+    Pages that have shown a fragment since a `burst` began are counted as `shown`: the first at
+    `first_at` (s, monotonic), the last at `shown_at`. The last fragment was `text`.
     """
 
     def __init__(self, port: int) -> None:
         self.port = port
         self.heard: Counter[str] = Counter()
-        self.shown = 0
-        self.shown_at = 0.0
+        self.first_at = self.shown_at = 0.0
+        self._shown: set[socket.socket] = set()
+        self._arrived: set[socket.socket] = set()  # likely shown, once it has been read
+        self._in_a_hurry = False
+        self._unread: list[tuple[float, socket.socket, bytes]] = []
         self.text = b""
         self.lost = 0
         self._selector = selectors.DefaultSelector()
@@ -57,6 +63,26 @@ class Pages:
         """How many are open."""
         return len(self._buffers) - self.lost
 
+    @property
+    def shown(self) -> int:
+        """How many have shown a fragment."""
+        return len(self._shown)
+
+    @property
+    def arrived(self) -> int:
+        """To how many a fragment has come, which may not have been read."""
+        return len(self._arrived)
+
+    @contextmanager
+    def burst(self) -> Iterator[None]:
+        """Only receive for a while, and read afterwards, so that reading makes nothing late."""
+        self._shown, self._arrived = set(), set()
+        self.first_at, self._in_a_hurry = 0.0, True
+        try:
+            yield
+        finally:
+            self._in_a_hurry = False
+
     def close(self) -> None:
         """Leave all of them."""
         self._ended.set()
@@ -77,33 +103,46 @@ class Pages:
     def _listen(self) -> None:
         checked = time.monotonic()
         while not self._ended.is_set():
-            for key, _ in self._selector.select(timeout=0.5):
-                self._read(key.fileobj)
+            for key, _ in self._selector.select(timeout=0.1):
+                self._receive(key.fileobj)
+            if not self._in_a_hurry:
+                self._read()
             if time.monotonic() - checked > 1:
                 checked = time.monotonic()
                 self._check()
 
-    def _read(self, line: Any) -> None:
+    def _receive(self, line: Any) -> None:
         try:
             data = line.recv(65536)
         except OSError:
             data = b""
-        self._buffers[line] += data
-        for kind, content in frames(self._buffers[line]):
-            self._take(line, kind, content)
-        if not data:
+        if data:
+            self._unread.append((time.monotonic(), line, data))
+            if FRAGMENT in data[:64]:
+                self._arrived.add(line)
+        else:
             self.lost += 1
             self._selector.unregister(line)
 
-    def _take(self, line: socket.socket, kind: int, content: bytes) -> None:
+    def _read(self) -> None:
+        for at, line, data in self._unread:
+            self._buffers[line] += data
+            for kind, content in frames(self._buffers[line]):
+                self._take(at, line, kind, content)
+        self._unread.clear()
+
+    def _take(self, at: float, line: socket.socket, kind: int, content: bytes) -> None:
         if kind == PING:
             line.sendall(frame(PONG, content))
             return
-        self._heard_at[line] = time.monotonic()
+        self._heard_at[line] = at
         if kind == TEXT and content.startswith(b"{"):
             self.heard[json.loads(content)["name"]] += 1
-        elif kind == TEXT and content.startswith(b"<div"):
-            self.shown, self.shown_at, self.text = self.shown + 1, self._heard_at[line], content
+        elif kind == TEXT and content.startswith(FRAGMENT):
+            self.text = content
+            if line not in self._shown:
+                self.first_at, self.shown_at = self.first_at or at, at
+                self._shown.add(line)  # last, as others wait for it
 
     def _check(self) -> None:
         """Ask lines that have been silent for a sign of life, as pages do."""

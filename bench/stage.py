@@ -1,6 +1,7 @@
 """What measurements run against: servers of their own, the portal's processes, and patience."""
 
 import os
+import socket
 import sys
 import tempfile
 import time
@@ -48,12 +49,18 @@ def started(stack: ExitStack, child: Child) -> Child:
     return child
 
 
-def patiently(action: Callable[[], object], seconds: float = 30) -> None:
-    """Try until the server answers."""
+def free_port() -> int:
+    """A port that nobody listens on: another's server would be measured in place of ours."""
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        return int(found.getsockname()[1])
+
+
+def patiently(child: Child, action: Callable[[], object], seconds: float = 30) -> None:
+    """Try until the child, a server, answers; stops where it has ended or takes too long."""
     deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
+    while child.alive and time.monotonic() < deadline:
         with suppress(ConnectionError):
             action()
             return
         time.sleep(0.2)
-    raise SystemExit("A server did not come up.")
+    raise SystemExit(f"{child.name} did not come up: {child.last_words()}")

@@ -9,20 +9,22 @@ import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-from bench.report import Figure, figure, missing
+from bench.report import Figure, Figures, figure, missing
 
 ROOT = Path(__file__).resolve().parent.parent
 RUNS = 3
 LONGEST = 1800  # seconds of a row
 # Each row is a process of its own; those in one row share its servers and run by turns.
 SUBJECTS = (
-    ("claims", "hot", "pages", "logins", "rush"),
+    ("claims", "hot"),
+    ("pages", "logins"),
+    ("rush",),
     ("claim_cost",),
     ("record",),
     ("lag",),
@@ -34,7 +36,7 @@ SUBJECTS = (
 
 
 def all_measured(folder: Path, runs: int, *, quick: bool) -> dict[str, Figure]:
-    """The figures of all subjects; of those that fail, that they do."""
+    """The figures of all subjects; of those that fail or take too long, what there was by then."""
 
     def of_row(row: tuple[str, ...]) -> dict[str, Figure]:
         began, told = time.monotonic(), folder / f"{row[0]}.json"
@@ -43,9 +45,11 @@ def all_measured(folder: Path, runs: int, *, quick: bool) -> dict[str, Figure]:
             subprocess.run(
                 [sys.executable, "-m", "bench", *row, *how], cwd=ROOT, check=True, timeout=LONGEST
             )
-            found: dict[str, Figure] = json.loads(told.read_text())
-        except (subprocess.SubprocessError, OSError, ValueError) as error:
-            found = {name: missing("", "a subject", str(error)) for name in row}
+        except subprocess.SubprocessError as error:
+            print(error, flush=True)
+        found: dict[str, Figure] = {name: missing("", "a subject", "not begun") for name in row}
+        if told.exists():
+            found = json.loads(told.read_text())
         print(f"{', '.join(row)}: {time.monotonic() - began:.0f} s", flush=True)
         return found
 
@@ -55,11 +59,26 @@ def all_measured(folder: Path, runs: int, *, quick: bool) -> dict[str, Figure]:
     return {name: each for row in rows for name, each in row.items()}
 
 
-def measured(names: Sequence[str], runs: int, *, quick: bool) -> dict[str, Figure]:
-    """The figures of some subjects, which are measured by turns in this process."""
+def measured(
+    names: Sequence[str],
+    runs: int,
+    *,
+    quick: bool,
+    keep: Callable[[Figures], object] = lambda _: None,
+) -> dict[str, Figure]:
+    """The figures of some subjects, which are measured by turns in this process.
+
+    Those so far are kept, first that none has been measured, then after each run.
+    """
     modules = {name: import_module(f"bench.{name}") for name in names}
     found: dict[str, list[dict[str, float]]] = {name: [] for name in names}
     failed: dict[str, str] = {}
+
+    def so_far() -> dict[str, Figure]:
+        rows = (_figures(modules[name], found[name], failed.get(name, "")) for name in names)
+        return {name: each for row in rows for name, each in row.items()}
+
+    keep(so_far())
     times = {name: 1 if quick else runs or getattr(modules[name], "RUNS", RUNS) for name in names}
     for run in range(max(times.values())):
         for name, module in modules.items():
@@ -69,13 +88,13 @@ def measured(names: Sequence[str], runs: int, *, quick: bool) -> dict[str, Figur
                 except (Exception, SystemExit) as error:  # noqa: BLE001  told, and the others go on
                     traceback.print_exc()
                     failed[name] = f"{type(error).__name__}: {error}"
-    figures = (_figures(modules[name], found[name], failed.get(name, "")) for name in names)
-    return {name: each for some in figures for name, each in some.items()}
+                keep(so_far())
+    return so_far()
 
 
 def _figures(module: ModuleType, runs: list[dict[str, float]], failed: str) -> dict[str, Figure]:
     """The median of each with its spread; that it is missing where a run of its subject failed."""
-    return {
-        name: missing(*told, failed) if failed else figure([run[name] for run in runs], *told)
-        for name, told in module.FIGURES.items()
-    }
+    told = module.FIGURES
+    if failed or not runs:
+        return {name: missing(*each, failed or "not finished") for name, each in told.items()}
+    return {name: figure([run[name] for run in runs], *each) for name, each in told.items()}

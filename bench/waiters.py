@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from bench import load, portal_on_trial, stage
 from bench.meter import Cost, Meter, meter_of
+from bench.portal_on_trial import get
 from bench.sockets import Pages
 from portal import create_app
 from portal.backend import backend
@@ -22,7 +23,6 @@ from portal.live import rooms
 from portal.running.children import Child
 from tests.record.rush import Rush, a_rush
 
-PORT = 8794
 WAITERS = 10_000
 PROCESSES = 2
 FIGURES = {
@@ -52,19 +52,20 @@ def figures(_: int = 0, *, quick: bool = False) -> dict[str, float]:
     with ExitStack() as stack:
         folder = stage.servers(stack)
         app = create_app(Settings.read())
-        web = stage.web(folder, "web", PORT, "wsgi:app", WEB_CONCURRENCY=str(PROCESSES))
+        port = stage.free_port()
+        web = stage.web(folder, "web", port, "wsgi:app", WEB_CONCURRENCY=str(PROCESSES))
         clock = Child("clock", stage.cli("clock"), folder.log("clock"))
         for child in (web, clock):
             stage.started(stack, child)
-        stage.patiently(lambda: load.run(PORT, [get("/clock")] * 20, 4))
+        stage.patiently(web, lambda: load.run(port, [get("/clock")] * 20, 4))
         hall = a_rush(sections=1, students=size.places)
         room.set_limits(hall.term, hall.window, 0, WAITERS, off=False)
         with ThreadPoolExecutor(16) as pool:
             list(pool.map(lambda each: room.enter(hall.term, hall.window, each), hall.students))
         cookies = portal_on_trial.cookies(app, "rush", size.pages)
         meter = meter_of(web, clock)
-        still, message = pushes(hall, cookies, meter, size.seconds)
-        a_second, asked = asking(hall, cookies[-size.polls :], meter)
+        still, message = pushes(hall, port, cookies, meter, size.seconds)
+        a_second, asked = asking(hall, port, cookies[-size.polls :], meter)
     of_pages = still.spent["web"] + still.spent["ledger"]
     idle = (of_pages * WAITERS / size.pages + still.spent["clock"]) / still.took
     messages = WAITERS / rooms.pause(WAITERS // PROCESSES)
@@ -77,9 +78,11 @@ def figures(_: int = 0, *, quick: bool = False) -> dict[str, float]:
     }
 
 
-def pushes(hall: Rush, cookies: list[str], meter: Meter, seconds: float) -> tuple[Cost, float]:
+def pushes(
+    hall: Rush, port: int, cookies: list[str], meter: Meter, seconds: float
+) -> tuple[Cost, float]:
     """What open pages cost while the line stands still, and each message as it moves (seconds)."""
-    pages = Pages(PORT)
+    pages = Pages(port)
     pages.open(cookies, {"term": hall.term, "sections": [], "room": hall.window})
     time.sleep(seconds / 3)  # until the rush of their opening is over
     with meter() as still:
@@ -96,13 +99,13 @@ def pushes(hall: Rush, cookies: list[str], meter: Meter, seconds: float) -> tupl
     return still, (told.total - still.total) / pages.heard["room"]
 
 
-def asking(hall: Rush, cookies: list[str], meter: Meter) -> tuple[float, Cost]:
+def asking(hall: Rush, port: int, cookies: list[str], meter: Meter) -> tuple[float, Cost]:
     """How often all ask in a second, where they have no socket, and what some of that cost."""
     address = f"/live/room?term={hall.term}&room={hall.window}"
     questions = [get(address, cookie) for cookie in cookies]
-    load.run(PORT, questions, 16)  # who asks has asked before
+    load.run(port, questions, 16)  # who asks has asked before
     with meter() as asked:
-        answers = load.run(PORT, questions, 16)
+        answers = load.run(port, questions, 16)
     if set(answers.statuses) != {200}:
         raise SystemExit(f"Not every question was answered well: {dict(answers.statuses)}")
     print(f"{asked.total / len(cookies) * 1000:.2f} ms a question, {asked.spent}")
@@ -111,8 +114,3 @@ def asking(hall: Rush, cookies: list[str], meter: Meter) -> tuple[float, Cost]:
     stands = replace(room.state(hall.term, hall.window), **usual)
     everyone = [Place("waiting", stands, ahead=each) for each in range(WAITERS)]
     return sum(1 / waits.interval(each) for each in everyone), asked
-
-
-def get(address: str, cookie: str = "") -> bytes:
-    """A request."""
-    return f"GET {address} HTTP/1.1\r\nHost: 127.0.0.1\r\nCookie: {cookie}\r\n\r\n".encode()

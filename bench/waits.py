@@ -104,7 +104,7 @@ class Hall:
             self.show(at, student, self.model.look(at, student))
 
     def show(self, at: int, student: int, told: Told) -> None:
-        """The first range that a waiter is shown."""
+        """Keep the range that a waiter is shown, the first apart from later ones."""
         if told[0] == "waiting" and student not in self.shown:
             self.shown[student] = self.range(at, told)
             return

@@ -31,6 +31,21 @@ def port() -> Iterator[int]:
         yield port_of(listening)
 
 
+@pytest.fixture
+def deaf_port() -> Iterator[int]:
+    """Three connections, each ended once something has been asked and nothing answered."""
+
+    def serve() -> None:
+        for _ in range(3):
+            line, _ = listening.accept()
+            with line:
+                line.recv(4096)
+
+    with create_server(("127.0.0.1", 0)) as listening, ThreadPoolExecutor(1) as pool:
+        pool.submit(serve)
+        yield port_of(listening)
+
+
 def port_of(listening: socket) -> int:
     return int(listening.getsockname()[1])
 
@@ -54,3 +69,9 @@ def test_each_request_is_sent_once_by_one_of_many(port: int) -> None:
     report = load.run(port, [ASKED] * 3, 3)
     assert report.statuses == {200: 3}
     assert len(report.latencies) == 3
+
+
+def test_what_is_never_answered_is_counted_and_not_asked_again(deaf_port: int) -> None:
+    report = load.run(deaf_port, [ASKED] * 3, 1)
+    assert report.statuses == {0: 3}
+    assert not report.latencies

@@ -38,7 +38,10 @@ def cli(*arguments: str) -> list[str]:
 def web(folder: Folder, name: str, port: int, app: str, **settings: str) -> Child:
     """A web server with the portal's own gunicorn settings."""
     command = [sys.executable, "-m", "gunicorn", "-c", "python:portal.server", app]
-    env = {"FAIRSEAT_BIND": f"127.0.0.1:{port}", "PYTHONPATH": str(ROOT), **settings}
+    counts = folder.path / "counts" / name
+    counts.mkdir(parents=True, exist_ok=True)
+    env = {"FAIRSEAT_BIND": f"127.0.0.1:{port}", "PYTHONPATH": str(ROOT)}
+    env |= {"PROMETHEUS_MULTIPROC_DIR": str(counts), **settings}
     return Child(name, command, folder.log(name), env)
 
 

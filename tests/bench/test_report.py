@@ -106,3 +106,8 @@ def test_every_bar_is_of_a_figure_of_some_subject(all_figures: dict[str, str]) -
 def test_every_number_in_the_prose_is_a_figure_of_some_subject(all_figures: dict[str, str]) -> None:
     prose = (FOLDER / "prose.md").read_text(encoding="utf-8")
     assert set(re.findall(r"{(\w+)}", prose)) - PARTS <= all_figures.keys()
+
+
+def test_the_results_say_of_each_figure_what_its_subject_says(all_figures: dict[str, str]) -> None:
+    results = json.loads((FOLDER / "results.json").read_text(encoding="utf-8"))
+    assert {name: each["what"] for name, each in results.items()} == all_figures

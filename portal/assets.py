@@ -52,17 +52,17 @@ def start(app: Flask) -> None:
 
 def static_url(filename: str) -> str:
     """Where a file of `static/` is served, with the hash of its content."""
-    return url_for("static", filename=filename, v=_version("static", filename))
+    return url_for("static", filename=filename, v=_known("static", filename))
 
 
 def style_url() -> str:
     """Where all styles are served as one file."""
-    return url_for("assets.style", v=_version("assets.style"))
+    return url_for("assets.style", v=_known("assets.style"))
 
 
 def script_url() -> str:
     """Where all scripts of ours are served as one file."""
-    return url_for("assets.script", v=_version("assets.script"))
+    return url_for("assets.script", v=_known("assets.script"))
 
 
 @bp.get("/style.css")
@@ -95,15 +95,20 @@ def _keep(response: Response) -> Response:
     return response
 
 
-@cached(TTLCache(maxsize=100, ttl=FRESH_SECONDS), lock=Lock())
 def _version(endpoint: str, filename: str = "") -> str | None:
-    """The hash of what is served there, a little old at most; None for a file that there is not."""
+    """The hash of what is served there now; None for a file that there is not."""
     if endpoint == "assets.style":
         return _style(_stamps("css"))[1]
     if endpoint == "assets.script":
         return _script(_stamps("js"))[1]
     path = STATIC / filename
     return _hash_of(path, path.stat().st_mtime_ns) if path.exists() else None
+
+
+@cached(TTLCache(maxsize=100, ttl=FRESH_SECONDS), lock=Lock())
+def _known(endpoint: str, filename: str = "") -> str | None:
+    """The same, a little old at most: each page names several files."""
+    return _version(endpoint, filename)
 
 
 def _stamps(kind: str) -> tuple[tuple[Path, int], ...]:

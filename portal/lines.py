@@ -9,14 +9,16 @@ from gevent.monkey import get_original
 from redis import BlockingConnectionPool
 from redis.exceptions import ConnectionError as NoConnection
 
+TURNS = 10
+
 _poll = get_original("select", "poll")  # gevent's own would look what else there is to do
 
 
 class Lines(BlockingConnectionPool):
     """Redis-py's pool without its statistics, which cost as much again as a short command.
 
-    It waits until no connection came back in `timeout` seconds with its answer: in a rush it is
-    this process that has much else to do, and the server is not away.
+    It waits until no connection came back in `timeout` seconds with its answer, or ten times as
+    long in all: in a rush it is this process that has much else to do, and the server is not away.
     """
 
     answered = 0
@@ -46,13 +48,13 @@ class Lines(BlockingConnectionPool):
             self.pool.put_nowait(connection if mine else None)
 
     def _free(self) -> Any:
-        while True:
+        for _ in range(TURNS):
             before = self.answered
-            try:
+            with suppress(Empty):
                 return self.pool.get(timeout=self.timeout)
-            except Empty:
-                if self.answered == before:
-                    raise NoConnection("No connection available.") from None
+            if self.answered == before:
+                break
+        raise NoConnection("No connection available.")
 
 
 def _ended(line: Any) -> bool:

@@ -14,6 +14,9 @@ class Worker(GeventWorker):  # type: ignore[misc]
     heard until knocking again after 1, 3, 7 and 15 seconds.
     """
 
-    def server_class(self, listener: Any, *, spawn: Any, **_: Any) -> StreamServer:
+    def server_class(
+        self, listener: Any, *, spawn: Any, ssl_context: Any = None, **_: Any
+    ) -> StreamServer:
         """What takes connections in and hands each to a greenlet of its own."""
-        return StreamServer(listener, handle=partial(self.handle, listener), spawn=spawn)
+        tls = {"ssl_context": ssl_context} if ssl_context else {}
+        return StreamServer(listener, handle=partial(self.handle, listener), spawn=spawn, **tls)

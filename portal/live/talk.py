@@ -62,7 +62,7 @@ class Talk:
             self.hub.part(self.page)
 
     def _round(self) -> None:
-        self.socket.event.wait(CHECK_SECONDS)
+        self.socket.event.wait(max(0.0, self.checked + CHECK_SECONDS - monotonic()))
         self.socket.event.clear()
         if monotonic() - self.checked >= CHECK_SECONDS:
             self.checked = monotonic()
@@ -154,11 +154,11 @@ class Talk:
         """By a ping of ours: those of simple-websocket take a selector for each page."""
         if not self._still_valid():
             self.page.closing = REFUSED
-        elif self.socket.pong_received:
+        elif not self.socket.pong_received:
+            self.page.closing = RESTART
+        elif self.socket.connected:  # else it has said goodbye meanwhile
             self.socket.pong_received = False
             self.socket.sock.send(self.socket.ws.send(Ping()))
-        else:
-            self.page.closing = RESTART
 
     def _still_valid(self) -> bool:
         found: Any = accounts.find(self.page.visitor.id)

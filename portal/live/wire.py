@@ -35,7 +35,7 @@ class WholeFrames:
     def recv(self, size: int) -> bytes:
         """What comes, however long that takes."""
         while True:
-            with suppress(TimeoutError):  # it is `send` that has not much time
+            with suppress(TimeoutError, BlockingIOError):  # it is `send` that has not much time
                 found: bytes = self._socket.recv(size)
                 return found
 

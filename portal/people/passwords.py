@@ -64,9 +64,9 @@ def _aside(work: Callable[[], Result]) -> Result:
 
 @cache
 def _pool() -> ThreadPool:
-    """A thread for each core that no other process has: more take memory (19 MiB each) and time."""
+    """A thread for each core that no other process of the node has: more take memory and time."""
     cores = os.cpu_count() or 1
-    processes = int(os.environ.get("WEB_CONCURRENCY") or cores)
+    processes = int(os.environ.get("WEB_CONCURRENCY") or 0) or cores
     return ThreadPool(max(1, cores // processes))
 
 

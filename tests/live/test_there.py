@@ -65,7 +65,7 @@ def line(backend: Backend, cast: Cast) -> Iterator[Line]:
 
 
 def run(talk: Talk) -> None:
-    """Talk until the browser has gone."""
+    """Talk until the browser has gone; anything else that ends it fails the test."""
     with suppress(ConnectionClosed):
         talk.run()
 
@@ -84,3 +84,10 @@ def test_one_that_does_not_is_told_to_come_back(line: Line) -> None:
     line.look()
     kind, why = line.heard()
     assert (kind, int.from_bytes(why[:2])) == (GOODBYE, RESTART)
+
+
+def test_one_that_has_just_said_goodbye_is_not_asked(line: Line) -> None:
+    line.talk.checked -= CHECK_SECONDS
+    line.browser.sendall(bytes([GOODBYE, 0x80]) + NO_MASK)
+    assert line.heard()[0] == GOODBYE
+    line.talk.socket.event.set()

@@ -1,6 +1,6 @@
 """A student's own state as fragments; drawn by the student's pages, which come above this room."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ class Own:
 
 # term, student, sections whose cells are to be drawn anew, events to be told in words, and the
 # mark of the panel that the page shows
-Draw = Callable[[int, int, Iterable[int], list[dict[str, Any]], str], Own]
+Draw = Callable[[int, int, Iterable[int], Sequence[dict[str, Any]], str], Own]
 
 _draw: list[Draw] = []
 
@@ -30,7 +30,7 @@ def draw(
     term: int,
     student: int,
     sections: Iterable[int],
-    moments: list[dict[str, Any]],
+    moments: Sequence[dict[str, Any]],
     mark: str = "",
 ) -> Own:
     """The student's panel, places on waitlists, the cells of `sections`, and news in words."""

@@ -1,7 +1,7 @@
 """One open page: what it listens to, and what is still to be sent to it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -40,14 +40,14 @@ class Batch:
 EMPTY = Batch({})
 
 
-@dataclass(slots=True)  # each idle page has one
+@dataclass(slots=True)  # each idle page has one: what is empty is the same for all
 class Parcel:
     """What a page is to be sent at once."""
 
     html: str = ""
-    signals: list[str] = field(default_factory=list)
-    sections: set[int] = field(default_factory=set)  # where the student's own state changed
-    moments: list[dict[str, Any]] = field(default_factory=list)  # events to be told in words
+    signals: Sequence[str] = ()
+    sections: frozenset[int] = frozenset()  # where the student's own state changed
+    moments: Sequence[dict[str, Any]] = ()  # events to be told in words
     own: bool = False
     mark: str = ""
 
@@ -57,6 +57,22 @@ class Page:
 
     Fragments go `at_once` where nothing else is to be sent before them.
     """
+
+    __slots__ = (
+        "_at_once",
+        "_batch",
+        "_lock",
+        "_parcel",
+        "_sending",
+        "_signals",
+        "_wake",
+        "closing",
+        "language",
+        "sections",
+        "term",
+        "topics",
+        "visitor",
+    )
 
     def __init__(
         self,

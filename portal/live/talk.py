@@ -36,6 +36,8 @@ SIGN_OF_LIFE = "<!-- -->"
 class Talk:
     """One greenlet or thread reads, draws and sends for a page; others only what needs no wait."""
 
+    __slots__ = ("allowance", "checked", "ends", "hub", "page", "socket")
+
     def __init__(
         self, socket: "Server", hub: Hub, visitor: accounts.Visitor, ends: float = inf
     ) -> None:

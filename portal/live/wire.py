@@ -23,6 +23,8 @@ class WholeFrames:
     come from another thread than our messages.
     """
 
+    __slots__ = ("_lock", "_rest", "_socket")
+
     def __init__(self, socket: Any) -> None:
         socket.settimeout(None)
         self._socket = socket

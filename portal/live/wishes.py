@@ -65,6 +65,8 @@ def _numbers(values: Any) -> tuple[int, ...]:
 class Allowance:
     """How many messages a page may still send: a burst, then a steady trickle."""
 
+    __slots__ = ("_a_second", "_at", "_burst", "_left")
+
     def __init__(self, burst: float = 60, a_second: float = 2) -> None:
         self._burst = self._left = burst
         self._a_second = a_second

@@ -1,6 +1,6 @@
 """What a student's open pages are sent when something happens to the student."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from markupsafe import Markup
@@ -17,7 +17,7 @@ NOTHING = Own("", frozenset())
 
 
 def draw(
-    term: int, student: int, sections: Iterable[int], moments: list[dict[str, Any]], mark: str
+    term: int, student: int, sections: Iterable[int], moments: Sequence[dict[str, Any]], mark: str
 ) -> Own:
     """The panel, the cells of `sections` and of all that is held, and what happened, in words.
 

@@ -120,7 +120,9 @@ class Talk:
             page.closing = RESTART  # the browser asks again
 
     def _meet(self, wish: Wish, known: set[Topic]) -> None:
-        """Let a student's page that begins to wait know how its room stands."""
+        """Tell a page what may have changed between its drawing and its listening."""
+        if wish.roster and topics.roster(wish.term, wish.roster) in self.page.topics - known:
+            self.page.signal(Signal("roster", {"section": wish.roster}))
         student, window = self.page.visitor.student_id, wish.room
         if student and window and topics.room(wish.term, window) not in known:
             met = rooms.met(window, room.look(wish.term, window, student))

@@ -90,6 +90,8 @@ def test_rosters_are_for_those_who_teach_the_section(
         tab.ask(term.id, [section.id], roster=section.id)
         tab.shows(section.id, 2)
         assert "refused" not in {signal["name"] for signal in tab.listen(0.2).signals}
+        # It may have changed since the page was drawn.
+        tab.hear(lambda tab: [s for s in tab.signals if s["name"] == "roster"])
 
 
 def test_a_process_that_ends_sends_its_pages_elsewhere(

@@ -29,7 +29,7 @@ class Lines(BlockingConnectionPool):
         line = self._free() or self.make_connection()  # type: ignore[no-untyped-call]
         try:
             line.connect()
-            if _ended(line):
+            if heard(line._sock.fileno()):  # noqa: SLF001  redis-py has no door to it
                 line.disconnect()
                 line.connect()
         except BaseException:
@@ -57,8 +57,8 @@ class Lines(BlockingConnectionPool):
         raise NoConnection("No connection available.")
 
 
-def _ended(line: Any) -> bool:
-    """Whether the server has hung up on a connection that rested, or said what nobody asked for."""
+def heard(file: int) -> bool:
+    """Whether a server has hung up on a connection that rested, or said what nobody asked for."""
     look = _poll()
-    look.register(line._sock.fileno(), POLLIN)  # noqa: SLF001  redis-py has no door to it
+    look.register(file, POLLIN)
     return bool(look.poll(0))

@@ -19,7 +19,7 @@ from sqlalchemy import select, update
 
 from portal.access import public
 from portal.backend import backend
-from portal.db import transaction
+from portal.db import look, transaction
 from portal.gate import captcha
 from portal.languages import new_session
 from portal.live.tell import ended
@@ -135,7 +135,7 @@ def _enter(visitor: accounts.Visitor, onward: str) -> ResponseReturnValue:
 
 def _account(username: str, password: str) -> int | None:
     """The account that name and password belong to; takes as long for an unknown name."""
-    with transaction() as db:
+    with look() as db:
         row = db.execute(
             select(Account.id, Account.password_hash).where(
                 Account.username == username, Account.deleted_at.is_(None)

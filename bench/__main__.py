@@ -5,6 +5,7 @@
 
 import argparse
 import json
+import os
 import sys
 import tempfile
 from functools import partial
@@ -25,6 +26,8 @@ def main() -> int:
     options.add_argument("--quick", action="store_true", help="little of everything, in a minute")
     options.add_argument("--json", type=Path, help="where to write what was found")
     asked = options.parse_args()
+    if asked.quick:
+        os.environ["WEB_CONCURRENCY"] = "1"
     if asked.json:
         keep = partial(put, asked.json)
         subjects.measured(asked.subject, asked.runs, quick=asked.quick, keep=keep)

@@ -44,7 +44,7 @@ FIGURES = {
 
 def figures(run: int = 0, *, quick: bool = False) -> dict[str, float]:
     """Hellos, claims with the gate and refusals, and claims without it, by turns."""
-    students, here = (60 if quick else 1500), site()
+    students, here = (60 if quick else 1500), site(quick=quick)
     refused: list[load.Report] = []
 
     def hellos() -> Measured:

@@ -43,7 +43,7 @@ FIGURES = {
 
 def figures(run: int = 0, *, quick: bool = False) -> dict[str, float]:
     """One section for all, by the ledger and by a row lock."""
-    students, here = (120 if quick else 2000), site()
+    students, here = (120 if quick else 2000), site(quick=quick)
     row_lock.prepare()
     (ours, by_us), (theirs, by_them) = by_turns(
         run,

@@ -7,14 +7,13 @@ when it has been committed and not when it began.
 import time
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from statistics import quantiles
 from threading import Event, Thread
 
 from sqlalchemy import select
 
 from bench import load, portal_on_trial
-from bench.site import Site
+from bench.site import Site, site
 from portal.backend import backend
 from portal.db import transaction
 from portal.record import models
@@ -34,9 +33,8 @@ FIGURES = {
 def figures(_: int = 0, *, quick: bool = False) -> dict[str, float]:
     """The figures above."""
     students = QUICK_STUDENTS if quick else STUDENTS
-    with ExitStack() as stack:
-        here = Site(stack)
-        port = stack.enter_context(here.web())
+    here = site(quick=quick)
+    with here.web() as port:
         with portal_on_trial.a_rush(students) as term:
             most = rush(here, port, term, students).rate
         with portal_on_trial.a_rush(students) as term:

@@ -30,7 +30,7 @@ FIGURES = {
 
 def figures(run: int = 0, *, quick: bool = False) -> dict[str, float]:
     """Hellos, and lobbies, pickers and searches, by turns."""
-    here, many = site(), 40 if quick else 600
+    here, many = site(quick=quick), 40 if quick else 600
     hello, rates = by_turns(run, lambda: hellos(here, 10 * many), lambda: of_portal(here, many))
     found = {f"{name}_vs_hello": rate / hello["hello"][0] for name, (rate, _) in rates.items()}
     found |= {f"{name}_per_s": rate for name, (rate, _) in rates.items()}

@@ -66,7 +66,7 @@ def figures(_: int = 0, *, quick: bool = False) -> dict[str, float]:
     many = QUICK_PAGES if quick else _as_many_as_may_be()
     bursts, pushes = (QUICK_BURSTS, QUICK_PUSHES) if quick else (BURSTS, PUSHES)
     with ExitStack() as stack:
-        folder = stage.servers(stack)
+        folder = stage.servers(stack, durable=not quick)
         app = create_app(Settings.read())
         rush = a_rush(SHOWN, CLAIMANTS + WARMING + many, capacity=10_000)
         cookies = portal_on_trial.cookies(app, "rush", WARMING + many)

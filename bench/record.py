@@ -59,7 +59,7 @@ def figures(_: int = 0, *, quick: bool = False) -> dict[str, float]:
     """The figures above."""
     part = QUICK if quick else 1
     with ExitStack() as stack:
-        stage.servers(stack)
+        stage.servers(stack, durable=not quick)
         settings = Settings.read()
         connections.connect(settings)
         database = psycopg2.connect(settings.database_url)

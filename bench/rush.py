@@ -133,7 +133,7 @@ class Student:
 
 def figures(_run: int = 0, *, quick: bool = False) -> dict[str, float]:
     """The rush, what was recorded of it, and the hellos."""
-    count, here = (20 if quick else 8000), site()
+    count, here = (20 if quick else 8000), site(quick=quick)
     with (
         portal_on_trial.a_rush(count, SECTIONS, seats=SEATS, minutes=60) as term,
         here.web("rush", FAIRSEAT_CAPTCHA_COST="1000") as port,

@@ -1,6 +1,7 @@
 """One portal for all that is measured in a process: servers, workers, and a web server at a time.
 
-Web servers run while they are measured and no longer, as each hears of every claim.
+Web servers run while they are measured and no longer, as each hears of every claim; those of a
+quick run, whose figures only show that it works, are begun once.
 """
 
 import atexit
@@ -8,7 +9,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
@@ -35,18 +36,34 @@ PATIENCE = 120.0  # seconds until all must be recorded
 
 
 class Site:
-    """The portal whose workers record what is claimed."""
+    """The portal whose workers record what is claimed.
 
-    def __init__(self, stack: ExitStack) -> None:
-        self.folder: Folder = stage.servers(stack)
+    In a quick run nothing is flushed to disk, and a web server stays for all who ask for the same.
+    """
+
+    def __init__(self, stack: ExitStack, *, quick: bool = False) -> None:
+        self.folder: Folder = stage.servers(stack, durable=not quick)
+        self.quick = quick
+        self.staying: dict[object, int] = {}
+        self.stack = stack
         self.app: Flask = create_app(Settings.read())
         for queue in ("record", "promote", "maintain"):
             started(stack, Child(queue, cli("worker", queue), self.folder.log(queue)))
         started(stack, Child("clock", cli("clock"), self.folder.log("clock")))
 
-    @contextmanager
-    def web(self, name: str = "portal", app: str = "wsgi:app", **settings: str) -> Iterator[int]:
+    def web(
+        self, name: str = "portal", app: str = "wsgi:app", **settings: str
+    ) -> AbstractContextManager[int]:
         """The port of a web server for a while, with the portal's own settings of gunicorn."""
+        if not self.quick:
+            return self._web(name, app, **settings)
+        asked = (app, *settings.items())
+        if asked not in self.staying:
+            self.staying[asked] = self.stack.enter_context(self._web(name, app, **settings))
+        return nullcontext(self.staying[asked])
+
+    @contextmanager
+    def _web(self, name: str, app: str, **settings: str) -> Iterator[int]:
         port = stage.free_port()
         counts = self.folder.path / f"metrics-{port}"
         counts.mkdir()
@@ -114,8 +131,8 @@ def caught_up(term: int) -> None:
 
 
 @cache
-def site() -> Site:
+def site(*, quick: bool = False) -> Site:
     """The site of this process, which goes with it."""
     stack = ExitStack()
     atexit.register(stack.close)
-    return Site(stack)
+    return Site(stack, quick=quick)

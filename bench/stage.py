@@ -17,11 +17,11 @@ from portal.running.children import Child
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def servers(stack: ExitStack) -> Folder:
-    """Start PostgreSQL and the ledger, durable and empty; gives their folder."""
+def servers(stack: ExitStack, *, durable: bool = True) -> Folder:
+    """Start PostgreSQL and the ledger, empty; gives their folder."""
     folder = Folder(Path(stack.enter_context(tempfile.TemporaryDirectory())) / "var")
     folder.own()
-    found = Servers(folder)
+    found = Servers(folder, durable=durable)
     found.start()
     stack.callback(folder.release)
     stack.callback(found.stop)

@@ -50,7 +50,7 @@ def figures(_: int = 0, *, quick: bool = False) -> dict[str, float]:
     """The figures above."""
     size = QUICK if quick else FULL
     with ExitStack() as stack:
-        folder = stage.servers(stack)
+        folder = stage.servers(stack, durable=not quick)
         app = create_app(Settings.read())
         port = stage.free_port()
         web = stage.web(folder, "web", port, "wsgi:app", WEB_CONCURRENCY=str(PROCESSES))

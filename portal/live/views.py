@@ -1,11 +1,12 @@
 """The live doors: a socket, the same fragments without one, and the ledger's clock."""
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import orjson
-from flask import Blueprint, Response, abort, current_app, jsonify, request
+from flask import Blueprint, Request, Response, abort, current_app, jsonify, request, session
 from flask.typing import ResponseReturnValue
+from werkzeug.utils import cached_property
 
 from portal import stores
 from portal.access import public, requires, signed_in, visitor
@@ -65,7 +66,18 @@ def _before_handshake() -> None:
 @signed_in
 def socket(connection: "Server") -> None:
     """Counts of the sections that a page shows, and the student's own events, as they happen."""
-    Talk(connection, hub(), visitor(), sessions.ends()).run()
+    talk = Talk(connection, hub(), visitor(), sessions.ends())
+    _let_go()
+    talk.run()
+
+
+def _let_go() -> None:
+    """Forget what was read of the handshake, of which nothing is asked again: it takes 2 KB."""
+    session.clear()
+    known = cast("Any", request)._get_current_object().__dict__  # noqa: SLF001 - its only door
+    for name in tuple(known):
+        if isinstance(getattr(Request, name, None), cached_property):
+            del known[name]
 
 
 @bp.get("/live/fragments")

@@ -14,6 +14,7 @@ from portal.catalog import board
 from portal.live import deliver, topics
 from portal.live.counts import Counts
 from portal.live.listening import Topics
+from portal.live.looks import Looks
 from portal.live.news import MISSED, SPREAD_MS, News, Signal
 from portal.live.page import LATER, REFUSED, Batch, Page
 from portal.live.rooms import Rooms
@@ -58,6 +59,7 @@ class Hub:
         self._watch = Watch(self._topics, self._lock)
         self._news = News()
         self._counts_due = 0.0
+        self._looks = Looks()
         self._started = False
         self._subscription = Subscription(
             redis,
@@ -78,11 +80,10 @@ class Hub:
             if self._started:
                 return
             self._started = True
-        touch = partial(self._rooms.touch_forever, self._ended)
         for name, work in (
             ("hears", self._subscription.run),
             ("tells", self._tell_forever),
-            ("touches", touch),
+            ("touches", partial(self._rooms.touch_forever, self._ended)),
             ("looks", self._look_forever),
         ):
             Thread(target=work, daemon=True, name=f"hub-{name}").start()
@@ -203,9 +204,10 @@ class Hub:
     # Once a second
 
     def _look_forever(self) -> None:
-        """Tell of operations; and send pages away when live push is switched off."""
+        """Have pages look, tell of operations; and send pages away when live push is off."""
         while not self._ended.wait(LOOK_SECONDS):
             try:
+                self._looks.go_on(list(self.pages))
                 if flags.on("live_push"):
                     self._watch.tell()
                 else:

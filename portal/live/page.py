@@ -67,10 +67,12 @@ class Page:
         "_signals",
         "_wake",
         "closing",
+        "due",
         "language",
         "sections",
         "term",
         "topics",
+        "turn",
         "visitor",
     )
 
@@ -87,6 +89,8 @@ class Page:
         self.sections: frozenset[int] = frozenset()  # whose counts it shows
         self.topics: set[Topic] = set()
         self.closing = 0  # the code to close with, once set
+        self.turn = -1  # the second of each minute at which it looks (looks.py)
+        self.due = False  # whether that is now
         self._wake = wake
         self._at_once = at_once
         self._sending = False
@@ -118,6 +122,11 @@ class Page:
             self._parcel.own = True
             self._parcel.sections |= sections
             self._parcel.moments = [*self._parcel.moments, *moments][-MOMENTS:]
+        self._wake()
+
+    def look(self) -> None:
+        """Ask the page's sender to look whether the browser is there, and its session good."""
+        self.due = True
         self._wake()
 
     def close(self, code: int) -> None:

@@ -4,7 +4,7 @@ import logging
 from contextlib import suppress
 from functools import lru_cache
 from math import inf
-from time import monotonic, time
+from time import time
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.exc import SQLAlchemyError
@@ -29,14 +29,13 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-CHECK_SECONDS = 60.0  # how often it is looked whether the browser is there, and its session good
 SIGN_OF_LIFE = "<!-- -->"
 
 
 class Talk:
     """One greenlet or thread reads, draws and sends for a page; others only what needs no wait."""
 
-    __slots__ = ("allowance", "checked", "ends", "hub", "page", "socket")
+    __slots__ = ("allowance", "ends", "hub", "page", "socket")
 
     def __init__(
         self, socket: "Server", hub: Hub, visitor: accounts.Visitor, ends: float = inf
@@ -45,7 +44,6 @@ class Talk:
         self.hub = hub
         self.page = Page(visitor, socket.event.set, str(reader()), self._send_at_once)
         self.allowance = Allowance()
-        self.checked = monotonic()
         self.ends = ends  # of the session, in seconds since 1970
 
     def run(self) -> None:
@@ -64,10 +62,10 @@ class Talk:
             self.hub.part(self.page)
 
     def _round(self) -> None:
-        self.socket.event.wait(max(0.0, self.checked + CHECK_SECONDS - monotonic()))
+        self.socket.event.wait()
         self.socket.event.clear()
-        if monotonic() - self.checked >= CHECK_SECONDS:
-            self.checked = monotonic()
+        if self.page.due:
+            self.page.due = False
             self._check()
         while (message := self.socket.receive(timeout=0)) is not None:
             self._take(message)

@@ -14,7 +14,7 @@ from portal.backend import Backend
 from portal.live import wire
 from portal.live.hub import Hub
 from portal.live.page import RESTART
-from portal.live.talk import CHECK_SECONDS, Talk
+from portal.live.talk import Talk
 from portal.people import accounts
 from tests.cast import Cast
 from tests.live.tabs import HANDSHAKE
@@ -33,8 +33,7 @@ class Line:
 
     def look(self) -> None:
         """Have it be time to look whether the browser is there."""
-        self.talk.checked -= CHECK_SECONDS
-        self.talk.socket.event.set()
+        self.talk.page.look()
 
     def heard(self) -> tuple[int, bytes]:
         """The next frame: what it is and what it holds."""
@@ -87,7 +86,7 @@ def test_one_that_does_not_is_told_to_come_back(line: Line) -> None:
 
 
 def test_one_that_has_just_said_goodbye_is_not_asked(line: Line) -> None:
-    line.talk.checked -= CHECK_SECONDS
+    line.talk.page.due = True
     line.browser.sendall(bytes([GOODBYE, 0x80]) + NO_MASK)
     while line.heard()[0] != GOODBYE:  # a ping may have come before
         pass

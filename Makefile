@@ -6,7 +6,7 @@
 # make translations  gather the texts, and say which are not translated yet
 # make lock    renew the lock files (needs uv and npm)
 # make faults  kill, freeze and cut off everything during a rush: docs/reliability.md (an hour)
-# make bench   measure everything, twenty minutes: docs/benchmarks.md; make bench-quick: a minute
+# make bench   measure everything, half an hour: docs/benchmarks.md; make bench-quick: a minute
 # make measure PART=caches   a part on against off: docs/workers.md
 # make clean   remove what set-up made; the data in var/ stays
 

@@ -22,7 +22,7 @@ def main() -> int:
     """Measure and print; status 1 where a figure is missing, also such that nobody measures."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("subject", nargs="*", help="one or more by name; all where none is named")
-    options.add_argument("--runs", type=int, default=0, help="of each; as it suits each by itself")
+    options.add_argument("--runs", type=int, default=subjects.RUNS, help="of each")
     options.add_argument("--quick", action="store_true", help="little of everything, in a minute")
     options.add_argument("--json", type=Path, help="where to write what was found")
     asked = options.parse_args()

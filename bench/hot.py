@@ -11,11 +11,17 @@ in the processor times, which are counted until everything is recorded.
 Both are asked over 64 connections, one after the other, in odd runs the other way round; the first
 tenth of the claims warms each. As each connection asks again once it is answered, the times in
 which 99 % are answered tell little more than the rates do.
+
+Then both decide alone, with no web server in front: the ledger for 256 connections, while the
+workers record, and the same statements by pgbench over as many connections as the pools of two web
+processes have. From these rates and what a claim takes through the web follows how many cores it
+would take until the lock is what ends it, and how many for the portal to answer thrice as much.
 """
 
 from collections import Counter
 
-from bench import load, portal_on_trial
+from bench import decisions, load, portal_on_trial
+from bench.bars import BARS
 from bench.baselines import row_lock
 from bench.claims import answered_well
 from bench.site import CONNECTIONS, Site, by_turns, caught_up, each_took, site
@@ -38,6 +44,11 @@ FIGURES = {
     "row_lock_took_us": ("µs", "processor time of a claim by a row lock in all processes together"),
     "row_lock_took_web_us": ("µs", "of which the web processes"),
     "row_lock_took_postgres_us": ("µs", "of which PostgreSQL"),
+    "ledger_alone_per_s": ("1/s", "claims of one section that the ledger alone decides a second"),
+    "row_lock_alone_per_s": ("1/s", "the same of a row lock alone"),
+    "decision_vs_row_lock": ("ratio", "the ledger alone over a row lock alone"),
+    "row_lock_full_cores": ("cores", "with which a row lock answers as many as it can decide"),
+    "row_lock_bar_cores": ("cores", "with which the portal answers so many times as many"),
 }
 
 
@@ -50,13 +61,25 @@ def figures(run: int = 0, *, quick: bool = False) -> dict[str, float]:
         lambda: rush(here, students, "portal", "wsgi:app"),
         lambda: rush(here, students, "row_lock", "bench.baselines.row_lock:app()"),
     )
+    by_ledger, by_lock = by_turns(
+        run, lambda: ledger_alone(students), lambda: row_lock_alone(students)
+    )
+    took = {
+        **each_took("hot", ours, by_us, "web", "workers", "postgres", "ledger"),
+        **each_took("row_lock", theirs, by_them, "web", "postgres"),
+    }
+    bar = BARS["claim_vs_row_lock"].value
     return {
         "claim_vs_row_lock": ours.rate / theirs.rate,
         "claim_p99_vs_row_lock": ours.p99 / theirs.p99,
         "hot_claims_per_s": ours.rate,
         "row_lock_claims_per_s": theirs.rate,
-        **each_took("hot", ours, by_us, "web", "workers", "postgres", "ledger"),
-        **each_took("row_lock", theirs, by_them, "web", "postgres"),
+        **took,
+        "ledger_alone_per_s": by_ledger,
+        "row_lock_alone_per_s": by_lock,
+        "decision_vs_row_lock": by_ledger / by_lock,
+        "row_lock_full_cores": by_lock * took["row_lock_took_us"] / 1e6,
+        "row_lock_bar_cores": bar * by_lock * took["hot_took_us"] / 1e6,
     }
 
 
@@ -74,3 +97,20 @@ def rush(here: Site, students: int, name: str, app: str) -> tuple[load.Report, C
         answered = answered_well(load.run(port, wishes[students // 10 :], CONNECTIONS))
         caught_up(term)
         return answered, here.spent() - before
+
+
+def ledger_alone(students: int) -> float:
+    """Claims of one section that the ledger decides a second, one of everyone."""
+    with portal_on_trial.a_rush(students, sections=1, seats=SEATS) as term:
+        [section] = backend().ledger.seats(term)
+        rate = decisions.by_ledger(term, section, portal_on_trial.students(students))
+        caught_up(term)
+        return rate
+
+
+def row_lock_alone(claims: int) -> float:
+    """Claims of one section that a row lock decides a second."""
+    with portal_on_trial.a_rush(claims, sections=1, seats=SEATS) as term:
+        counts = backend().ledger.seats(term)
+        row_lock.offer(counts.values())
+        return decisions.by_row_lock(next(iter(counts)), claims)

@@ -104,6 +104,13 @@ def browsers(app: Flask, term: int, students: int) -> list[Browser]:
     return [_browser(app, term, window.id, *known) for known in _students()[:students]]
 
 
+def students(many: int) -> list[int]:
+    """So many students, by their numbers in the ledger."""
+    query = select(Student.id).join(Account).where(Account.username.startswith("bench"))
+    with transaction() as db:
+        return list(db.scalars(query.order_by(Student.id).limit(many)))
+
+
 def cookies(app: Flask, named: str, last: int) -> list[str]:
     """The cookies of the last so many students so named, logged in."""
     return [_browser(app, 0, 0, *known).cookies for known in _students(named)[-last:]]

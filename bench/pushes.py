@@ -29,7 +29,6 @@ from portal.live.hub import LONGEST_SECONDS
 from portal.running.children import Child
 from tests.record.rush import Rush, a_rush, claim
 
-RUNS = 2  # each takes minutes
 WARMING, PAGES, QUICK_PAGES = 100, 10_000, 300
 SHOWN = 20  # sections on a page
 CLAIMANTS = 5  # who claim them all, and have no page here

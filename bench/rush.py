@@ -33,7 +33,6 @@ from portal.db import transaction
 from portal.gate import room
 from portal.record.audit import audit_term
 
-RUNS = 1  # it takes minutes
 SECTIONS, SEATS, CLAIMS, A_MINUTE = 300, 30, 3, 4000
 ARRIVALS = 150  # a second that come to the lobby
 HOUR = 3_600_000  # ms

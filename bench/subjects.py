@@ -1,7 +1,7 @@
 """What is measured: a module each, whose `figures(run, quick=...)` gives a run's figures by name.
 
-Its FIGURES say the unit of each and what it is, its RUNS how often it is measured where that is not
-three times, and its docstring, which docs/benchmarks.md shows, how.
+Its FIGURES say the unit of each and what it is, and its docstring, which docs/benchmarks.md shows,
+how.
 """
 
 import json
@@ -88,10 +88,9 @@ def measured(
         return {name: each for row in rows for name, each in row.items()}
 
     keep(so_far())
-    times = {name: 1 if quick else runs or getattr(modules[name], "RUNS", RUNS) for name in names}
-    for run in range(max(times.values())):
+    for run in range(1 if quick else runs):
         for name, module in modules.items():
-            if run < times[name] and name not in failed:
+            if name not in failed:
                 try:
                     found[name].append(module.figures(run, quick=quick))
                 except (Exception, SystemExit) as error:  # noqa: BLE001  told, and the others go on

@@ -48,6 +48,26 @@ TAKE = text(
     " WHERE id = :section RETURNING event.seq"
 )
 
+# The same by pgbench, which counts the turns of each connection and knows numbers alone.
+SCRIPT = f"""
+\\set turn :turn + 1
+\\set section {{section}}
+\\set student (:client_id + 1) * 1000000 + :turn
+BEGIN;
+{LOCK} \\gset
+\\set free :taken < :capacity
+\\if :free
+  \\set taken :taken + 1
+  \\set outcome 1
+\\else
+  \\set waiting :waiting + 1
+  \\set outcome 2
+\\endif
+\\set place :waiting
+{TAKE};
+COMMIT;
+"""
+
 
 def prepare() -> None:
     """Make its tables."""

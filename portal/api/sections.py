@@ -15,7 +15,7 @@ from portal.seats.case import name_of
 from portal.student.alike import classes
 from portal.student.amounts import amounts
 from portal.student.kept import open_to
-from portal.student.listing import unknown
+from portal.student.rows import unknown
 from portal.student.scene import scene, titled
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")

@@ -64,6 +64,8 @@ class Query:
 
     def pick(self, cards: Iterable[Card], seats: dict[int, Seats] | None) -> list[Card]:
         """Those of `cards` that fit, in their order; without `seats` all count as open."""
+        if not self.narrowed:
+            return list(cards)
         words = terms(self.text)
         return [card for card in cards if self.fits(card, seats) and matches(card.words, words)]
 

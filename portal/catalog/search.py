@@ -4,6 +4,7 @@ import re
 import unicodedata
 
 BREAKS = re.compile(r"[\W_]+")
+Term = tuple[str, ...]  # a word squeezed, then its parts, each after a space
 
 
 def plain(text: str) -> str:
@@ -28,16 +29,17 @@ def index(*texts: str) -> str:
     return " " + " ".join(found)
 
 
-def matches(words: str, wanted: tuple[str, ...]) -> bool:
+def matches(words: str, wanted: tuple[Term, ...]) -> bool:
     """Whether each of `wanted` (see `terms`) begins some word of the index `words`."""
     return all(begins(words, term) for term in wanted)
 
 
-def begins(words: str, term: str) -> bool:
-    whole, *parts = spellings(term)
-    return f" {whole}" in words or (bool(parts) and all(f" {part}" in words for part in parts))
+def begins(words: str, term: Term) -> bool:
+    whole, *parts = term
+    return whole in words or (bool(parts) and all(part in words for part in parts))
 
 
-def terms(query: str) -> tuple[str, ...]:
+def terms(query: str) -> tuple[Term, ...]:
     """What a visitor typed, as words for `matches`."""
-    return tuple(word for word in plain(query).split() if spellings(word))
+    spelled = (spellings(word) for word in plain(query).split())
+    return tuple(tuple(f" {each}" for each in word) for word in spelled if word)

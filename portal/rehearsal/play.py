@@ -76,7 +76,7 @@ def _play(wanted: Rehearsal, tell: Tell) -> dict[str, Any]:
         goes_on = False
     finally:
         crowd.end()
-    book.note(wanted.id, step="auditing")
+    book.note(wanted.id, step="auditing", now=crowd.standing())
     return _report(crowd, practice, stopped=not goes_on)
 
 

@@ -19,6 +19,7 @@ from redis.exceptions import (
 from redis.exceptions import ConnectionError as LostConnection
 from redis.exceptions import TimeoutError as LateReply
 
+from portal import stores
 from portal.ops import traces
 from portal.ops.metrics import DECISION_TIME
 from portal.seats import replicas
@@ -163,12 +164,14 @@ class Library:
     def note(self, op: str, term: int, payload: dict[str, Any]) -> Any:
         """The reply of a function that decides nothing: what it writes may be lost."""
         arguments = (f"{self.name}_{op}", 1, prefix(term), encoded(payload))
-        return orjson.loads(self._reach(lambda: self.redis.fcall(*arguments), again=False))
+        reply = self._reach(lambda: stores.ask(self.redis, "FCALL", *arguments), again=False)
+        return orjson.loads(reply)
 
     def read(self, op: str, term: int, payload: dict[str, Any]) -> Any:
         """The reply of a function that changes nothing."""
         arguments = (f"{self.name}_{op}", 1, prefix(term), encoded(payload))
-        return orjson.loads(self._reach(lambda: self.redis.fcall_ro(*arguments), again=True))
+        reply = self._reach(lambda: stores.ask(self.redis, "FCALL_RO", *arguments), again=True)
+        return orjson.loads(reply)
 
     def ask_all(self, op: str, term: int, payloads: Sequence[dict[str, Any]]) -> list[Any]:
         """The replies to many decisions that do no harm twice, in one round trip."""

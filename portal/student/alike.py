@@ -12,6 +12,7 @@ from portal.catalog.present import credit_words
 from portal.seats import trees
 from portal.seats.restrictions import audience
 from portal.student.drawing import drawn
+from portal.student.scene import titled
 from portal.words import reader
 
 KEPT = 10_000  # sections, each some KB
@@ -31,9 +32,9 @@ class Alike(NamedTuple):
     details: Markup
 
 
-def alike(board: Board, card: Card, title: str) -> Alike:
-    """Those of a section, under its title."""
-    return _alike(board, card, title, reader())
+def alike(board: Board, card: Card) -> Alike:
+    """Those of a section."""
+    return _alike(board, card, reader())
 
 
 def classes(card: Card) -> tuple[MeetingView, ...]:
@@ -42,16 +43,16 @@ def classes(card: Card) -> tuple[MeetingView, ...]:
     return tuple({(each.mask, each.start, each.end): each for each in known}.values())
 
 
-def _key(board: Board, card: Card, _title: str, language: Locale) -> tuple[Any, ...]:
+def _key(board: Board, card: Card, language: Locale) -> tuple[Any, ...]:
     return board.term.id, board.version, card.id, str(language)
 
 
 @cached(LRUCache(maxsize=KEPT), key=_key)
-def _alike(board: Board, card: Card, title: str, _language: Locale) -> Alike:
+def _alike(board: Board, card: Card, _language: Locale) -> Alike:
     usual = _usual(board)
     facts: dict[str, Any] = {
         "card": card,
-        "title": title,
+        "title": titled(board, card),
         "meetings": classes(card),
         "elsewhere": [each for each in (card.campus, card.method) if each not in usual],
         "sharing": board.sharing(card),

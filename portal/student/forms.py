@@ -15,8 +15,8 @@ from portal.seats.case import Step, name_of
 from portal.student import refused, wish
 from portal.student.alike import WORDS, classes
 from portal.student.line import Line
-from portal.student.listing import unknown
 from portal.student.refused import Refused
+from portal.student.rows import unknown
 from portal.student.scene import Scene, titled
 from portal.words import _
 

@@ -14,8 +14,8 @@ from portal.seats.reasons import told
 from portal.seats.wishes import hundredths
 from portal.student.alike import classes
 from portal.student.kept import open_to
-from portal.student.listing import unknown
 from portal.student.planning.seen import counts
+from portal.student.rows import unknown
 from portal.student.scene import Scene
 
 

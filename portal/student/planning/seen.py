@@ -16,7 +16,7 @@ from portal.seats.reasons import Told, told
 from portal.student import fragments, kept
 from portal.student.alike import classes
 from portal.student.amounts import amounts
-from portal.student.listing import unknown
+from portal.student.rows import unknown
 from portal.student.scene import Scene
 
 # What stands in the way of every section alike, so that it is told once.

@@ -1,0 +1,74 @@
+"""One section that all want, decided by the ledger alone and by a row lock alone, with no web."""
+
+import re
+import secrets
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from sqlalchemy import make_url
+
+from bench import saturated
+from bench.baselines import row_lock
+from bench.saturated import packed
+from portal.backend import backend
+from portal.embedded.postgres import binary
+from portal.seats.library import encoded, prefix
+
+CREDITS, LIMIT = 300, 6000  # hundredths
+RATE = re.compile(r"tps = ([\d.]+)")
+CONNECTIONS = 40  # as the pools of two web processes have
+WELL = (b'"enrolled"', b'"waitlisted"')
+
+
+def by_ledger(term: int, section: int, students: Sequence[int]) -> float:
+    """Claims a second, one of each student."""
+    [window] = backend().ledger.windows(term)
+    asks = [_ask(term, section, window.id, student) for student in students]
+    path = backend().redis.connection_pool.connection_kwargs["path"]
+    began = time.perf_counter()
+    replies = saturated.replies(path, asks, 1, 0)
+    rate = len(asks) / (time.perf_counter() - began)
+    if not all(any(well in reply for well in WELL) for reply in replies):
+        raise SystemExit("Not every claim was given a seat or a place in line.")
+    return rate
+
+
+def by_row_lock(section: int, claims: int) -> float:
+    """Claims a second, by so many connections of a lean client in C, a statement each."""
+    each = claims // CONNECTIONS
+    url = make_url(backend().settings.database_url)
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder) / "claim.sql"
+        script.write_text(row_lock.SCRIPT.format(section=section))
+        told = subprocess.run(
+            [
+                *(binary("pgbench"), "--no-vacuum", "--protocol=prepared"),
+                *(f"--client={CONNECTIONS}", f"--transactions={each}"),
+                *("--define=turn=0", f"--file={script}"),
+                *(f"--host={url.query['host']}", f"--username={url.username}", url.database or ""),
+            ],
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+    found = RATE.search(told)
+    if not found or "failed transactions: 0 " not in told:
+        raise SystemExit(f"The row lock did not decide: {told}")
+    return float(found[1])
+
+
+def _ask(term: int, section: int, window: int, student: int) -> bytes:
+    ask = {
+        "student": student,
+        "request": secrets.token_hex(16),
+        "limit": LIMIT,
+        "windows": [window],
+        "lines": [{"options": [[{"section": section, "credits": CREDITS}]], "wait": True}],
+        "actor": f"account:{student}",
+        "correlation": "bench",
+    }
+    at = prefix(term).encode()
+    return packed(b"FCALL", b"fairseat_submit", b"1", at, encoded(ask).encode())

@@ -112,7 +112,8 @@ end
 function Term:count(section)
   section.taken = section.prior + redis.call("HLEN", self:key("roster", section.id))
   section.waiting = redis.call("ZCARD", self:key("queue", section.id))
-  section.passed = redis.call("HLEN", self:key("passed", section.id))
+  -- Only who waits can have been passed over; where nobody does, there is nothing to look for.
+  section.passed = section.waiting > 0 and redis.call("HLEN", self:key("passed", section.id)) or 0
   section.active = section.waiting - section.passed
   self:count_kept(section)
   section.shared = section.pool > 0 and self:pool(section.pool, section) or nil

@@ -79,8 +79,9 @@ function Room:state()
   }
 end
 
-function Room:report(student)
+-- A place as its student is told of it: one that is gone is told so once.
+function Room:place_told(student)
   local place = self:place(student)
   if place.kind == "gone" then redis.call("HDEL", self:key("mine"), student) end
-  return { place = place, state = self:state() }
+  return place
 end

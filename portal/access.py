@@ -78,9 +78,10 @@ def _guard() -> ResponseReturnValue | None:
     rule = rule_of(current_app.view_functions[request.endpoint])
     if PUBLIC in rule:
         return None
-    if not current_user.is_authenticated:
+    who = visitor()
+    if not who.is_authenticated:
         return _to_login()
-    if not (SIGNED_IN in rule or rule & visitor().roles):
+    if not (SIGNED_IN in rule or rule & who.roles):
         return _instead(request.endpoint)
     return _beyond_scope()
 

@@ -12,7 +12,7 @@ from itsdangerous import URLSafeTimedSerializer
 
 from portal.access import public
 from portal.config import ROOT
-from portal.edge.signed import Signer
+from portal.edge.signed import Signed
 
 STATIC = ROOT / "static"
 OURS = {"static", "assets.style", "assets.script"}
@@ -31,14 +31,18 @@ class OfPagesAlone(SecureCookieSessionInterface):
     def get_signing_serializer(self, app: Flask) -> URLSafeTimedSerializer | None:
         """What signs with the app's key, which stays the same."""
         if self._signing is None and (made := super().get_signing_serializer(app)):
-            made.signer = Signer
-            self._signing = made
+            how = {"salt": made.salt, "signer_kwargs": made.signer_kwargs}
+            self._signing = Signed(made.secret_keys, made.serializer, **how)
         return self._signing
 
     def save_session(self, app: Flask, session: SessionMixin, response: Response) -> None:
-        """Send the session back with a page, if it has changed."""
-        if request.endpoint not in OURS:
+        """Send the session back with a page, if it has changed; Flask's own asks how to anyway."""
+        if request.endpoint in OURS:
+            return
+        if session.modified:
             super().save_session(app, session, response)
+        elif session.accessed and response.headers.setdefault("Vary", "Cookie") != "Cookie":
+            response.vary.add("Cookie")
 
 
 def start(app: Flask) -> None:

@@ -15,13 +15,22 @@ def _account() -> str:
     return str(current_user.id)
 
 
+class Logins(LoginManager):  # type: ignore[misc]
+    """Flask-Login without its protection of sessions.
+
+    It marks them as old, which nothing here asks about, and hashes for it even where it is off.
+    """
+
+    def _session_protection_failed(self) -> bool:
+        return False
+
+
 csrf = CSRFProtect()
 htmx = Htmx()
 # Of single views that are seldom asked for, which look for themselves; what every request costs is
 # counted in portal/gate.
 limiter = Limiter(key_func=_account, strategy="moving-window", in_memory_fallback_enabled=True)
-logins = LoginManager()
-logins.session_protection = None  # it marks sessions as old, which nothing here asks about
+logins = Logins()
 sock = Sock()
 
 

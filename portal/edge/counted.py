@@ -1,8 +1,10 @@
 """How many requests there are of each kind, what came of them, and how long they took."""
 
+from functools import cache
 from time import perf_counter
 
 from flask import Flask, Response, g, request
+from prometheus_client import Counter, Histogram
 
 from portal.ops.metrics import REQUEST_TIME, REQUESTS
 
@@ -26,10 +28,21 @@ def _begin() -> None:
 
 
 def _count(response: Response) -> Response:
+    asked, rule = request.method, request.url_rule
     # Routes, not addresses, and no methods of somebody's making: their number is bounded.
-    route = str(request.url_rule) if request.url_rule else "none"
-    method = request.method if request.method in METHODS else "other"
-    REQUESTS.labels(route, method, response.status_code).inc()
-    if request.endpoint not in LONG:
-        REQUEST_TIME.labels(route, method).observe(took())
+    route, method = rule.rule if rule else "none", asked if asked in METHODS else "other"
+    _requests(route, method, response.status_code).inc()
+    if rule is None or rule.endpoint not in LONG:
+        _times(route, method).observe(took())
     return response
+
+
+@cache
+def _requests(*labels: str | int) -> Counter:
+    """The counter of one kind: to look it up among all takes longer than to count."""
+    return REQUESTS.labels(*labels)
+
+
+@cache
+def _times(*labels: str) -> Histogram:
+    return REQUEST_TIME.labels(*labels)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection
-from functools import cache
+from functools import cache, lru_cache
 from ipaddress import ip_address
 from socket import gethostname
 from urllib.parse import urlsplit
@@ -22,19 +22,24 @@ def start(app: Flask) -> None:
 
 def ours(host: str, settings: Settings) -> bool:
     """Whether a Host header's value, of which Werkzeug leaves "" if it is garbage, names us."""
-    name = PORT.sub("", host.lower())
-    if name in LOOPBACK:
-        return True
-    if settings.hosts:
-        return name in settings.hosts
-    # A name that leads here by an attacker's DNS is neither an address nor this machine's own.
-    return _is_address(name) or name in _own(settings.url)
+    return _ours(host, settings.hosts, settings.url)
 
 
 def _check() -> None:
     # Who names no host at all, as load balancers that look whether we live, forges none.
     if "Host" in request.headers and not ours(request.host, current_app.config["SETTINGS"]):
         abort(400)
+
+
+@lru_cache(maxsize=1000)
+def _ours(host: str, hosts: Collection[str], url: str) -> bool:
+    name = PORT.sub("", host.lower())
+    if name in LOOPBACK:
+        return True
+    if hosts:
+        return name in hosts
+    # A name that leads here by an attacker's DNS is neither an address nor this machine's own.
+    return _is_address(name) or name in _own(url)
 
 
 def _is_address(name: str) -> bool:

@@ -44,6 +44,6 @@ def room_of(state: dict[str, Any]) -> Room:
     return Room(**facts, pace=tuple(sorted((at, count) for at, count in state["pace"] or ())))
 
 
-def place_of(reply: dict[str, Any]) -> Place:
-    """A place, as the room's functions say it."""
-    return Place(**{"kind": "none", **dict(reply["place"] or {})}, room=room_of(reply["state"]))
+def place_of(facts: Any, room: Room) -> Place:
+    """A place in a room that stands so, as its functions say it."""
+    return Place(**{"kind": "none", **dict(facts or {})}, room=room)

@@ -3,7 +3,8 @@
 import hashlib
 import re
 import secrets
-from functools import lru_cache
+from collections.abc import Sequence
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from redis import Redis
 from portal.backend import backend
 from portal.gate.passes import STAY
 from portal.gate.places import Place, Room, place_of, room_of
+from portal.gate.together import Together
 from portal.ops import flags
 from portal.seats import replicas
 from portal.seats.errors import LedgerSilent, LedgerUnavailable
@@ -51,7 +53,7 @@ def enter(term: int, window: int, student: int) -> Place:
 
 def look(term: int, window: int, student: int) -> Place:
     """The student's place, if any; a sign of life of whoever waits."""
-    return _placed("look", term, window, student=student)
+    return _looks(term, window)(student)
 
 
 def touch(term: int, window: int, students: list[int]) -> list[int]:
@@ -169,7 +171,18 @@ def _placed(op: str, term: int, window: int, **payload: Any) -> Place:
     reply = _ask(op, term, window, **payload)
     if "error" in reply:
         raise SeedLost if reply["error"] == "seed" else WindowShut(reply["error"])
-    return place_of(reply)
+    return place_of(reply["place"], room_of(reply["state"]))
+
+
+@lru_cache(maxsize=100)
+def _looks(term: int, window: int) -> Together[int, Place]:
+    return Together(partial(_look, term, window))
+
+
+def _look(term: int, window: int, students: Sequence[int]) -> list[Place]:
+    reply = _ask("look", term, window, students=students)
+    state = room_of(reply["state"])
+    return [place_of(place, state) for place in reply["places"]]
 
 
 def _ask(op: str, term: int, window: int, **payload: Any) -> Any:

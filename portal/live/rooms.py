@@ -2,6 +2,7 @@
 
 import logging
 import time
+from functools import lru_cache
 from threading import Event, Lock
 
 from portal.gate import room, waits
@@ -82,6 +83,7 @@ def met(window: int, place: Place) -> Signal | None:
     return None if place.kind == "early" else turn(window)
 
 
+@lru_cache(maxsize=100)
 def standing(window: int, state: Room) -> Signal:
     """How a room stands, from which a waiting page tells its own wait."""
     pace = [round(each, 3) for each in waits.per_place(state)]

@@ -1,6 +1,5 @@
 """The live doors: a socket, the same fragments without one, and the ledger's clock."""
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, cast
 
 import orjson
@@ -74,6 +73,7 @@ def socket(connection: "Server") -> None:
 def _let_go() -> None:
     """Forget what was read of the handshake, of which nothing is asked again: it takes 2 KB."""
     session.clear()
+    session.modified = False  # nothing of it is to be sent
     known = cast("Any", request)._get_current_object().__dict__  # noqa: SLF001 - its only door
     for name in tuple(known):
         if isinstance(getattr(Request, name, None), cached_property):
@@ -119,7 +119,8 @@ def waiting() -> ResponseReturnValue:
         abort(400)
     place = room.look(term, window, visitor().student_id or 0)
     signal = rooms.met(window, place)
-    said = {"signal": signal and asdict(signal), "poll": round(waits.interval(place), 1)}
+    told = signal and orjson.Fragment(signal.text)
+    said = {"signal": told, "poll": round(waits.interval(place), 1)}
     headers = {"Cache-Control": "no-store"}
     return Response(orjson.dumps(said), mimetype="application/json", headers=headers)
 

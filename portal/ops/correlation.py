@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from uuid import uuid4
+from secrets import token_hex
 
 from flask import Flask, Response, current_app, g, has_request_context, request
 
@@ -27,7 +27,7 @@ def correlation() -> str:
     if not has_request_context():
         return _cause.get()
     if "correlation" not in g:
-        g.correlation = _brought() or uuid4().hex[:16]
+        g.correlation = _brought() or token_hex(8)
     return str(g.correlation)
 
 

@@ -11,6 +11,7 @@ from portal.gate.room import RULES
 
 PATIENCE, DEAF, CHANCE = RULES["PATIENCE"], RULES["DEAF"], RULES["CHANCE"]
 TAKE, BURST, LONGEST = RULES["TAKE"], RULES["BURST"], RULES["LONGEST"]
+START = RULES["START"]
 MOST, SLOT, SLOTS = RULES["MOST"], RULES["SLOT"], RULES["SLOTS"]
 
 Told = tuple[str, str, int, int, int]
@@ -48,7 +49,7 @@ class Model:
     called: int = 0
     late: int = 0
     allowance: float = 0.0
-    allowed_at: int = 0
+    allowed_at: int | None = None
     heard: int = 0
     patient: int = 0
     right: int = 0
@@ -124,7 +125,7 @@ class Model:
 
     def limit(self, at: int, per_minute: int, at_once: int, *, off: bool) -> None:
         if not self.per_minute:
-            self.allowed_at = 0
+            self.allowed_at = None
         self.per_minute, self.at_once, self.off = per_minute, at_once, off
         self.step(at)
 
@@ -176,7 +177,8 @@ class Model:
         if self.off:
             return MOST
         most = max(1, self.per_minute * BURST / 60_000) if self.per_minute else 0
-        gained = max(0, at - self.allowed_at) * self.per_minute / 60_000
+        since = self.opens - START if self.allowed_at is None else self.allowed_at
+        gained = max(0, at - since) * self.per_minute / 60_000
         self.allowance = min(most, max(0, self.allowance) + gained)
         self.inside = {each: ends for each, ends in self.inside.items() if ends > at}
         return int(min(self.allowance, self.at_once - len(self.inside)) // 1)

@@ -8,7 +8,7 @@ import pytest
 from portal.gate import room
 from tests import cast as builders
 from tests.gate.conftest import Enter
-from tests.gate.hall import limits
+from tests.gate.hall import limits, open_now
 
 
 def test_no_more_are_in_at_once_than_the_limit(term: Any, enter: Enter) -> None:
@@ -31,6 +31,16 @@ def test_no_more_are_new_in_a_minute_than_the_limit(term: Any, enter: Enter) -> 
     most = 10 + int(time.monotonic() - began) + 1  # ten seconds' worth at once, then one a second
     assert 10 <= state.inside <= most
     assert state.waiting == 40 - state.inside
+
+
+def test_at_the_opening_a_seconds_worth_come_in(term: Any, enter: Enter) -> None:
+    window = builders.a_coming_window(term)
+    limits(term, window, per_minute=600)
+    for student in range(60):
+        enter(window, student)
+    open_now(term, window)
+    state = room.step(term.id, window.id)
+    assert 10 <= state.inside <= 10 + (state.at - state.opens) / 100  # by the ledger's clock
 
 
 def test_an_admin_may_let_everyone_in(term: Any, enter: Enter) -> None:

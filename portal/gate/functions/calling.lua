@@ -5,7 +5,8 @@ function Room:allowance()
   if off then return MOST end
   local most = math.max(1, per_minute * BURST / 60000)
   if per_minute == 0 then most = 0 end
-  local gained = math.max(0, self.at - number(self:field("allowed_at"))) * per_minute / 60000
+  local since = tonumber(self:field("allowed_at")) or self.opens - START
+  local gained = math.max(0, self.at - since) * per_minute / 60000
   self.allowed = math.min(most, math.max(0, number(self:field("allowance"))) + gained)
   redis.call("ZREMRANGEBYSCORE", self:key("in"), "-inf", self.at)
   return math.floor(math.min(self.allowed, at_once - redis.call("ZCARD", self:key("in"))))

@@ -4,18 +4,23 @@ local function enter(room)
   local ask = room.ask
   if room.phase ~= "before" and room.phase ~= "open" then return { error = room.phase } end
   if room:field("seed") ~= ask.seed then return { error = "seed" } end
+  room:hear()
   room:back(ask.student)
   room:touch(ask.student)
   local place = room:place(ask.student)
   if not place.kind or place.kind == "gone" then room:join() end
   room:step()
-  return room:report(ask.student)
+  return { place = room:place_told(ask.student), state = room:state() }
 end
 
+-- Of many at once, who are told as if each had asked alone.
 local function look(room)
-  room:touch(room.ask.student)
+  local students, places = room.ask.students, {}
+  room:hear()
+  for _, student in ipairs(students) do room:touch(student) end
   room:step()
-  return room:report(room.ask.student)
+  for i, student in ipairs(students) do places[i] = room:place_told(student) end
+  return { places = places, state = room:state() }
 end
 
 -- Signs of life of many who wait; gives those who do so no more, or were skipped.

@@ -44,7 +44,6 @@ end
 
 -- A sign of life; who was skipped, or called and did not come, stands at the front again.
 function Room:touch(student)
-  self:hear()
   local id = redis.call("HGET", self:key("mine"), student)
   if not id then return end
   redis.call("ZADD", self:key("seen"), self.at, id)

@@ -23,6 +23,7 @@ local DEAF = 30000      -- ms without any sign of life at all: it is we who hear
 local CHANCE = 1800000  -- ms in which who was skipped may come back, to the front
 local TAKE = 60000      -- ms to come in once called
 local BURST = 10000     -- ms of new ones that may come at once
+local START = 1000      -- the same at the opening, when everyone else is to be answered as well
 local LONGEST = 900000  -- ms of a visit while others wait, however busy it is
 local SLOT = 30000      -- ms in which it is counted how far the line came
 local SLOTS = 20        -- of these that are kept
@@ -78,8 +79,9 @@ function Room:state()
   }
 end
 
-function Room:report(student)
+-- A place as its student is told of it: one that is gone is told so once.
+function Room:place_told(student)
   local place = self:place(student)
   if place.kind == "gone" then redis.call("HDEL", self:key("mine"), student) end
-  return { place = place, state = self:state() }
+  return place
 end

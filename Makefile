@@ -19,14 +19,15 @@ WORDS := $(patsubst %.po,%.mo,$(wildcard portal/translations/*/LC_MESSAGES/*.po)
 BROWSER := .venv/browser
 PROGRAMS := .venv/programs
 PROMETHEUS := .venv/prometheus/.stamp
+JEMALLOC := .venv/jemalloc
 
 .DELETE_ON_ERROR:
 .PHONY: run cluster rehearsal test unit e2e lint translations lock faults bench bench-quick measure clean
 
-run: $(READY) $(WORDS) $(SCRIPTS)
+run: $(READY) $(WORDS) $(SCRIPTS) $(JEMALLOC)
 	@$(BIN)/fairseat up
 
-cluster: $(READY) $(WORDS) $(SCRIPTS)
+cluster: $(READY) $(WORDS) $(SCRIPTS) $(JEMALLOC)
 	@$(BIN)/fairseat cluster
 
 rehearsal: $(READY) $(WORDS)
@@ -54,16 +55,16 @@ translations: $(TESTABLE)
 	  --no-fuzzy-matching --ignore-obsolete --ignore-pot-creation-date
 	@$(BIN)/pytest -q --no-header --tb=line tests/test_translations.py
 
-faults: $(TESTABLE) $(WORDS) $(SCRIPTS)
+faults: $(TESTABLE) $(WORDS) $(SCRIPTS) $(JEMALLOC)
 	$(BIN)/python -m tests.faults --anew
 
-bench: $(TESTABLE) $(WORDS) $(SCRIPTS)
+bench: $(TESTABLE) $(WORDS) $(SCRIPTS) $(JEMALLOC)
 	$(BIN)/python -m bench
 
-bench-quick: $(TESTABLE) $(WORDS) $(SCRIPTS)
+bench-quick: $(TESTABLE) $(WORDS) $(SCRIPTS) $(JEMALLOC)
 	$(BIN)/python -m bench --quick
 
-measure: $(TESTABLE) $(WORDS) $(SCRIPTS)
+measure: $(TESTABLE) $(WORDS) $(SCRIPTS) $(JEMALLOC)
 	$(BIN)/python bench/parts.py $(PART)
 
 lock:
@@ -97,6 +98,10 @@ $(WORDS): %.mo: %.po $(READY)
 $(TESTABLE): $(READY) requirements-test.lock
 	@echo "Installing the locked dependencies of the tests."
 	@$(PIP) --require-hashes -r requirements-test.lock
+	@touch $@
+
+$(JEMALLOC): .ci/jemalloc | .venv/made
+	@sh .ci/jemalloc
 	@touch $@
 
 $(SCRIPTS): .ci/scripts package.json package-lock.json requirements-npm.lock | .venv/made

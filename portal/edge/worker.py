@@ -6,6 +6,8 @@ from typing import Any
 from gevent.server import StreamServer
 from gunicorn.workers.ggevent import GeventWorker
 
+AT_ONCE = 16  # of those who knock; with more, one process that has time takes in all
+
 
 class Worker(GeventWorker):  # type: ignore[misc]
     """Takes in all who knock, where gunicorn's own takes one between two answers.
@@ -19,4 +21,6 @@ class Worker(GeventWorker):  # type: ignore[misc]
     ) -> StreamServer:
         """What takes connections in and hands each to a greenlet of its own."""
         tls = {"ssl_context": ssl_context} if ssl_context else {}
-        return StreamServer(listener, handle=partial(self.handle, listener), spawn=spawn, **tls)
+        server = StreamServer(listener, handle=partial(self.handle, listener), spawn=spawn, **tls)
+        server.max_accept = AT_ONCE
+        return server

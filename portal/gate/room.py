@@ -180,7 +180,7 @@ def _looks(term: int, window: int) -> Together[int, Place]:
 
 
 def _look(term: int, window: int, students: Sequence[int]) -> list[Place]:
-    reply = _ask("look", term, window, students=students)
+    reply = _ask("places", term, window, students=students)
     state = room_of(reply["state"])
     return [place_of(place, state) for place in reply["places"]]
 

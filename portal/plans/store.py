@@ -10,7 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
 from portal.cache import AWAY
-from portal.db import transaction
+from portal.db import look, transaction
 from portal.outage import postgresql
 from portal.plans import pack
 from portal.plans.models import PlanRow
@@ -36,7 +36,7 @@ def plan_of(term: int, student: int) -> Plan | None:
     if postgresql.spares():
         return known
     try:
-        with transaction() as session:
+        with look() as session:
             plan = _read(session, term, student)
     except AWAY:
         postgresql.begin()

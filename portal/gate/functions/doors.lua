@@ -14,7 +14,7 @@ local function enter(room)
 end
 
 -- Of many at once, who are told as if each had asked alone.
-local function look(room)
+local function places_of(room)
   local students, places = room.ask.students, {}
   room:hear()
   for _, student in ipairs(students) do room:touch(student) end
@@ -120,7 +120,7 @@ local function register(name, act, flags)
 end
 
 register("enter", enter)
-register("look", look)
+register("places", places_of)
 register("touch", touch)
 register("stay", stay)
 register("leave", leave)

@@ -64,11 +64,12 @@ class Talk:
     def _round(self) -> None:
         self.socket.event.wait()
         self.socket.event.clear()
+        # First what clears the event as well, then what it may have been set for meanwhile.
+        while (message := self.socket.receive(timeout=0)) is not None:
+            self._take(message)
         if self.page.due:
             self.page.due = False
             self._check()
-        while (message := self.socket.receive(timeout=0)) is not None:
-            self._take(message)
         self._send(self.page.take())
         self.page.sent()
 

@@ -12,10 +12,12 @@ Both are asked over 64 connections, one after the other, in odd runs the other w
 tenth of the claims warms each. As each connection asks again once it is answered, the times in
 which 99 % are answered tell little more than the rates do.
 
-Then both decide alone, with no web server in front: the ledger for 256 connections, while the
-workers record, and the same statements by pgbench over as many connections as the pools of two web
-processes have. From these rates and what a claim takes through the web follows how many cores it
-would take until the lock is what ends it, and how many for the portal to answer thrice as much.
+Then both decide alone, with no web server in front and nothing warmed: the ledger for 256
+connections, which are made meanwhile, while the workers record; and the same statements by pgbench
+over 40, as the pools of two web processes have. The ledger's time ends with its answers, before
+all is recorded. From these rates and what a claim takes through the web follows with how many
+cores a row lock would answer as many, and the portal so many times as many as the bar asks for, if
+a claim takes as long there.
 """
 
 from collections import Counter
@@ -47,8 +49,8 @@ FIGURES = {
     "ledger_alone_per_s": ("1/s", "claims of one section that the ledger alone decides a second"),
     "row_lock_alone_per_s": ("1/s", "the same of a row lock alone"),
     "decision_vs_row_lock": ("ratio", "the ledger alone over a row lock alone"),
-    "row_lock_full_cores": ("cores", "with which a row lock answers as many as it can decide"),
-    "row_lock_bar_cores": ("cores", "with which the portal answers so many times as many"),
+    "row_lock_full_cores": ("cores", "with which as many are answered as a row lock alone decides"),
+    "row_lock_bar_cores": ("cores", "with which the ledger's portal answers three times as many"),
 }
 
 

@@ -90,7 +90,9 @@ def _keep_alive(engine: Engine) -> None:
             if connection.closed or rested or heard(connection.fileno()):
                 engine.dialect.do_ping(connection)
         except Error as error:
-            raise InvalidatePoolError from error
+            if engine.dialect.is_disconnect(error, connection, None):  # type: ignore[arg-type]
+                raise InvalidatePoolError from error
+            raise
 
     event.listen(engine, "connect", used)
     event.listen(engine, "checkin", used)

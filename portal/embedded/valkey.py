@@ -15,9 +15,10 @@ HASTY = ("--appendonly", "no")
 DURABLE = ("--appendonly", "yes", "--appendfsync", "always")
 # A roster of hundreds, kept as a list, would be searched from its beginning at every claim.
 KEEPING = ("--save", "", "--maxmemory-policy", "noeviction", "--hash-max-listpack-entries", "64")
-# The C library searches long lists where much has been freed, unless it may keep more of what is
-# small at hand. Huge pages, as in GBs of seats to look a page up takes longer than to read it;
-# since Linux 5.8 a write after a fork copies a small one all the same.
+# Where there is no jemalloc, which needs neither. The C library searches long lists where much has
+# been freed, unless it may keep more of what is small at hand. Huge pages, as in GBs of seats to
+# look a page up takes longer than to read it; since Linux 5.8 a write after a fork copies a small
+# one all the same.
 BY_THE_C_LIBRARY = {"GLIBC_TUNABLES": "glibc.malloc.tcache_count=1000:glibc.malloc.hugetlb=1"}
 
 

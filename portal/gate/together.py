@@ -5,10 +5,12 @@ for together, by the first of them, as soon as that is answered.
 """
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from threading import Event, Lock
 from typing import Generic, TypeVar
 
 MOST = 200  # in one question: others are to be answered meanwhile
+LONGEST = 0.5  # seconds for which the next wait: where a ledger is silent, all are to hear soon
 
 Asked = TypeVar("Asked")
 Told = TypeVar("Told")
@@ -34,21 +36,28 @@ class Together(Generic[Asked, Told]):
         else:
             self._go(party)
         if party.error:
-            raise party.error
-        return party.told[number]
+            raise copy(party.error).with_traceback(None)  # each with a trace of its own
+        return party.told[number] if party.told else self(asked)  # who asked was ended: once more
 
     def _go(self, party: "_Party[Asked, Told]") -> None:
+        mine = False
         try:
-            with self._asking:
-                with self._lock:
-                    if self._coming is party:
-                        self._coming = _Party()
-                party.told = self._ask(party.asked)
-        except BaseException as error:  # whoever waits must hear of any end
+            mine = self._asking.acquire(timeout=LONGEST)
+            self._set_out(party)
+            party.told = self._ask(party.asked)
+        except Exception as error:  # noqa: BLE001 - raised by each of them
             party.error = error
-            raise
         finally:
+            self._set_out(party)
+            if mine:
+                self._asking.release()
             party.done.set()
+
+    def _set_out(self, party: "_Party[Asked, Told]") -> None:
+        """Take in no more."""
+        with self._lock:
+            if self._coming is party:
+                self._coming = _Party()
 
 
 class _Party(Generic[Asked, Told]):
@@ -57,5 +66,5 @@ class _Party(Generic[Asked, Told]):
     def __init__(self) -> None:
         self.asked: list[Asked] = []
         self.told: Sequence[Told] = ()
-        self.error: BaseException | None = None
+        self.error: Exception | None = None
         self.done = Event()

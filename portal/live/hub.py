@@ -85,6 +85,7 @@ class Hub:
             ("tells", self._tell_forever),
             ("touches", partial(self._rooms.touch_forever, self._ended)),
             ("looks", self._look_forever),
+            ("turns", self._turn_forever),
         ):
             Thread(target=work, daemon=True, name=f"hub-{name}").start()
 
@@ -203,11 +204,15 @@ class Hub:
 
     # Once a second
 
+    def _turn_forever(self) -> None:
+        """Have some pages look; in a thread that waits for nothing else."""
+        while not self._ended.wait(LOOK_SECONDS):
+            self._looks.go_on(list(self.pages))
+
     def _look_forever(self) -> None:
-        """Have pages look, tell of operations; and send pages away when live push is off."""
+        """Tell of operations; and send pages away when live push is switched off."""
         while not self._ended.wait(LOOK_SECONDS):
             try:
-                self._looks.go_on(list(self.pages))
                 if flags.on("live_push"):
                     self._watch.tell()
                 else:

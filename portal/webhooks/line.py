@@ -4,7 +4,7 @@ import ssl
 import time
 from contextlib import suppress
 from http.client import HTTPConnection, HTTPException, HTTPResponse
-from socket import SHUT_RDWR, socket
+from socket import SHUT_RD, socket
 from threading import Timer
 from urllib.parse import urlsplit
 
@@ -99,7 +99,9 @@ class Line(HTTPConnection):
     def _cut(self) -> None:
         if self.wire:
             with suppress(OSError):
-                socket.shutdown(self.wire, SHUT_RDWR)  # TLS's own would go on without TLS
+                # TLS's own would go on without TLS. Not both ways: what still came would then be a
+                # reset, in place of what has been read.
+                socket.shutdown(self.wire, SHUT_RD)
 
 
 def _told(answer: HTTPResponse, said: bytes) -> str:

@@ -23,6 +23,15 @@ def test_who_comes_before_the_opening_has_a_request_and_no_number(term: Any, ent
     assert (place.kind, place.number, len(place.request)) == ("early", 0, 32)
 
 
+def test_nodes_of_the_version_before_are_told_of_one_place(term: Any, enter: Enter) -> None:
+    window = builders.an_open_window(term)
+    enter(window, 7)
+    told = room._ask("look", term.id, window.id, student=7)  # noqa: SLF001 - as they ask
+    known = room.look(term.id, window.id, 7)
+    assert (told["place"]["kind"], told["place"]["number"]) == (known.kind, known.number)
+    assert told["state"]["line"] == known.room.line
+
+
 def test_a_place_follows_the_student(term: Any, enter: Enter) -> None:
     window = builders.a_coming_window(term)
     assert enter(window, 7).request == enter(window, 7).request

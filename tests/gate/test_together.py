@@ -20,12 +20,15 @@ class Ledger:
         self.asked: list[list[int]] = []
         self.may = Event()
         self.away = False
+        self.fatal = 0  # the question at which whoever asks is ended
 
     def ask(self, numbers: Sequence[int]) -> list[int]:
         self.asked.append(list(numbers))
         assert self.may.wait(60)
         if self.away:
             raise ConnectionError
+        if len(self.asked) == self.fatal:
+            raise SystemExit
         return [2 * each for each in numbers]
 
 
@@ -57,6 +60,29 @@ def test_no_question_is_of_more_than_others_can_wait_for(monkeypatch: pytest.Mon
         assert sorted(pool.map(asking, range(200))) == [2 * number for number in range(200)]
     assert max(map(len, ledger.asked)) <= 4
     assert sorted(chain.from_iterable(ledger.asked)) == list(range(200))
+
+
+def test_nobody_waits_long_for_those_before_where_no_answer_comes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(together, "MOST", 2)
+    monkeypatch.setattr(together, "LONGEST", 0.01)
+    ledger = Ledger()
+    asking = Together(ledger.ask)
+    with ThreadPoolExecutor(6) as pool:
+        told = [pool.submit(asking, number) for number in range(6)]
+        wait_for(lambda: sum(map(len, ledger.asked)) == 6)  # none has been answered
+        ledger.may.set()
+        assert [each.result(60) for each in told] == [0, 2, 4, 6, 8, 10]
+
+
+def test_where_who_asks_for_all_is_ended_the_others_ask_once_more() -> None:
+    ledger = Ledger()
+    ledger.fatal = 2
+    with crowd(ledger, Together(ledger.ask), 3) as told:
+        ended = [each for each in told if each.exception(60)]
+        assert [type(each.exception()) for each in ended] == [SystemExit]
+        assert all(each.result() == 2 * told.index(each) for each in told if each not in ended)
 
 
 def test_everyone_hears_that_there_is_no_answer_and_the_next_may_ask_again() -> None:

@@ -59,7 +59,6 @@ class Hub:
         self._watch = Watch(self._topics, self._lock)
         self._news = News()
         self._counts_due = 0.0
-        self._looks = Looks()
         self._started = False
         self._subscription = Subscription(
             redis,
@@ -85,7 +84,7 @@ class Hub:
             ("tells", self._tell_forever),
             ("touches", partial(self._rooms.touch_forever, self._ended)),
             ("looks", self._look_forever),
-            ("turns", self._turn_forever),
+            ("turns", partial(Looks().go_on_forever, self.pages, self._ended)),
         ):
             Thread(target=work, daemon=True, name=f"hub-{name}").start()
 
@@ -203,11 +202,6 @@ class Hub:
         self._waiting.set()
 
     # Once a second
-
-    def _turn_forever(self) -> None:
-        """Have some pages look; in a thread that waits for nothing else."""
-        while not self._ended.wait(LOOK_SECONDS):
-            self._looks.go_on(list(self.pages))
 
     def _look_forever(self) -> None:
         """Tell of operations; and send pages away when live push is switched off."""

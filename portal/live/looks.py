@@ -1,6 +1,7 @@
 """When each page looks whether its browser is there, and its session good: once a minute."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from threading import Event
 
 from portal.live.page import Page
 
@@ -12,6 +13,11 @@ class Looks:
 
     def __init__(self) -> None:
         self._second = 0
+
+    def go_on_forever(self, pages: Collection[Page], ended: Event) -> None:
+        """Once a second, in a thread that waits for nothing else."""
+        while not ended.wait(1.0):
+            self.go_on(list(pages))
 
     def go_on(self, pages: Iterable[Page]) -> None:
         """Have those look whose turn it is in this second; one that is new has its first later."""

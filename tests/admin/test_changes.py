@@ -130,6 +130,22 @@ def test_pressed_twice_it_is_done_once(
     assert other.status_code == 422, "it was somebody else’s press"
 
 
+@pytest.mark.parametrize("action", ["move", "cancel", "extend", "close"])
+@pytest.mark.parametrize("moved", ["opens", "closes"])
+def test_a_form_whose_window_was_changed_meanwhile_is_refused(
+    admin: FlaskClient, term: Term, action: str, moved: str
+) -> None:
+    early = action in {"move", "cancel"}
+    window = a_coming_window(term) if early else an_open_window(term)
+    was = {"opens": window.opens, "closes": window.closes}
+    was[moved] -= HOUR // 2  # when the form was drawn
+    times = {"opens": field(window.opens + HOUR), "closes": field(window.closes + HOUR)}
+    form = {"was": f"{was['opens']}-{was['closes']}", **times, **WHY}
+    answer = admin.post(address(window, term, action), data=form)
+    assert answer.status_code == 422
+    assert now_set(term) == window
+
+
 def test_an_earlier_end_is_no_extension(admin: FlaskClient, term: Term) -> None:
     window = an_open_window(term, minutes=120)
     form = {"closes": field(window.closes - HOUR), **WHY}

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from portal.backend import Backend
-from portal.gate import room
+from portal.gate import order, room
 from tests import cast as builders
 from tests.gate.conftest import Enter
 from tests.gate.hall import kept, key, limits, open_now
@@ -63,3 +63,12 @@ def test_a_room_that_lost_its_seed_is_entered_by_its_new_one(
     kept = backend.redis.hget(key(term, window), "seed")
     assert kept == room.seed(term.id, window.id).encode()
     assert kept != lost.encode()
+
+
+def test_a_student_whose_number_begins_anothers_finds_the_own_request(
+    term: Any, enter: Enter
+) -> None:
+    window = builders.a_coming_window(term)
+    requests = [enter(window, student).request for student in (12, 1, 123)]
+    places = [order.place_of(term.id, window.id, student, requests) for student in (12, 1, 123, 2)]
+    assert places == [1, 2, 3, 0]

@@ -66,6 +66,17 @@ def test_who_becomes_an_admin_after_the_preview_stays(boss: FlaskClient) -> None
     assert mia.deleted_at is None
 
 
+def test_an_admin_whose_address_alone_differs_keeps_it(boss: FlaskClient, cast: Cast) -> None:
+    row = person("max", "Max") | {"email": "elsewhere@u.example"}
+    import_id = send(boss, whole(row, person("zoe", "Zoe")))
+    assert ADMIN in page(boss, import_id)
+    press(boss, import_id, "apply")
+    assert latest().state == "done"
+    with transaction() as session:
+        kept = session.scalar(select(Account.email).where(Account.username == "max"))
+    assert kept == cast.max.email
+
+
 def test_an_admin_can_not_be_disabled_by_a_file(boss: FlaskClient) -> None:
     disabled = person("max", "Max") | {"enabledUser": "false"}
     import_id = send(boss, whole(disabled, person("zoe", "Zoe")))

@@ -145,6 +145,17 @@ def test_a_change_that_is_older_than_what_is_known_is_refused(tmp_path: Path) ->
     assert moved(counts) == {}
 
 
+def test_a_file_that_is_sent_twice_is_accepted_twice(tmp_path: Path) -> None:
+    stamped = School()
+    for rows in stamped.rows.values():
+        for row in rows:
+            row["dateLastModified"] = "2030-09-01T12:00:00Z"
+    imported(stamped.write(tmp_path))
+    counts, report = imported(stamped.write(tmp_path))
+    assert "older" not in kinds(report)
+    assert moved(counts) == {}
+
+
 def test_changes_refer_to_what_earlier_files_named(tmp_path: Path) -> None:
     imported(School().write(tmp_path))
     row = {

@@ -3,6 +3,7 @@
 import csv
 import io
 
+import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import select, text, update
 
@@ -108,6 +109,14 @@ def test_the_same_again_changes_nothing(boss: FlaskClient) -> None:
     assert not any(each[change] for each in latest().counts.values() for change in moved)
 
 
+def test_another_number_of_students_before_the_portal_changes_nothing(boss: FlaskClient) -> None:
+    press(boss, sent(boss, as_zip(Campus(capacity="30", enrolled="3", remaining="27"))), "apply")
+    sent(boss, as_zip(Campus(capacity="30", enrolled="5", remaining="25")))
+    assert latest().counts["section"]["changed"] == 0
+    with transaction() as session:
+        assert session.scalar(select(Section.prior_enrolled)) == 3
+
+
 def test_sections_that_are_not_named_stay_unless_asked_to_go(boss: FlaskClient) -> None:
     press(boss, sent(boss, as_zip(Campus().section("10002"))), "apply")
     press(boss, sent(boss, as_zip(Campus())), "apply")
@@ -119,7 +128,10 @@ def test_sections_that_are_not_named_stay_unless_asked_to_go(boss: FlaskClient) 
     assert found == {"10001": "OPEN", "10002": "CANCELED"}
 
 
-def test_a_section_in_which_somebody_is_does_not_go(boss: FlaskClient) -> None:
+@pytest.mark.parametrize(("enrolled", "waiting"), [(1, 0), (0, 1)])
+def test_a_section_in_which_somebody_is_or_for_which_somebody_waits_does_not_go(
+    boss: FlaskClient, enrolled: int, waiting: int
+) -> None:
     press(boss, sent(boss, as_zip(Campus().section("10002"))), "apply")
     with transaction() as session:
         session.execute(
@@ -127,8 +139,10 @@ def test_a_section_in_which_somebody_is_does_not_go(boss: FlaskClient) -> None:
                 "INSERT INTO section_seats (term_id, section_id, status, capacity,"
                 " waitlist_capacity, prior, enrolled, waiting, passed, kept, reserved,"
                 " reserves, seq)"
-                " SELECT term_id, id, 'OPEN', 30, 10, 0, 1, 0, 0, 0, '{}', '[]', 1 FROM sections"
-            )
+                " SELECT term_id, id, 'OPEN', 30, 10, 0, :enrolled, :waiting, 0, 0, '{}', '[]', 1"
+                " FROM sections"
+            ),
+            {"enrolled": enrolled, "waiting": waiting},
         )
     import_id = sent(boss, as_zip(Campus()), remove="yes")
     assert "Somebody is in this section" in page(boss, import_id)

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from portal.seats.asks import PoolSpec
 from portal.seats.by_hand import FIRM
 from portal.seats.ledger import KeyReused, Outcome, Part, Reason
 from tests.ledger.desk import MINUTE, TERM, Desk, codes, facts, meets
@@ -198,3 +199,15 @@ def test_a_refusal_can_be_sent_again_with_what_it_asked_for(desk: Desk) -> None:
     assert codes(desk.adjust(501, add=1, request="k")) == ["full"]
     said = desk.adjust(501, add=1, overrides=["full"], request="k")
     assert said.outcome == Outcome.ENROLLED
+
+
+def test_an_older_waiter_of_another_section_of_the_pool_comes_first(desk: Desk) -> None:
+    for section in (1, 2):
+        desk.section(section, capacity=5, pool=PoolSpec(70, capacity=1, version=1))
+    desk.claim(501, 1)
+    desk.claim(601, 2)
+    desk.claim(602, 1)
+    desk.drop(501, 1)
+    assert codes(desk.adjust(602, add=1)) == ["full"]
+    assert codes(desk.adjust(701, add=1)) == ["full"]
+    assert desk.adjust(601, add=2).outcome == Outcome.ENROLLED

@@ -106,3 +106,17 @@ def test_a_process_that_ends_sends_its_pages_elsewhere(
         ending.child.stop()
         assert ending.child.process
         assert ending.child.process.returncode == 0  # by itself
+
+
+def test_a_roster_is_not_for_those_who_teach_another_section(
+    cast: Cast, term: Term, open_tab: Open
+) -> None:
+    course = builders.a_course()
+    section = builders.a_section(course, term, teacher=cast.iris)
+    another = builders.a_section(course, term, teacher=cast.otto)
+    tab = open_tab(cast.otto.account_id)
+    tab.ask(term.id, [], roster=section.id)
+    (refused,) = tab.hear(lambda tab: [s for s in tab.signals if s["name"] == "refused"])
+    assert refused["detail"] == {"roster": section.id}
+    tab.ask(term.id, [], roster=another.id)
+    tab.hear(lambda tab: [s for s in tab.signals if s["name"] == "roster"])

@@ -5,17 +5,21 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from threading import Thread
+from time import time
 
 import pytest
 from simple_websocket import ConnectionClosed, Server
+from sqlalchemy import update
 
 from portal import stores
 from portal.backend import Backend
+from portal.db import transaction
 from portal.live import wire
 from portal.live.hub import Hub
-from portal.live.page import RESTART
+from portal.live.page import REFUSED, RESTART
 from portal.live.talk import Talk
 from portal.people import accounts
+from portal.people.models import Account
 from tests.cast import Cast
 from tests.live.tabs import HANDSHAKE
 from tests.record.processes import wait_for
@@ -91,3 +95,20 @@ def test_one_that_has_just_said_goodbye_is_not_asked(line: Line) -> None:
     while line.heard()[0] != GOODBYE:  # a ping may have come before
         pass
     line.talk.socket.event.set()
+
+
+def test_one_whose_session_is_over_is_sent_away(line: Line) -> None:
+    line.talk.ends = time() - 1
+    line.look()
+    kind, why = line.heard()
+    assert (kind, int.from_bytes(why[:2])) == (GOODBYE, REFUSED)
+
+
+def test_one_whose_sessions_were_all_ended_is_sent_away(line: Line, cast: Cast) -> None:
+    with transaction() as session:
+        mine = update(Account).where(Account.id == cast.ada.account_id)
+        session.execute(mine.values(session_epoch=Account.session_epoch + 1))
+    accounts.doubt(cast.ada.account_id or 0)
+    line.look()
+    kind, why = line.heard()
+    assert (kind, int.from_bytes(why[:2])) == (GOODBYE, REFUSED)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 from redis.client import PubSub
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
 
 from portal.backend import Backend
 from portal.db import Sessions, transaction
@@ -14,7 +14,7 @@ from portal.notices.models import Notice, NoticeSetting
 from portal.people.models import Account
 from portal.record.fold import logged
 from portal.seats.answers import Reason
-from portal.seats.asks import Candidate
+from portal.seats.asks import Candidate, Passes
 from tests.cast import Cast
 from tests.notices.stories import Story, notices, outbox, set_section, told
 
@@ -37,12 +37,14 @@ def students_told(heard: PubSub) -> set[int]:
     return found
 
 
-def pass_over(backend: Backend, story: Story, student: int, *codes: str) -> None:
+def pass_over(
+    backend: Backend, story: Story, student: int, *codes: str, passes: Passes | None = None
+) -> None:
     """The head of the list can't have the free seat, and it is recorded."""
     rules = [Reason(code) for code in codes]
     window = story.rush.window
     candidate = Candidate(student=student, windows=(window,), limit=9900, rules=tuple(rules))
-    backend.ledger.promote(story.term.id, story.section.id, [candidate], "tests")
+    backend.ledger.promote(story.term.id, story.section.id, [candidate], "tests", passes)
     story.record()
 
 
@@ -190,3 +192,26 @@ def test_mail_goes_to_those_who_want_it(story: Story, cast: Cast) -> None:
     to = {each.id: each.account_id for each in notices()}[mail.notice_id]
     assert to == cast.ben.account_id
     assert len(notices()) == 2
+
+
+def test_no_mail_goes_to_a_deleted_account(story: Story, cast: Cast) -> None:
+    story.claim(cast.ada, cast.ben)
+    with transaction() as session:
+        gone = update(Account).where(Account.id == cast.ada.account_id)
+        session.execute(gone.values(deleted_at=func.now()))
+    set_section(story.section, status="CANCELED")
+    story.record()
+    to = {each.id: each.account_id for each in notices()}
+    assert [to[mail.notice_id] for mail in outbox()] == [cast.ben.account_id]
+
+
+def test_a_lost_place_is_told_though_the_same_reason_is_unread(
+    backend: Backend, story: Story, cast: Cast
+) -> None:
+    story.claim(cast.ada, cast.ben)
+    story.drop(cast.ada)
+    pass_over(backend, story, cast.ben.id, "hold")
+    backend.ledger.reconsider(story.term.id, story.section.id)
+    pass_over(backend, story, cast.ben.id, "hold", passes=Passes(1))
+    assert [each.data.get("lost", False) for each in notices()] == [False, True]
+    assert told(cast.ben) == ["passed_over"] * 2

@@ -1,6 +1,8 @@
 """The clock fences a ledger that knows less than was recorded of it, and no other."""
 
 import pytest
+from rq import Queue
+from rq.serializers import JSONSerializer
 from sqlalchemy.exc import OperationalError
 
 from jobs.clock import Lease, tick
@@ -11,6 +13,7 @@ from portal.record.restore import restore
 from portal.record.sweep import Sweeper
 from portal.seats.errors import LedgerUnavailable
 from portal.seats.library import prefix
+from tests import cast as builders
 from tests.plans.outages import away
 from tests.record.processes import recorded
 from tests.record.rush import Rush, a_rush, claim, claims, everyone_everywhere
@@ -64,6 +67,31 @@ def test_one_that_knows_nothing_is_fenced_too(rush: Rush, sweeper: Sweeper) -> N
     backend().redis.flushall()
     sweeper.turn()
     assert "at event 0" in fence.why(rush.term)
+
+
+def another_term(rush: Rush) -> Rush:
+    """One more term, with a section and a window, for the same students."""
+    term = builders.a_term("Another")
+    window = builders.an_open_window(term)
+    section = builders.a_section(builders.a_course(), term)
+    return Rush(term.id, [section.id], rush.students, window.id)
+
+
+def test_a_healthy_term_goes_on_beside_a_fenced_one(rush: Rush) -> None:
+    healthy = another_term(rush)
+    drain(healthy.term)
+    claim(rush, rush.students[0], rush.sections[0])  # a refusal, which is not recorded
+    forget(rush)
+    queue = Queue("record", connection=backend().redis, serializer=JSONSerializer)
+    sweeper = Sweeper()
+    sweeper.look()
+    sweeper.turn()
+    assert fence.why(rush.term)
+    assert not fence.why(healthy.term)
+    claim(healthy, healthy.students[0], healthy.sections[0])
+    queue.empty()
+    sweeper.call()
+    assert [job.args[0] for job in queue.jobs] == [healthy.term]
 
 
 def test_one_that_was_restored_before_the_fence_came_is_left_open(rush: Rush) -> None:

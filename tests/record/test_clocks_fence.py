@@ -72,24 +72,22 @@ def test_one_that_knows_nothing_is_fenced_too(rush: Rush, sweeper: Sweeper) -> N
 def another_term(rush: Rush) -> Rush:
     """One more term, with a section and a window, for the same students."""
     term = builders.a_term("Another")
-    window = builders.an_open_window(term)
     section = builders.a_section(builders.a_course(), term)
+    window = builders.an_open_window(term)
     return Rush(term.id, [section.id], rush.students, window.id)
 
 
 def test_a_healthy_term_goes_on_beside_a_fenced_one(rush: Rush) -> None:
     healthy = another_term(rush)
-    drain(healthy.term)
-    claim(rush, rush.students[0], rush.sections[0])  # a refusal, which is not recorded
-    forget(rush)
+    claim(rush, rush.students[0], rush.sections[0])  # an event that is not recorded
+    fence.hold(rush.term, WHY)
     queue = Queue("record", connection=backend().redis, serializer=JSONSerializer)
+    queue.empty()
     sweeper = Sweeper()
     sweeper.look()
     sweeper.turn()
-    assert fence.why(rush.term)
-    assert not fence.why(healthy.term)
-    claim(healthy, healthy.students[0], healthy.sections[0])
-    queue.empty()
+    events = backend().redis.xrange(f"{prefix(healthy.term)}:journal")
+    assert b'"name":"window_opened"' in events[-1][1][b"event"]
     sweeper.call()
     assert [job.args[0] for job in queue.jobs] == [healthy.term]
 

@@ -2,7 +2,7 @@
 # make cluster the same, with a ledger that has replicas, two web nodes and HAProxy, to rehearse failures
 # make rehearsal     an opening played against the portal that runs, by made-up students (STUDENTS, MINUTES, ANYWAY)
 # make test    set-up, lint, types, unit, integration and browser tests
-# make lint    the linter, the formatter and the types
+# make lint    the linter, the formatter, the types and the layers (.importlinter)
 # make translations  gather the texts, and say which are not translated yet
 # make lock    renew the lock files (needs uv and npm)
 # make faults  kill, freeze and cut off everything during a rush: docs/reliability.md (an hour)
@@ -48,6 +48,7 @@ lint: $(TESTABLE)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
 
 translations: $(TESTABLE)
 	@sh .ci/texts .venv/messages.pot

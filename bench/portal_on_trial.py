@@ -180,7 +180,7 @@ def _browser(app: Flask, term: int, window: int, account: int, epoch: int) -> Br
 
 def _claim(browser: Browser, section: int, *, turn: bool) -> bytes:
     held, cookies = browser.held, browser.cookies
-    form = {"request": secrets.token_hex(16), "wait": "1", "ticket": passes.ticket(held, section)}
+    form = {"request": secrets.token_hex(16), "wait": "1"}
     if turn:
         cookies += f"; {guard.COOKIE}={passes.write(held)}"
     token = browser.token

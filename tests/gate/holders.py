@@ -30,7 +30,7 @@ class Holder:
         held, headers = changed.pop("held", self.held), changed.pop("headers", {})
         query = changed.pop("query", "")
         self.carry(held)
-        data = {"ticket": self.ticket(section), "request": uuid4().hex, **changed}
+        data = {"request": uuid4().hex, **changed}
         address = f"/terms/{section.term_id}/sections/{section.id}/{act}{query}"
         return self.client.post(address, data=data, headers=headers)
 
@@ -42,11 +42,6 @@ class Holder:
             return
         text = held if isinstance(held, str) else written(self.app, held)
         self.client.set_cookie(guard.COOKIE, text, path=path)
-
-    def ticket(self, section: Any) -> str:
-        """The ticket for a section."""
-        with self.app.app_context():
-            return passes.ticket(self.held, section.id)
 
 
 def holder(app: Flask, username: str, account: int, window: Any, term: int) -> Holder:

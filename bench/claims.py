@@ -3,7 +3,7 @@
 Both run under the same gunicorn settings with the same number of workers, one after the other, in
 odd runs the other way round, asked over 64 kept-alive connections. The portal's side is a rush:
 students who are logged in, each with three claims among 200 sections of 30 seats, the first tenth
-of which warms the processes. Each claim passes pass, ticket, session, CSRF, limits and rules, is
+of which warms the processes. Each claim passes access token, session, CSRF, limits and rules, is
 decided by the ledger, whose append-only file is flushed to disk before it answers, is journaled and
 published, and is answered with rendered fragments; meanwhile the workers record, and after each run
 the audit must be clean. Processor time is counted until all is recorded. The same rush is run

@@ -22,6 +22,7 @@ from portal.gate.passes import STAY, Pass
 from portal.people import passwords, sessions
 from portal.people.accounts import Visitor
 from portal.people.models import Account, Student
+from portal.seats.ledger import prefix
 from portal.windows.warmup import section_specs
 from tests import cast
 
@@ -88,6 +89,7 @@ def claims(app: Flask, term: int, students: int, each: int, *, turn: bool = True
     sections = sorted(backend().ledger.seats(term))
     each = min(each, len(sections))
     asking = browsers(app, term, students)
+    _admit(term, students)
     with app.app_context():
         wishes = [
             _claim(browser, section, turn=turn)
@@ -99,9 +101,16 @@ def claims(app: Flask, term: int, students: int, each: int, *, turn: bool = True
 
 
 def browsers(app: Flask, term: int, students: int) -> list[Browser]:
-    """So many students, logged in, each with a pass for the window of the term."""
+    """So many students, logged in, each with an access token for the window of the term."""
     [window] = backend().ledger.windows(term)
     return [_browser(app, term, window.id, *known) for known in _students()[:students]]
+
+
+def _admit(term: int, many: int) -> None:
+    """Let the students into the waiting room, as its functions would have done one by one."""
+    [window] = backend().ledger.windows(term)
+    visits = {str(student): window.closes for student in students(many)}
+    backend().redis.zadd(f"{prefix(term)}:room:{window.id}:in", visits)
 
 
 def students(many: int) -> list[int]:
@@ -180,7 +189,7 @@ def _browser(app: Flask, term: int, window: int, account: int, epoch: int) -> Br
 
 def _claim(browser: Browser, section: int, *, turn: bool) -> bytes:
     held, cookies = browser.held, browser.cookies
-    form = {"request": secrets.token_hex(16), "wait": "1", "ticket": passes.ticket(held, section)}
+    form = {"request": secrets.token_hex(16), "wait": "1"}
     if turn:
         cookies += f"; {guard.COOKIE}={passes.write(held)}"
     token = browser.token

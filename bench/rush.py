@@ -38,7 +38,7 @@ ARRIVALS = 150  # a second that come to the lobby
 HOUR = 3_600_000  # ms
 WELL = {200, 204}
 SOON = 2.0  # seconds from the last of them to the opening
-FIELD = re.compile(rb'name="(request|ticket)" value="(\w+)"')
+FIELD = re.compile(rb'name="(request)" value="(\w+)"')
 COOKIE = re.compile(rb"^Set-Cookie: ([^=]+)=([^;]*)", re.MULTILINE | re.IGNORECASE)
 FIGURES = {
     "rush_answered": ("share", "of all requests of 8,000 students, answered as they should be"),

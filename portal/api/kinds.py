@@ -25,8 +25,9 @@ KINDS: dict[Kind, tuple[str, str]] = {
     "no-pass": (
         "403",
         (
-            "The header `Fairseat-Pass` is missing, or its pass has ended, or is that of another"
-            " account or semester. The waiting room gives passes out:"
+            "The header `Fairseat-Pass` is missing, or its access token has ended, or is that of"
+            " another account or semester. It ends with the visit: when its student leaves the"
+            " waiting room, or did not ask for it again in time. The waiting room gives them out:"
             " `POST /api/v1/waiting-room/{window_id}/requests`."
         ),
     ),

@@ -24,6 +24,7 @@ from portal.ops.correlation import correlation
 from portal.record.fact import moment
 from portal.seats import desk
 from portal.seats.desk import Asker
+from portal.seats.errors import NotAdmitted
 from portal.words import _l
 
 MOST = 20  # sections of one request
@@ -134,5 +135,6 @@ def register(header: dict[str, Any], body: dict[str, Any]) -> ResponseReturnValu
 
 
 @bp.errorhandler(NoPass)
-def _no_pass(_error: NoPass) -> ResponseReturnValue:
+@bp.errorhandler(NotAdmitted)
+def _no_pass(_error: Exception) -> ResponseReturnValue:
     return guard.refused(NO_PASS)

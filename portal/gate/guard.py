@@ -4,7 +4,7 @@ from dataclasses import replace
 from time import time
 from typing import Any, cast
 
-from flask import Flask, current_app, g, request, session
+from flask import Flask, current_app, g, make_response, request, session
 from flask.typing import ResponseReturnValue
 from flask_login import current_user
 
@@ -12,6 +12,7 @@ from portal.access import View
 from portal.errors import Words, answer
 from portal.gate import passes
 from portal.gate.passes import Pass
+from portal.seats.errors import NotAdmitted
 from portal.words import _l
 
 HEADER = "Fairseat-Pass"
@@ -39,6 +40,7 @@ def start(app: Flask) -> None:
     """Check passes before everything else, and once more when it is known who asks."""
     app.before_request(_check)
     app.register_error_handler(NoPass, _to_room)
+    app.register_error_handler(NotAdmitted, _ended)
 
 
 def finish(app: Flask) -> None:
@@ -80,10 +82,6 @@ def _check() -> None:
     found, asked = carried(), request.view_args or {}
     if not own(found) or found is None or found.term != asked.get("term_id", found.term):
         raise NoPass
-    if "section_id" in asked and not passes.fits(
-        request.form.get("ticket", ""), found, asked["section_id"]
-    ):
-        raise NoPass
     g.access = found
 
 
@@ -93,6 +91,15 @@ def _check_owner() -> None:
         raise NoPass
 
 
-def _to_room(_error: NoPass) -> ResponseReturnValue:
+def _to_room(_error: Exception) -> ResponseReturnValue:
     term = (request.view_args or {}).get("term_id")
     return refused(replace(REFUSED, onward=f"/terms/{term}/room" if term else ""))
+
+
+def _ended(error: NotAdmitted) -> ResponseReturnValue:
+    """The visit is over, perhaps from another device: its access token goes from this one too."""
+    answer = make_response(_to_room(error))
+    found = access()
+    if found:
+        answer.delete_cookie(COOKIE, path=f"/terms/{found.term}")
+    return answer

@@ -45,7 +45,7 @@ def visit(term: int, phase: Phase, who: Visitor) -> Visit:
     if not current_app.config["GATE"] or phase.kind not in {"before", "open"} or not phase.window:
         return FREE
     found = _held(term, who)
-    if found:  # whichever window it is for: several may be open to one student
+    if found and _lasts(found, who):  # whichever window it is for: several may be open to one
         return Visit("in", held=_renewed(found, who))
     if not captcha.proven():
         return Visit("unproven")
@@ -94,6 +94,13 @@ def _held(term: int, who: Visitor) -> Pass | None:
     """The pass that was brought, if it is one of this student and term."""
     found = guard.carried()
     return found if found and (found.account, found.term) == (who.id, term) else None
+
+
+def _lasts(found: Pass, who: Visitor) -> bool:
+    """Whether the room still lets its bearer in: they may have left it on another device."""
+    if _no_room():
+        return True
+    return room.look(found.term, found.window, who.student_id or 0).kind == "called"
 
 
 def _renewed(found: Pass, who: Visitor) -> Pass:

@@ -35,7 +35,7 @@ class Asker:
     term: int
     request: str | None
     correlation: str
-    window: int | None = None  # the one that a pass is for; None = any that is theirs
+    window: int | None = None  # of the access token; None = any window of the student's
     flight: str | None = None  # of the request, where others may come under its key
 
 
@@ -60,7 +60,8 @@ def submit(asker: Asker, wished: Sequence[Wish]) -> Submission:
 
     A wish for a section that is linked to another (see linked.py) names both in one option, unless
     the other is held. Each part of each answer has its section, reasons and receipt (`seq`).
-    Raises KeyReused where the request key stood for other wishes.
+    Raises KeyReused where the request key stood for other wishes, and NotAdmitted where the access
+    token's waiting room no longer lets the student in.
     """
     who, offered = profile(asker.student), board(asker.term)
     order = wishes.in_order(wished, offered)
@@ -75,6 +76,7 @@ def submit(asker: Asker, wished: Sequence[Wish]) -> Submission:
         ],
         lines=[wishes.line(wished[number], who, offered) for number in order],
         actor=_actor(who),
+        room=asker.window if backend().settings.room else None,
         flight=asker.flight,
     )
     wake(asker.term, decided.wake)

@@ -17,6 +17,10 @@ class KeyReused(Exception):  # noqa: N818
     """The request key was used before for something else."""
 
 
+class NotAdmitted(Exception):  # noqa: N818
+    """The waiting room no longer lets the student in: nothing was decided."""
+
+
 class Overtaken(Exception):  # noqa: N818
     """Another request under the key is being decided, or has been meanwhile: this one is not."""
 

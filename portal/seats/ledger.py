@@ -29,6 +29,7 @@ from portal.seats.errors import (
     LedgerBehind,
     LedgerSilent,
     LedgerUnavailable,
+    NotAdmitted,
     Overtaken,
     WindowRefused,
 )
@@ -50,6 +51,7 @@ __all__ = [
     "Line",
     "LineAnswer",
     "Meeting",
+    "NotAdmitted",
     "Outcome",
     "Overtaken",
     "Part",
@@ -90,10 +92,12 @@ class Ledger(LedgerByHand, LedgerSections, LedgerWindows):
         lines: Sequence[Line],
         actor: str,
         correlation: str,
+        room: int | None = None,
         flight: str | None = None,
     ) -> Submission:
         """Decide several wishes in one step, in their order; `limit` is in hundredths.
 
+        `room` is the window whose waiting room must let the student in; else raises NotAdmitted.
         Raises KeyReused if the request key stood for other wishes, Overtaken where another request
         than `flight` is the one that may be decided under it.
         """
@@ -105,6 +109,7 @@ class Ledger(LedgerByHand, LedgerSections, LedgerWindows):
             "lines": [as_payload(line) for line in lines],
             "actor": actor,
             "correlation": correlation,
+            "room": room,
             "flight": flight,
         }
         return replies.submission(self.library.ask("submit", term, payload, again=bool(request)))

@@ -19,13 +19,22 @@ from portal.seats.answers import (
     Waiting,
     WindowView,
 )
-from portal.seats.errors import KeyReused, LedgerBehind, NoRing, Overtaken, WindowRefused
+from portal.seats.errors import (
+    KeyReused,
+    LedgerBehind,
+    NoRing,
+    NotAdmitted,
+    Overtaken,
+    WindowRefused,
+)
 
 Reply = dict[str, Any]
 
 
 def submission(reply: Reply) -> Submission:
-    """A decision on wishes; raises KeyReused, Overtaken."""
+    """A decision on wishes; raises KeyReused, NotAdmitted, Overtaken."""
+    if reply.get("error") == "not_admitted":
+        raise NotAdmitted
     if "error" in reply:
         raise _under_key(reply["error"])
     wake, replayed = tuple(reply.get("wake", ())), reply.get("replayed", False)

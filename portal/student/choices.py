@@ -17,7 +17,6 @@ from portal.student.amounts import amounts
 from portal.student.forms import address, form, seats_of
 from portal.student.kept import open_to
 from portal.student.kept import told as told_of
-from portal.student.line import ticket
 from portal.student.partners import Group, choices, groups
 from portal.student.scene import Scene
 from portal.words import _
@@ -78,7 +77,6 @@ def _form(
         now,
         card,
         told,
-        ticket=ticket(card.id),
         seats=seats,
         together=together,
         none_free=bool(together)

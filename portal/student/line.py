@@ -9,7 +9,7 @@ from flask import g, session
 
 from portal.access import visitor
 from portal.backend import backend
-from portal.gate import guard, passes, room, visits, waits
+from portal.gate import room, visits, waits
 from portal.gate.places import Place, Room
 from portal.gate.room import WindowShut
 from portal.gate.visits import FREE, Visit
@@ -147,12 +147,6 @@ def leave(now: Scene) -> Line:
     room.leave(now.term.id, window, student)
     place = room.look(now.term.id, window, student)
     return Line(now, Visit("out", place if place.room.waiting else None))
-
-
-def ticket(section: int) -> str:
-    """What the form for a section carries; blank where there is no pass."""
-    held = g.get("given") or guard.access() or guard.carried()
-    return passes.ticket(held, section) if held else ""
 
 
 def rooms() -> bool:

@@ -15,7 +15,6 @@ from portal.gate.captcha import proofs
 from tests.live.nodes import Node
 
 TOKEN = re.compile(r'name="csrf_token" value="([^"]+)"')
-TICKET = re.compile(r'name="ticket" value="([^"]+)"')
 
 
 @dataclass
@@ -66,14 +65,9 @@ class Bot:
         )
         return answer.headers.get("Fairseat-Gate", str(answer.status_code))
 
-    def ticket(self, section: Any) -> str:
-        """What the form for a section carries; blank where it carries none."""
-        found = TICKET.search(self.get(pick(section)).text)
-        return found[1] if found else ""
-
-    def claim(self, section: Any, ticket: str = "", **fields: Any) -> requests.Response:
+    def claim(self, section: Any, **fields: Any) -> requests.Response:
         """Claim a seat under a new key."""
-        sent = {"ticket": ticket, "request": secrets.token_hex(16), **fields}
+        sent = {"request": secrets.token_hex(16), **fields}
         return self.post(pick(section), **sent)
 
 

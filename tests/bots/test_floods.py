@@ -52,7 +52,7 @@ def flooding(*acts: Callable[[], requests.Response]) -> Any:
 def take_a_seat(bot: Bot, term: Any, section: Any) -> int:
     """All that a student does; gives the number of the last answer."""
     assert bot.come(term) == "in"
-    return bot.claim(section, bot.ticket(section)).status_code
+    return bot.claim(section).status_code
 
 
 def test_two_hundred_behind_the_same_address_claim_in_peace(

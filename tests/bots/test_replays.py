@@ -43,19 +43,19 @@ def carry(bot: Bot, application: Flask, term: Any) -> Carry:
 def test_a_pass_ends_by_itself(
     bot: Bot, carry: Carry, term: Any, section: Any, given: Pass
 ) -> None:
-    ticket = inside(bot, term, section)
+    inside(bot, term)
     carry(replace(given, ends=int(time() * 1000) - 1))
-    assert bot.claim(section, ticket).status_code == 403
+    assert bot.claim(section).status_code == 403
     carry(given)
-    assert bot.claim(section, ticket).status_code == 303
+    assert bot.claim(section).status_code == 303
 
 
 def test_a_pass_outlives_its_window_in_vain(
     bot: Bot, cast: Cast, term: Any, window: Any, section: Any
 ) -> None:
-    ticket = inside(bot, term, section)
+    inside(bot, term)
     backend().ledger.close_window(term.id, window.id, "tests")
-    assert bot.claim(section, ticket).status_code == 422
+    assert bot.claim(section).status_code == 422
     assert held(term, cast.ada) == []
 
 
@@ -63,9 +63,8 @@ def test_a_pass_outlives_its_window_in_vain(
 def test_a_pass_is_good_for_its_own_window_alone(
     bot: Bot, carry: Carry, section: Any, given: Pass, other: str
 ) -> None:
-    ticket = bot.ticket(section)
     carry(replace(given, **{other: getattr(given, other) + 1}))
-    assert bot.claim(section, ticket).status_code == 403
+    assert bot.claim(section).status_code == 403
 
 
 def test_a_captcha_counts_once(meet: Meet, cast: Cast, term: Any, window: Any) -> None:
@@ -82,10 +81,10 @@ def test_a_captcha_counts_once(meet: Meet, cast: Cast, term: Any, window: Any) -
 def test_a_session_that_was_ended_is_nobodys(
     bot: Bot, meet: Meet, cast: Cast, term: Any, section: Any
 ) -> None:
-    ticket = inside(bot, term, section)
+    inside(bot, term)
     assert bot.post("/account/sessions/end").status_code < 400
     stolen = meet(cast.ada)
     stolen.keep("pass", bot.http.cookies["pass"], f"/terms/{term.id}")
     wait_for(lambda: stolen.get("/inbox").status_code == 302)  # all nodes hear within two seconds
-    assert stolen.claim(section, ticket).status_code == 302
+    assert stolen.claim(section).status_code == 302
     assert decisions(term) == 0

@@ -8,7 +8,7 @@ import requests
 from portal.backend import backend
 from portal.gate import room
 from portal.people import keys
-from tests.bots.bot import Bot
+from tests.bots.bot import Bot, pick
 from tests.bots.conftest import Meet
 from tests.cast import Cast
 from tests.web.visits import held
@@ -24,10 +24,9 @@ def statuses(answers: list[requests.Response]) -> Counter[int]:
     return Counter(answer.status_code for answer in answers)
 
 
-def inside(bot: Bot, term: Any, section: Any) -> str:
-    """Let it have its turn as everyone has it; gives its ticket."""
+def inside(bot: Bot, term: Any) -> None:
+    """Let it have its turn as everyone has it."""
     assert bot.come(term) == "in"
-    return bot.ticket(section)
 
 
 def test_claims_without_a_turn_are_refused_and_soon_not_even_put_into_words(
@@ -45,7 +44,7 @@ def test_without_the_captcha_there_is_no_turn(
 ) -> None:
     bot = meet(cast.ada, proven=False)
     assert bot.come(term) == "unproven"
-    assert bot.ticket(section) == ""
+    assert 'name="request"' not in bot.get(pick(section)).text
     assert room.state(term.id, window.id).line == 0
     assert bot.claim(section).status_code == 403
 
@@ -66,8 +65,8 @@ def test_in_its_turn_it_is_as_fast_as_anyone_may_be(
     meet: Meet, cast: Cast, term: Any, section: Any
 ) -> None:
     bot = meet(cast.ada)
-    ticket = inside(bot, term, section)
-    answers = [bot.claim(section, ticket) for _ in range(120)]
+    inside(bot, term)
+    answers = [bot.claim(section) for _ in range(120)]
     # 60 at once, and one each 6 seconds.
     assert 60 <= decisions(term) < 80
     assert statuses(answers)[429] == 120 - decisions(term)
@@ -79,32 +78,32 @@ def test_one_key_is_one_decision_however_often_it_is_sent(
     meet: Meet, cast: Cast, term: Any, section: Any
 ) -> None:
     bot = meet(cast.ada)
-    ticket = inside(bot, term, section)
-    answers = [bot.claim(section, ticket, request="one-key-for-all") for _ in range(40)]
+    inside(bot, term)
+    answers = [bot.claim(section, request="one-key-for-all") for _ in range(40)]
     assert set(statuses(answers)) == {303}
     assert decisions(term) == 1
 
 
-def test_tickets_are_not_guessed(meet: Meet, cast: Cast, term: Any, section: Any) -> None:
-    bot = meet(cast.ada)
-    ticket = inside(bot, term, section)
-    guesses = [f"{number:032x}" for number in range(100)]
-    near = [ticket[:-1] + digit for digit in "0123456789abcdef" if digit != ticket[-1]]
-    answers = [bot.claim(section, guess) for guess in near + guesses]
-    assert set(statuses(answers)) == {403, 429}
-    assert decisions(term) == 0
-    assert bot.claim(section, ticket).status_code == 303
-
-
-def test_another_students_pass_and_ticket_are_of_no_use(
+def test_another_students_access_token_is_of_no_use(
     meet: Meet, cast: Cast, term: Any, section: Any
 ) -> None:
     ada, ben = meet(cast.ada), meet(cast.ben)
-    ticket = inside(ada, term, section)
+    inside(ada, term)
     ben.keep("pass", ada.http.cookies["pass"], f"/terms/{term.id}")
-    assert ben.claim(section, ticket).status_code == 403
-    inside(ben, term, section)
-    assert ben.claim(section, ticket).status_code == 403  # with one's own pass
+    assert ben.claim(section).status_code == 403
+    assert decisions(term) == 0
+
+
+def test_altered_access_tokens_are_of_no_use(
+    meet: Meet, cast: Cast, term: Any, section: Any
+) -> None:
+    bot = meet(cast.ada)
+    inside(bot, term)
+    good = bot.http.cookies["pass"]
+    for at in range(0, len(good) - 1, 2):
+        changed = good[:at] + ("A" if good[at] != "A" else "B") + good[at + 1 :]
+        bot.keep("pass", changed, f"/terms/{term.id}")
+        assert bot.claim(section).status_code in {403, 429}
     assert decisions(term) == 0
 
 
@@ -112,8 +111,8 @@ def test_without_a_form_token_nothing_is_taken(
     meet: Meet, cast: Cast, term: Any, section: Any
 ) -> None:
     bot = meet(cast.ada)
-    ticket = inside(bot, term, section)
-    answers = [bot.claim(section, ticket, csrf_token=token) for token in ["", "x", "a.b.c"] * 30]
+    inside(bot, term)
+    answers = [bot.claim(section, csrf_token=token) for token in ["", "x", "a.b.c"] * 30]
     assert set(statuses(answers)) == {400, 429}
     assert decisions(term) == 0
 

@@ -81,7 +81,7 @@ ARGUMENTS = (
 FIELDS = (
     *("username", "password", "next", "back", "request", "credits", "wait", "with-1", "unsure"),
     *("do", "line", "version", "place", "plan", "act", "feed", "through", "before", "by_mail"),
-    *("language", "name", "opens", "closes", "opens_which", "whom", "years", "students", "ticket"),
+    *("language", "name", "opens", "closes", "opens_which", "whom", "years", "students"),
     *("confirmed", "edit", "id", "days", "reason"),
 )
 

@@ -1,7 +1,6 @@
 """Students with a pass, as if their turn had come."""
 
 from dataclasses import dataclass
-from time import time
 from typing import Any
 from uuid import uuid4
 
@@ -9,8 +8,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from portal.gate import guard, passes
-from portal.gate.passes import STAY, Pass
+from portal.gate import guard, passes, room
+from portal.gate.passes import Pass
 from tests.web.visitors import browser_of
 
 
@@ -30,7 +29,7 @@ class Holder:
         held, headers = changed.pop("held", self.held), changed.pop("headers", {})
         query = changed.pop("query", "")
         self.carry(held)
-        data = {"ticket": self.ticket(section), "request": uuid4().hex, **changed}
+        data = {"request": uuid4().hex, **changed}
         address = f"/terms/{section.term_id}/sections/{section.id}/{act}{query}"
         return self.client.post(address, data=data, headers=headers)
 
@@ -43,16 +42,14 @@ class Holder:
         text = held if isinstance(held, str) else written(self.app, held)
         self.client.set_cookie(guard.COOKIE, text, path=path)
 
-    def ticket(self, section: Any) -> str:
-        """The ticket for a section."""
-        with self.app.app_context():
-            return passes.ticket(self.held, section.id)
 
-
-def holder(app: Flask, username: str, account: int, window: Any, term: int) -> Holder:
-    """Somebody whose pass is good for the next minutes."""
-    ends = int(time() * 1000) + STAY
-    return Holder(app, browser_of(app, username), Pass(account, term, window.id, ends))
+def holder(app: Flask, username: str, student: Any, window: Any, term: int) -> Holder:
+    """A student who is in, with a pass for the next minutes."""
+    with app.app_context():
+        room.enter(term, window.id, student.id)
+        ends = room.stay(term, window.id, student.id)
+    assert ends
+    return Holder(app, browser_of(app, username), Pass(student.account_id, term, window.id, ends))
 
 
 def written(app: Flask, held: Pass) -> str:

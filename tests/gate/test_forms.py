@@ -1,4 +1,4 @@
-"""The forms that claim: with their ticket for who is in, else a place in line, or the captcha."""
+"""The forms that claim: for students who are in; else a place in line, or the captcha."""
 
 from time import time
 from typing import Any
@@ -34,7 +34,7 @@ def test_where_nobody_waits_the_form_lets_in_and_claims(
     assert held(term, cast.ada) == [section.id]
 
 
-def test_a_swap_has_its_ticket_too(ada: FlaskClient, term: Any, section: Any, cast: Cast) -> None:
+def test_a_swap_is_let_in_too(ada: FlaskClient, term: Any, section: Any, cast: Cast) -> None:
     other = builders.a_section(builders.a_course("MAT-1010"), term)
     builders.an_open_window(term)
     press(ada, section, "pick")
@@ -42,7 +42,7 @@ def test_a_swap_has_its_ticket_too(ada: FlaskClient, term: Any, section: Any, ca
     assert held(term, cast.ada) == [other.id]
 
 
-def test_picking_a_sibling_of_what_is_held_has_it_too(
+def test_picking_a_sibling_of_what_is_held_is_let_in_too(
     ada: FlaskClient, term: Any, section: Any, cast: Cast
 ) -> None:
     course = builders.a_course("MAT-1010")
@@ -65,7 +65,7 @@ def test_a_form_that_was_refused_can_be_sent_once_more(
     assert ada.post(address(section, "pick"), data=hidden(refused.text)).status_code == 303
 
 
-def test_a_form_that_was_not_answered_carries_its_ticket_on(
+def test_a_form_that_was_not_answered_can_be_sent_again(
     ada: FlaskClient, term: Any, section: Any, servers: Servers, cast: Cast
 ) -> None:
     builders.an_open_window(term)
@@ -83,7 +83,7 @@ def test_while_others_come_first_it_says_so_in_its_place(
     shut(term, builders.an_open_window(term))
     page = ada.get(address(section, "pick"), headers=DIALOG).text
     assert "You are number 1 in line" in page
-    assert 'name="ticket"' not in page
+    assert 'name="request"' not in page
     assert f'hx-get="{address(section, "pick")}"' in page
     assert 'hx-trigger="fs:turn from:body' in page
 
@@ -115,7 +115,7 @@ def test_who_is_unproven_meets_the_captcha_in_its_place(
     page = browser_of(guarded, "ada").get(address(section, "pick"), headers=DIALOG).text
     assert "data-captcha=" in page
     assert "fs:proven from:body" in page
-    assert 'name="ticket"' not in page
+    assert 'name="request"' not in page
 
 
 def test_before_the_opening_the_form_says_what_stands_in_the_way(

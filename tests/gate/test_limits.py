@@ -33,7 +33,7 @@ def section(term: Any) -> Any:
 @pytest.fixture
 def ada(guarded: Flask, section: Any, term: Any, cast: Cast) -> Holder:  # noqa: ARG001
     (window,) = backend().ledger.windows(term.id)
-    return holder(guarded, "ada", cast.ada.account_id, window, term.id)
+    return holder(guarded, "ada", cast.ada, window, term.id)
 
 
 @pytest.fixture(autouse=True)

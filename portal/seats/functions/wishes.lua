@@ -175,8 +175,16 @@ local function decide(term, line)
   return said
 end
 
+-- Whether the waiting room of a window still lets the student in (portal/gate/functions/room.lua). It
+-- is asked in the step that decides: an access token ends with the visit, whatever it says itself.
+local function admitted(term, window)
+  local ends = tonumber(redis.call("ZSCORE", term:key("room", window .. ":in"), term.ask.student))
+  return ends and ends > term.at
+end
+
 local function submit(term)
-  local lines = {}
+  local lines, room = {}, term.ask.room
+  if room and not admitted(term, room) then return { error = "not_admitted" } end
   term:enter(term.ask.windows)
   for i, line in ipairs(term.ask.lines) do lines[i] = decide(term, line) end
   return { at = term.at, lines = lines }

@@ -71,6 +71,8 @@ def _config(settings: Settings) -> dict[str, object]:
         "SETTINGS": settings,
         "GATE": settings.gate,
         "SECRET_KEY": settings.secret_key,
+        "SECRET_KEY_FALLBACKS": list(settings.secret_key_fallbacks),
+        "WTF_CSRF_SECRET_KEY": settings.signing_keys,  # Flask-WTF reads no fallbacks
         "SESSION_COOKIE_NAME": "__Host-fairseat" if settings.secure_cookies else "fairseat",
         "SESSION_COOKIE_HTTPONLY": True,
         "SESSION_COOKIE_SAMESITE": "Lax",

@@ -31,9 +31,10 @@ class Oidc:
 class Settings:
     """One value per setting; `Settings.read()` gives those of this process."""
 
-    database_url: str
-    redis_url: str
-    secret_key: str
+    database_url: str = field(repr=False)
+    redis_url: str = field(repr=False)
+    secret_key: str = field(repr=False)
+    secret_key_fallbacks: tuple[str, ...] = field(default=(), repr=False)  # keys of before
     replicas: int = 0  # of the ledger that must have a decision before anyone is told of it
     institution: str = "Fairseat University"
     zone: ZoneInfo = field(default_factory=lambda: ZoneInfo("America/New_York"))
@@ -41,7 +42,8 @@ class Settings:
     proxies: int = 0  # reverse proxies in front whose X-Forwarded headers are believed
     url: str = "http://127.0.0.1:8000"  # where people find the portal, for links in mails
     hosts: tuple[str, ...] = ()  # names that it answers to; none = this machine's, and addresses
-    smtp: str = ""  # smtp://user:password@host:port, smtps://…, or …?starttls=1; "" = a folder
+    # smtp://user:password@host:port, smtps://…, or …?starttls=1; "" = a folder
+    smtp: str = field(default="", repr=False)
     mail_from: str = "registrar@fairseat.example"
     reminders: tuple[int, ...] = (24 * 60, 15)  # minutes before a window opens
     gate: bool = True  # passes, waiting room and captcha; without it every claim is let through
@@ -65,6 +67,7 @@ class Settings:
             database_url=env["DATABASE_URL"],
             redis_url=env["REDIS_URL"],
             secret_key=env["SECRET_KEY"],
+            secret_key_fallbacks=_listed(env.get("SECRET_KEY_FALLBACKS", "")),
             replicas=_replicas(env["REDIS_URL"]),
             institution=env.get("FAIRSEAT_INSTITUTION", cls.institution),
             zone=ZoneInfo(env.get("FAIRSEAT_ZONE", "America/New_York")),
@@ -90,6 +93,11 @@ class Settings:
         if not (found.passwords or found.oidc):
             raise SettingsError("FAIRSEAT_PASSWORDS=0 leaves no way to log in: set FAIRSEAT_OIDC.")
         return found
+
+    @property
+    def signing_keys(self) -> list[str]:
+        """Return the keys whose signatures are accepted; the last one signs."""
+        return [*self.secret_key_fallbacks, self.secret_key]
 
 
 def _replicas(redis_url: str) -> int:
@@ -137,6 +145,11 @@ def _oidc() -> Oidc | None:
     )
 
 
+def _listed(text: str) -> tuple[str, ...]:
+    """The entries of a list such as `a,b`."""
+    return tuple(each.strip() for each in text.split(",") if each.strip())
+
+
 def _hosts(text: str) -> tuple[str, ...]:
     """The hosts in a list such as `seats.example.edu,10.0.0.7`, or of one address."""
     given = (each.strip() for each in text.split(","))
@@ -151,14 +164,14 @@ def _bracketed(host: str) -> str:
 def _networks(text: str) -> tuple[Network, ...]:
     """The networks in a list such as `10.20.0.0/16,fd00::/8`; raises SettingsError."""
     try:
-        return tuple(ip_network(each.strip()) for each in text.split(",") if each.strip())
+        return tuple(ip_network(each) for each in _listed(text))
     except ValueError as error:
         raise SettingsError(f"FAIRSEAT_WEBHOOK_NETWORKS: {error}.") from error
 
 
 def _minutes(text: str) -> tuple[int, ...]:
     """The numbers in a list such as `1440,15`; none in a blank one."""
-    return tuple(int(each) for each in text.split(",") if each.strip())
+    return tuple(int(each) for each in _listed(text))
 
 
 def _limits(text: str) -> tuple[int, int] | None:

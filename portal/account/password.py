@@ -1,13 +1,23 @@
 """Choosing another password."""
 
-from flask import Blueprint, abort, flash, redirect, render_template, request, url_for
+from flask import (
+    Blueprint,
+    abort,
+    flash,
+    make_response,
+    redirect,
+    render_template,
+    request,
+    session,
+    url_for,
+)
 from flask.typing import ResponseReturnValue
 
 from portal.access import signed_in, visitor
 from portal.backend import backend
 from portal.db import transaction
 from portal.extensions import limiter
-from portal.people import accounts, credentials, keys, passwords, sessions, strength
+from portal.people import accounts, credentials, devices, keys, passwords, sessions, strength
 from portal.people.login import BUSY_SECONDS
 from portal.people.models import Account
 from portal.people.passwords import LONGEST, SHORTEST
@@ -36,19 +46,24 @@ def change() -> ResponseReturnValue:
     except passwords.TooManyError:
         abort(503, retry_after=BUSY_SECONDS)
     revoked = keys.revoke(account.id) if "tokens" in request.form else []
-    sessions.begin(accounts.find(account.id) or abort(401))
+    shared = not session.permanent
+    who = accounts.find(account.id) or abort(401)
+    sessions.begin(who, shared=shared)
     flash(_("Your password is changed. You are logged out everywhere else."), "message")
     if revoked:
         count = len(revoked)
         told = _n("%(num)s access token is revoked.", "%(num)s access tokens are revoked.", count)
         flash(told, "message")
-    return redirect(url_for("account.overview.show"), 303)
+    answer = make_response(redirect(url_for("account.overview.show"), 303))
+    if not shared:
+        devices.remember(answer, account.username, who.epoch)
+    return answer
 
 
 def _own() -> Account:
     """The visitor's account; a 404 where it has no password to change."""
-    with transaction() as session:
-        account = session.get_one(Account, visitor().id)
+    with transaction() as db:
+        account = db.get_one(Account, visitor().id)
     if not (backend().settings.passwords and account.password_hash):
         abort(404)
     return account

@@ -7,6 +7,7 @@ from urllib.parse import quote
 from cachetools import TTLCache
 from flask import Flask, Response, g, request, session
 
+from portal.edge.addresses import client
 from portal.edge.counted import took
 from portal.ops.correlation import correlation
 
@@ -69,12 +70,12 @@ def _account() -> str:
 
 
 def _is_new(status: int) -> bool:
-    key = status, request.endpoint, _account(), request.remote_addr
+    key = status, request.endpoint, _account(), client()
     with _lock:
         new = key not in _said
         _said[key] = True
     return new
 
 
-_said: TTLCache[tuple[int, str | None, str, str | None], bool] = TTLCache(10_000, SAID_SECONDS)
+_said: TTLCache[tuple[int, str | None, str, str], bool] = TTLCache(10_000, SAID_SECONDS)
 _lock = Lock()

@@ -11,6 +11,7 @@ from flask import Flask, current_app, g, request, session
 from flask_login import current_user
 
 from portal.cache import AWAY
+from portal.edge.addresses import client
 from portal.gate import traces
 from portal.gate.meter import Charge, Limit, meters
 from portal.ops import flags
@@ -103,7 +104,7 @@ def refused() -> int:
     if not _enforced():
         return 0
     account = str(session.get("_user_id", "")).partition(".")[0]
-    charge = Charge(REFUSALS, account) if account else Charge(REFUSALS_OF_STRANGERS, _address())
+    charge = Charge(REFUSALS, account) if account else Charge(REFUSALS_OF_STRANGERS, client())
     return ceil(max(meters().own.count("spend", [charge])) / 1000)
 
 
@@ -111,7 +112,7 @@ def guess() -> None:
     """Count a token that may be made up, before anybody is asked whose it is; raises TooMany."""
     if _enforced():
         try:
-            _spend_here(Charge(GUESSES, _address()))
+            _spend_here(Charge(GUESSES, client()))
         except TooMany:
             g.nobody = True
             raise
@@ -146,7 +147,7 @@ def _enforced() -> bool:
 def _charge() -> Charge:
     account, endpoint = _account(), request.endpoint or ""
     if account is None:
-        return Charge(STRANGERS, _address(), COSTS_OF_STRANGERS.get(endpoint, 1))
+        return Charge(STRANGERS, client(), COSTS_OF_STRANGERS.get(endpoint, 1))
     limit, cost = COSTS.get(endpoint, (REQUESTS, 1))
     return Charge(limit, account, cost)
 
@@ -156,7 +157,3 @@ def _account() -> str | None:
         return str(current_user.id) if current_user.is_authenticated else None
     except AWAY:
         return None
-
-
-def _address() -> str:
-    return request.remote_addr or ""

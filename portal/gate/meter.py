@@ -28,8 +28,8 @@ MINUTE = 60_000.0
 PATIENCE = 1.0  # seconds that Redis may stay silent, once until it is asked again
 MOST = 100_000  # meters that a process keeps by itself
 
-# spend: on all or on none. look: only. owe: on all, whatever they stand at.
-Act = Literal["spend", "look", "owe"]
+# spend: on all or on none. look: only. owe: on all, whatever they stand at. refund: give back.
+Act = Literal["spend", "look", "owe", "refund"]
 
 log = logging.getLogger(__name__)
 
@@ -76,12 +76,12 @@ class Own:
 
     def count(self, act: Act, charges: Sequence[Charge]) -> list[int]:
         """As portal/gate/meter.lua does it."""
-        now = monotonic() * 1000
+        now, back = monotonic() * 1000, -1 if act == "refund" else 1
         with self._lock:
-            ends = [max(self._ends.get(each.key, 0.0), now) + each.time for each in charges]
+            ends = [max(self._ends.get(each.key, 0.0), now) + back * each.time for each in charges]
             asked = list(zip(charges, ends, strict=True))
             waits = [max(0, floor(end - now - each.size)) for each, end in asked]
-            if act == "owe" or (act == "spend" and not any(waits)):
+            if act in {"owe", "refund"} or (act == "spend" and not any(waits)):
                 self._ends.update({each.key: min(end, now + each.size) for each, end in asked})
         return waits
 
@@ -109,6 +109,17 @@ class Meters:
         """Spend on all and give 0, or on none and give the ms until it can be done."""
         known = max(self.own.count("look", charges))
         return known or max(map(self._held, charges, self._count("spend", charges)))
+
+    def reserve(self, *charges: Charge) -> int:
+        """Spend on all or on none, like `spend`, where a refund may follow.
+
+        It asks Redis each time: another process may have given back what was refused here.
+        """
+        return max(self._count("spend", charges))
+
+    def refund(self, *charges: Charge) -> None:
+        """Give back what was spent on all of them."""
+        self._count("refund", charges)
 
     def look(self, *charges: Charge) -> int:
         """The ms until all of it could be spent."""

@@ -4,8 +4,9 @@ import hashlib
 from dataclasses import astuple, dataclass
 from functools import cache
 
-from flask import current_app
 from itsdangerous import BadData, URLSafeSerializer
+
+from portal.backend import backend
 
 STAY = 5 * 60 * 1000  # ms that a pass is good for, from when it is given or renewed
 SALT = "pass"
@@ -23,17 +24,17 @@ class Pass:
 
 def write(given: Pass) -> str:
     """The pass as a browser or a client carries it."""
-    return str(_signer(current_app.secret_key).dumps(astuple(given)))
+    return str(_signer(*backend().settings.signing_keys).dumps(astuple(given)))
 
 
 def read(text: str) -> Pass | None:
     """The pass in a text of ours; None for any other text."""
     try:
-        return Pass(*_signer(current_app.secret_key).loads(text))
+        return Pass(*_signer(*backend().settings.signing_keys).loads(text))
     except (BadData, TypeError):
         return None
 
 
 @cache
-def _signer(secret: str) -> URLSafeSerializer:
-    return URLSafeSerializer(secret, salt=SALT, signer_kwargs={"digest_method": hashlib.sha256})
+def _signer(*keys: str) -> URLSafeSerializer:
+    return URLSafeSerializer(keys, salt=SALT, signer_kwargs={"digest_method": hashlib.sha256})

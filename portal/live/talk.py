@@ -35,15 +35,22 @@ SIGN_OF_LIFE = "<!-- -->"
 class Talk:
     """One greenlet or thread reads, draws and sends for a page; others only what needs no wait."""
 
-    __slots__ = ("allowance", "ends", "hub", "page", "socket")
+    __slots__ = ("allowance", "ends", "hub", "page", "session", "socket")
 
     def __init__(
-        self, socket: "Server", hub: Hub, visitor: accounts.Visitor, ends: float = inf
+        self,
+        socket: "Server",
+        hub: Hub,
+        visitor: accounts.Visitor,
+        *,
+        session: str = "",
+        ends: float = inf,
     ) -> None:
         self.socket = socket
         self.hub = hub
         self.page = Page(visitor, socket.event.set, str(reader()), self._send_at_once)
         self.allowance = Allowance()
+        self.session = session  # by its name
         self.ends = ends  # of the session, in seconds since 1970
 
     def run(self) -> None:
@@ -165,7 +172,7 @@ class Talk:
 
     def _still_valid(self) -> bool:
         found: Any = accounts.find(self.page.visitor.id)
-        same = found is not None and found.epoch == self.page.visitor.epoch
+        same = found is not None and found.has(self.page.visitor.epoch, self.session)
         return same and time() < self.ends
 
     def _cut(self) -> None:

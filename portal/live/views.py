@@ -65,7 +65,7 @@ def _before_handshake() -> None:
 @signed_in
 def socket(connection: "Server") -> None:
     """Counts of the sections that a page shows, and the student's own events, as they happen."""
-    talk = Talk(connection, hub(), visitor(), sessions.ends())
+    talk = Talk(connection, hub(), visitor(), session=sessions.name(), ends=sessions.ends())
     _let_go()
     talk.run()
 

@@ -16,7 +16,17 @@ NO_TERM = 0  # the worker is called for the mails alone
 
 def code(account: int, seed: str) -> str:
     """The digits that follow from a seed, for whoever knows our secret."""
-    key = f"one-time code {backend().settings.secret_key}".encode()
+    return _code(account, seed, backend().settings.secret_key)
+
+
+def fits(typed: str, account: int, seed: str) -> bool:
+    """Return whether the digits are those of the seed, by any of our keys."""
+    codes = [_code(account, seed, key) for key in backend().settings.signing_keys]
+    return any(hmac.compare_digest(typed.encode(), each.encode()) for each in codes)
+
+
+def _code(account: int, seed: str, secret_key: str) -> str:
+    key = f"one-time code {secret_key}".encode()
     found = hmac.new(key, f"{account}.{seed}".encode(), hashlib.sha256).digest()
     return f"{int.from_bytes(found) % 10**DIGITS:0{DIGITS}}"
 

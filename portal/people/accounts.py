@@ -24,10 +24,15 @@ class Visitor:
     teacher_ids: frozenset[int]
     epoch: int
     language: str = ""  # blank = as the browser says
+    ended: frozenset[str] = frozenset()  # sessions that were logged out before their time
 
     is_authenticated = True
     is_active = True
     is_anonymous = False
+
+    def has(self, epoch: int, session: str) -> bool:
+        """Return whether the session of that epoch and name goes on."""
+        return self.epoch == epoch and session not in self.ended
 
     def get_id(self) -> str:
         """What a session keeps; it ends with the epoch that it was begun in."""
@@ -40,13 +45,13 @@ def start() -> None:
     logins.request_loader(of_request)
 
 
-def of_session(kept: str) -> Visitor | None:
-    """The visitor of a session, unless all sessions of the account have been ended since."""
+def of_session(kept: str, name: str = "") -> Visitor | None:
+    """The visitor of the session of that name, unless it or all of the account have been ended."""
     account, _, epoch = kept.partition(".")
     if not (account.isdecimal() and epoch.isdecimal()):
         return None
     found = find(int(account))
-    return found if found and found.epoch == int(epoch) else None
+    return found if found and found.has(int(epoch), name) else None
 
 
 def of_request(asked: Request) -> Visitor | None:
@@ -112,6 +117,7 @@ def _those(*which: ColumnElement[bool]) -> Select[Any]:
         Account.name,
         Account.is_admin,
         Account.session_epoch,
+        Account.ended_sessions,
         Account.language,
     )
     return (
@@ -123,7 +129,7 @@ def _those(*which: ColumnElement[bool]) -> Select[Any]:
 
 def _of_this_session(kept: str) -> Visitor | None:
     # Who sends a token asks by that token, with what it may do and no more.
-    return of_session(kept) if sessions.holds() and not bearer() else None
+    return of_session(kept, sessions.name()) if sessions.holds() and not bearer() else None
 
 
 def _teachers() -> ColumnElement[Any]:
@@ -141,6 +147,7 @@ def _visitor(row: Row[Any]) -> Visitor:
         teacher_ids=frozenset(row.teachers or ()),
         epoch=row.session_epoch,
         language=row.language,
+        ended=frozenset(row.ended_sessions),
     )
 
 

@@ -1,5 +1,7 @@
 """Changing a password, and ending the sessions of an account; each is kept in the audit log."""
 
+from time import time
+
 from sqlalchemy import select, update
 
 from portal.db import transaction
@@ -7,6 +9,8 @@ from portal.live.tell import ended
 from portal.notices.alerts import alert
 from portal.people import accounts, passwords
 from portal.people.models import Account, AuditEntry
+
+MOST_ENDED = 200  # sessions of an account to remember as ended; with one more, all of them end
 
 
 def holds(account_id: int, password: str) -> bool:
@@ -24,6 +28,19 @@ def change_password(account_id: int, password: str) -> None:
 def end_sessions(account_id: int) -> None:
     """End every session of the account; its access tokens go on."""
     _change(account_id, "sessions.end")
+
+
+def end_session(account_id: int, name: str, until: float) -> None:
+    """End one session of the account, which would have ended by itself at `until`."""
+    with transaction() as session:
+        account = session.get_one(Account, account_id, with_for_update=True)
+        going = {key: at for key, at in account.ended_sessions.items() if at > time()}
+        if len(going) >= MOST_ENDED:
+            account.session_epoch, account.ended_sessions = account.session_epoch + 1, {}
+        else:
+            account.ended_sessions = {**going, name: until}
+    accounts.forget(account_id)
+    ended(account_id)
 
 
 def _change(account_id: int, action: str, **values: str) -> None:

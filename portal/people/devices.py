@@ -1,10 +1,18 @@
-"""Devices on which someone has logged in before: strangers who guess can't lock them out."""
+"""Devices on which someone has logged in before: strangers who guess can't lock them out.
+
+A device is forgotten when the account's password changes or all its sessions are ended.
+"""
 
 import secrets
 from datetime import timedelta
 
 from flask import Response, current_app, request
 from itsdangerous import BadSignature, TimestampSigner
+from sqlalchemy import select
+
+from portal.backend import backend
+from portal.db import look
+from portal.people.models import Account
 
 COOKIE = "device"
 KEPT = timedelta(days=180)
@@ -18,15 +26,16 @@ def known(username: str) -> str:
         )
     except BadSignature:
         return ""
-    return str(found, "ascii")
+    device, _, epoch = str(found, "ascii").partition(".")
+    return device if epoch == _epoch(username) else ""
 
 
-def remember(response: Response, username: str) -> None:
-    """Let this device be known as that name's from now on."""
+def remember(response: Response, username: str, epoch: int) -> None:
+    """Let this device be known as that name's until the account's `epoch` ends."""
     device = known(username) or secrets.token_urlsafe(12)
     response.set_cookie(
         COOKIE,
-        _signer(username).sign(device).decode(),
+        _signer(username).sign(f"{device}.{epoch}").decode(),
         max_age=KEPT,
         path="/login",
         secure=current_app.config["SESSION_COOKIE_SECURE"],
@@ -35,6 +44,13 @@ def remember(response: Response, username: str) -> None:
     )
 
 
+def _epoch(username: str) -> str:
+    """The epoch of the account's sessions, which a new password raises."""
+    with look() as db:
+        named = Account.username == username, Account.deleted_at.is_(None)
+        return str(db.scalar(select(Account.session_epoch).where(*named)))
+
+
 def _signer(username: str) -> TimestampSigner:
     # The name is in the seal alone: the cookie tells nobody who has logged in.
-    return TimestampSigner(current_app.secret_key or "", salt=f"device {username}")
+    return TimestampSigner(backend().settings.signing_keys, salt=f"device {username}")

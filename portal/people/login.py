@@ -1,5 +1,6 @@
 """Logging in and out."""
 
+import logging
 from contextlib import suppress
 
 from flask import (
@@ -16,6 +17,7 @@ from flask import (
 from flask.typing import ResponseReturnValue
 from flask_login import current_user
 from sqlalchemy import select, update
+from sqlalchemy.exc import SQLAlchemyError
 
 from portal.access import public
 from portal.backend import backend
@@ -23,11 +25,12 @@ from portal.db import look, transaction
 from portal.gate import captcha
 from portal.languages import new_session
 from portal.live.tell import ended
-from portal.people import accounts, captchas, devices, passwords, sessions, throttle
+from portal.people import accounts, captchas, credentials, devices, passwords, sessions, throttle
 from portal.people.models import Account
 from portal.people.passwords import LONGEST
 
 bp = Blueprint("login", __name__)
+log = logging.getLogger(__name__)
 
 BUSY_SECONDS = 5
 
@@ -55,18 +58,21 @@ def log_in() -> ResponseReturnValue:
         abort(404)
     onward = safe_path(request.form.get("next", ""))
     tries = throttle.of(name_tried(), everywhere=captcha.needed())
-    wait = tries.wait()
-    if wait and not captchas.spend():
-        return page(onward, wait=wait, asks=True), 429, {"Retry-After": str(wait)}
-    tries.begin()
+    if wait := tries.charge():
+        if not captchas.spend():
+            return page(onward, wait=wait, asks=True), 429, {"Retry-After": str(wait)}
+        tries.charge_anyway()
     try:
-        account_id = _account(name_tried(), request.form.get("password", "")[:LONGEST])
-    except passwords.TooManyError:
+        visitor = _visitor(name_tried(), request.form.get("password", "")[:LONGEST])
+    except Exception as error:
+        tries.refund()
+        if not isinstance(error, passwords.TooManyError):
+            raise
         return page(onward, busy=True), 503, {"Retry-After": str(BUSY_SECONDS)}
-    visitor = accounts.find(account_id) if account_id else None
     if visitor is None:
-        tries.fail()
         return page(onward, failed=True, asks=tries.wait() > 0), 422
+    if not wait:
+        tries.refund()
     return _enter(visitor, onward)
 
 
@@ -92,12 +98,26 @@ def solve() -> ResponseReturnValue:
 @public
 def log_out() -> ResponseReturnValue:
     """End the session, and tell its other open pages."""
-    account = current_user.is_authenticated and current_user.id
     provider = session.get("provider")
-    new_session()
-    if account:
-        ended(account)
+    end_this_session()
     return redirect(url_for("login.form", left="yes" if provider else None))
+
+
+def end_this_session() -> None:
+    """End the session of this request on all nodes, so that a copy of its cookie is worth nothing.
+
+    While PostgreSQL is away only the cookie goes.
+    """
+    account = current_user.is_authenticated and current_user.id
+    name, until = sessions.name(), sessions.ends()
+    new_session()
+    if not account:
+        return
+    try:
+        credentials.end_session(account, name, until)
+    except SQLAlchemyError as error:
+        log.warning("A session of account %s could not be ended: %s", account, error)
+        ended(account)
 
 
 def page(onward: str, *, asks: bool = False, **said: object) -> str:
@@ -126,11 +146,17 @@ def safe_path(wanted: str) -> str:
 
 def _enter(visitor: accounts.Visitor, onward: str) -> ResponseReturnValue:
     shared = "shared" in request.form
+    end_this_session()
     sessions.begin(visitor, shared=shared)
     answer = make_response(redirect(onward))
     if not shared:
-        devices.remember(answer, name_tried())
+        devices.remember(answer, name_tried(), visitor.epoch)
     return answer
+
+
+def _visitor(username: str, password: str) -> accounts.Visitor | None:
+    account_id = _account(username, password)
+    return accounts.find(account_id) if account_id else None
 
 
 def _account(username: str, password: str) -> int | None:

@@ -50,6 +50,10 @@ class Account(SoftDelete, Base):
     language: Mapped[str] = mapped_column(String(8), default="", server_default="")
     # Raised to end every session of the account at once.
     session_epoch: Mapped[int] = mapped_column(Integer, default=1)
+    # Sessions that were logged out, and when (seconds since 1970) each would have ended anyway.
+    ended_sessions: Mapped[dict[str, float]] = mapped_column(
+        JSONB, default=dict, server_default=text("'{}'")
+    )
 
     student: Mapped["Student | None"] = relationship(back_populates="account")
     teachers: Mapped[list["Teacher"]] = relationship(

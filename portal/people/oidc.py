@@ -8,7 +8,7 @@ from flask.typing import ResponseReturnValue
 
 from portal.access import public
 from portal.people import accounts, sessions
-from portal.people.login import page, safe_path
+from portal.people.login import end_this_session, page, safe_path
 from portal.people.models import Account
 from portal.people.provider import AWAY, UNTRUE, Provider
 
@@ -55,6 +55,7 @@ def come_back() -> ResponseReturnValue:
     visitor = accounts.read(Account.username == named) if named else None
     if visitor is None:
         return page(onward, stranger=username or "?"), 403
+    end_this_session()
     sessions.begin(visitor)
     session["provider"] = True
     return redirect(onward)

@@ -50,6 +50,11 @@ def holds() -> bool:
     return True
 
 
+def name() -> str:
+    """The name of the session of this request, which no other one has; blank without a login."""
+    return str(session.get("is", ""))
+
+
 def ends() -> float:
     """When the session of this request ends at the latest, in seconds since 1970."""
     return float(session.get("since", 0) + LONGEST.total_seconds())

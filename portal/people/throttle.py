@@ -1,19 +1,19 @@
-"""How often a password may be tried, so that guessers are slowed and nobody is locked out.
+"""Limits on password attempts: they slow guessers down and lock nobody out.
 
-Beyond its budget a stranger's try needs a captcha. A device that the name has logged in on has a
-budget of its own, which no stranger can spend.
+An attempt is charged before its password is compared, in one step with the check, so attempts at
+the same time cannot all pass. A success is refunded. Beyond the budget a stranger's attempt needs a
+captcha. A device that the account has logged in on has a budget of its own.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 
-from flask import request
-
+from portal.edge.addresses import client
 from portal.gate.meter import Charge, Limit, meters
 from portal.people import devices
 
-# Of tries that failed.
+# Of attempts that failed, and of those whose password is being compared.
 OF_PAIR = Limit("login", at_once=10, a_minute=1)  # one name from one address, or on one device
 OF_NAME = Limit("login-name", at_once=100, a_minute=100 / 60)  # one name, wherever from
 OF_ADDRESS = Limit("login-from", at_once=1000, a_minute=1000)  # a whole campus may share one
@@ -23,30 +23,37 @@ ALL_OF_PAIR = Limit("login-tries", at_once=60, a_minute=60)
 
 @dataclass(frozen=True)
 class Tries:
-    """The failed tries that this one is counted with, and all of its own name and whereabouts."""
+    """The budgets that a password attempt is charged to."""
 
-    budgets: Sequence[Charge]
+    budgets: Sequence[Charge]  # which a success gets back
     pair: Charge
 
+    def charge(self) -> int:
+        """Charge all budgets and return 0, or none and return the seconds to wait."""
+        return ceil(meters().reserve(self.pair, *self.budgets) / 1000)
+
+    def charge_anyway(self) -> None:
+        """Charge this attempt although a budget is used up, as a captcha was solved for it."""
+        meters().owe(self.pair, *self.budgets)
+
+    def refund(self) -> None:
+        """Give the charge back: no wrong password was compared."""
+        meters().refund(*self.budgets)
+
     def wait(self) -> int:
-        """Seconds until there may be another; 0 where it may be now."""
+        """Return the seconds until another attempt is within the budgets; 0 for now."""
         return ceil(meters().look(self.pair, *self.budgets) / 1000)
-
-    def begin(self) -> None:
-        """Count this one."""
-        meters().owe(self.pair)
-
-    def fail(self) -> None:
-        """Count this one as failed."""
-        meters().owe(*self.budgets)
 
 
 def of(name: str, *, everywhere: bool) -> Tries:
-    """The tries of a name in this request; with those from `everywhere` if a captcha leads past."""
+    """Return the budgets of a user name for this request.
+
+    With `everywhere`, attempts from all addresses count together: only where a captcha leads past.
+    """
     device = devices.known(name)
     if device:
         return Tries([Charge(OF_PAIR, device)], Charge(ALL_OF_PAIR, device))
-    address = request.remote_addr or ""
+    address = client()
     pair = f"{name}@{address}"
     budgets = [Charge(OF_PAIR, pair), Charge(OF_ADDRESS, address)]
     named = [Charge(OF_NAME, name)] if everywhere else []

@@ -8,6 +8,7 @@ from flask import Blueprint, Response, abort, request
 from portal.access import public
 from portal.backend import backend
 from portal.db import transaction
+from portal.edge.addresses import client
 from portal.extensions import limiter
 from portal.languages import speaking
 from portal.schedule import classes, feeds, ical
@@ -24,10 +25,6 @@ def _secret() -> str:
     return sha256(given.encode()).hexdigest()
 
 
-def _address() -> str:
-    return request.remote_addr or ""
-
-
 def _unknown(response: Response) -> bool:
     return response.status_code == 404
 
@@ -37,7 +34,7 @@ def _unknown(response: Response) -> bool:
 @bp.get("/<secret>.ics")
 @public
 @limiter.limit("10/minute;120/hour", key_func=_secret)
-@limiter.limit("60/minute", key_func=_address, deduct_when=_unknown)
+@limiter.limit("60/minute", key_func=client, deduct_when=_unknown)
 def feed(secret: str) -> Response:
     """The calendar of a secret; 404 where it is none, or has been turned off."""
     with transaction() as session:

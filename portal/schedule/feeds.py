@@ -41,7 +41,7 @@ def end(student: int, was: int) -> None:
 
 def secret(feed: CalendarFeed) -> str:
     """The feed's secret, such as `12-Jx…`."""
-    return f"{feed.id}-{_seal(feed)}"
+    return f"{feed.id}-{_seal(feed, backend().settings.secret_key)}"
 
 
 def find(session: Session, given: str) -> tuple[CalendarFeed, str] | None:
@@ -60,7 +60,7 @@ def find(session: Session, given: str) -> tuple[CalendarFeed, str] | None:
             Account.deleted_at.is_(None),
         )
     ).one_or_none()
-    if found is None or not hmac.compare_digest(_seal(found[0]), form[2]):
+    if found is None or not _sealed(found[0], form[2]):
         return None
     return found[0], found[1]
 
@@ -84,7 +84,11 @@ def _end(session: Session, student: int, was: int) -> None:
     session.execute(live.values(revoked_at=func.now()))
 
 
-def _seal(feed: CalendarFeed) -> str:
-    key = backend().settings.secret_key.encode()
-    code = hmac.digest(key, b"calendar:%d:" % feed.id + feed.nonce, "sha256")
+def _sealed(feed: CalendarFeed, given: str) -> bool:
+    keys = backend().settings.signing_keys
+    return any(hmac.compare_digest(_seal(feed, key), given) for key in keys)
+
+
+def _seal(feed: CalendarFeed, key: str) -> str:
+    code = hmac.digest(key.encode(), b"calendar:%d:" % feed.id + feed.nonce, "sha256")
     return urlsafe_b64encode(code).rstrip(b"=").decode()

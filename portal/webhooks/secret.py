@@ -17,15 +17,17 @@ def seed() -> str:
 
 def secret(seed: str) -> str:
     """The secret that follows from a seed, for whoever knows ours; as receivers write it."""
-    return BEGINNING + b64encode(_key(seed)).decode()
+    return BEGINNING + b64encode(_key(seed, backend().settings.secret_key)).decode()
 
 
 def signature(seed: str, message_id: str, at: int, body: bytes) -> str:
-    """The signature of a message sent at `at` (s), as Standard Webhooks has it."""
+    """The signatures of a message sent at `at` (s), as Standard Webhooks has them: one per key."""
     signed = f"{message_id}.{at}.".encode() + body
-    return f"v1,{b64encode(hmac.digest(_key(seed), signed, hashlib.sha256)).decode()}"
+    keys = [_key(seed, each) for each in reversed(backend().settings.signing_keys)]
+    codes = [b64encode(hmac.digest(key, signed, hashlib.sha256)).decode() for key in keys]
+    return " ".join(f"v1,{code}" for code in codes)
 
 
-def _key(seed: str) -> bytes:
-    ours = f"webhook {backend().settings.secret_key}".encode()
+def _key(seed: str, secret_key: str) -> bytes:
+    ours = f"webhook {secret_key}".encode()
     return hmac.digest(ours, seed.encode(), hashlib.sha256)

@@ -143,3 +143,24 @@ def test_and_no_longer_than_redis_said(shared: Meters, backend: Backend) -> None
     backend.redis.delete(charge.key)
     time.sleep(wait / 1000 + 0.005)
     assert shared.spend(charge) == 0
+
+
+def test_what_is_refunded_can_be_spent_again(counted: Count) -> None:
+    charge = someone()
+    times(counted, "spend", charge, 3)
+    counted("refund", charge)
+    assert times(counted, "spend", charge, 2) == [True, False]
+
+
+def test_a_refund_gives_nobody_more_than_a_full_meter(counted: Count) -> None:
+    charge = someone()
+    counted("refund", charge)
+    assert times(counted, "spend", charge, 4) == [True, True, True, False]
+
+
+def test_a_refund_is_known_at_once_where_it_was_refused_before(shared: Meters) -> None:
+    charge = someone()
+    while not shared.reserve(charge):
+        continue
+    shared.refund(charge)
+    assert shared.reserve(charge) == 0

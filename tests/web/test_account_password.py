@@ -142,3 +142,17 @@ def test_an_account_without_a_password_has_none_to_change(app: Flask, cast: Cast
         session.get_one(Account, cast.ada.account_id).password_hash = ""
     assert ada.get("/account/password").status_code == 404
     assert change(ada).status_code == 404
+
+
+def test_on_a_shared_computer_a_new_password_does_not_make_the_session_longer(
+    app: Flask, cast: Cast
+) -> None:
+    client = app.test_client()
+    client.post("/login", data={"username": "ada", "password": PASSWORD, "shared": "yes"})
+    form = {"current": PASSWORD, "fresh": "four unrelated words suffice"}
+    assert client.post("/account/password", data=form).status_code == 303
+    cookie = client.get_cookie("fairseat")
+    assert cookie
+    assert cookie.expires is None
+    assert client.get_cookie("device", path="/login") is None
+    assert cast

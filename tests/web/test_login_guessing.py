@@ -1,8 +1,11 @@
 """Who guesses passwords is slowed; whose password it is gets in all the same."""
 
 import re
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import count
+from threading import Barrier, Semaphore
 from typing import Any
 
 import pytest
@@ -12,7 +15,7 @@ from werkzeug.test import TestResponse
 
 from portal import create_app, stores
 from portal.gate.meter import Meters
-from portal.people import throttle
+from portal.people import passwords, throttle
 from tests.cast import PASSWORD, Cast
 from tests.gate.captcha.solving import SCRIPT, solved
 
@@ -51,7 +54,7 @@ def attack(app: Flask, times: int = MANY) -> None:
     """As many failures of Ada's name as there may be, each from elsewhere, without their hashes."""
     for _ in range(times):
         with app.test_request_context("/login", environ_base={"REMOTE_ADDR": somewhere()}):
-            throttle.of("ada", everywhere=True).fail()
+            throttle.of("ada", everywhere=True).charge_anyway()
 
 
 @pytest.fixture
@@ -191,4 +194,73 @@ def test_it_is_counted_here_while_redis_is_away(
     nowhere = Meters(stores.commands("redis://127.0.0.1:1"))
     monkeypatch.setattr(throttle, "meters", lambda: nowhere)
     assert guess(app, 11, campus) == [422] * 10 + [429]
+    assert cast
+
+
+def test_of_many_guesses_at_once_no_more_are_compared_than_one_after_the_other(
+    app: Flask, cast: Cast
+) -> None:
+    home = somewhere()
+    with ThreadPoolExecutor(80) as pool:
+        begin = Barrier(80)
+
+        def try_one(_: int) -> int:
+            client = app.test_client()
+            begin.wait()
+            return log_in(client, "a guess", home).status_code
+
+        answers = Counter(pool.map(try_one, range(80)))
+    assert answers == {422: 10, 429: 70}
+    assert cast
+
+
+def test_success_costs_nothing_of_the_budget_for_wrong_passwords(app: Flask, cast: Cast) -> None:
+    home = somewhere()
+    assert {log_in(app.test_client(), address=home).status_code for _ in range(15)} == {302}
+    assert guess(app, 11, home) == [422] * 10 + [429]
+    assert cast
+
+
+def test_when_too_many_log_in_at_once_the_attempt_is_not_charged(
+    app: Flask, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = somewhere()
+    with monkeypatch.context() as crowded:
+        crowded.setattr(passwords, "is_module_patched", lambda _: True)
+        crowded.setattr(passwords, "_places", lambda: Semaphore(0))
+        answers = {log_in(app.test_client(), address=home).status_code for _ in range(11)}
+    assert answers == {503}
+    assert guess(app, 11, home) == [422] * 10 + [429]
+    assert cast
+
+
+def test_all_addresses_of_one_ipv6_subscriber_share_a_budget(app: Flask, cast: Cast) -> None:
+    answers = [guess(app, 1, f"2001:db8:1:2::{number:x}")[0] for number in range(11)]
+    assert answers == [422] * 10 + [429]
+    assert guess(app, 1, "2001:db8:1:3::1") == [422]
+    assert cast
+
+
+def test_a_new_password_makes_strangers_of_all_devices_but_the_one_it_was_chosen_on(
+    app: Flask, cast: Cast
+) -> None:
+    here, stolen = app.test_client(), app.test_client()
+    log_in(here)
+    log_in(stolen)
+    form = {"current": PASSWORD, "fresh": "four unrelated words suffice"}
+    assert here.post("/account/password", data=form).status_code == 303
+    home = somewhere()
+    guess(app, 10, home)
+    assert log_in(stolen, "a guess", home).status_code == 429
+    here.post("/logout")
+    assert log_in(here, form["fresh"], home).status_code == 302
+    assert cast
+
+
+def test_logging_out_everywhere_makes_strangers_of_all_devices(app: Flask, cast: Cast) -> None:
+    here, home = app.test_client(), somewhere()
+    log_in(here)
+    here.post("/account/sessions/end")
+    guess(app, 10, home)
+    assert log_in(here, "a guess", home).status_code == 429
     assert cast

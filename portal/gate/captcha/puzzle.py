@@ -11,9 +11,16 @@ from functools import cache
 from secrets import choice
 from time import time
 
-from altcha import Challenge, ChallengeParameters, Payload, create_challenge, verify_solution
-from flask import current_app
+from altcha import (
+    Challenge,
+    ChallengeParameters,
+    Payload,
+    VerifySolutionResult,
+    create_challenge,
+    verify_solution,
+)
 
+from portal.backend import backend
 from portal.gate.captcha.refusals import NotProven
 
 ALGORITHM = "PBKDF2/SHA-256"
@@ -31,15 +38,15 @@ def make(account: int, cost: int) -> Challenge:
         counter=choice(range(tries // 2, tries)),
         expires_at=ends(),
         data={"account": account},
-        hmac_secret=_key("challenge", current_app.secret_key),
-        hmac_key_secret=_key("solution", current_app.secret_key),
+        hmac_secret=_key("challenge", backend().settings.secret_key),
+        hmac_key_secret=_key("solution", backend().settings.secret_key),
     )
 
 
 def sign(parameters: ChallengeParameters) -> Challenge:
     """A puzzle with a signature of ours, as ALTCHA makes one."""
     told = json.dumps(parameters.to_dict(), sort_keys=True, separators=(",", ":"))
-    key = _key("challenge", current_app.secret_key)
+    key = _key("challenge", backend().settings.secret_key)
     return Challenge(parameters, hmac.new(key, told.encode(), hashlib.sha256).hexdigest())
 
 
@@ -49,11 +56,8 @@ def read(payload: str, account: int) -> Payload:
         solved = Payload.from_base64(payload[:LONGEST])
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise NotProven("bad") from error
-    found = verify_solution(
-        solved,
-        _key("challenge", current_app.secret_key),
-        hmac_key_secret=_key("solution", current_app.secret_key),
-    )
+    answers = [_verified(solved, key) for key in backend().settings.signing_keys]
+    found = next((each for each in answers if each.verified), answers[-1])
     if found.expired:
         raise NotProven("expired")
     if not found.verified:
@@ -61,6 +65,11 @@ def read(payload: str, account: int) -> Payload:
     if told(solved)["account"] != account:
         raise NotProven("another")
     return solved
+
+
+def _verified(solved: Payload, key: str) -> VerifySolutionResult:
+    challenge, solution = _key("challenge", key), _key("solution", key)
+    return verify_solution(solved, challenge, hmac_key_secret=solution)
 
 
 def told(solved: Payload) -> dict[str, object]:

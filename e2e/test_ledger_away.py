@@ -7,6 +7,7 @@ from typing import Any
 import psutil
 from playwright.sync_api import expect
 
+from e2e.looks import PHONE
 from e2e.person import Meet
 from e2e.portal import Running
 from portal.catalog.models import Section, Term
@@ -56,3 +57,22 @@ def test_open_pages_say_that_the_ledger_is_away_and_that_it_is_back(
         expect(note).to_be_hidden()
     expect(ada.page.locator("#recorded")).to_be_hidden(timeout=60_000)
     expect(ada.page.locator("#mine")).to_be_visible()
+
+
+def test_a_student_without_scripts_reads_a_decision_though_the_ledger_freezes_before_the_page(
+    meet: Meet, portal: Running, term: Term, section: Section
+) -> None:
+    builders.an_open_window(term)
+    ada = meet("ada", java_script_enabled=False, viewport=PHONE)
+    act = f"/terms/{term.id}/sections/{section.id}/pick"
+    ada.go(act)
+    fields = ada.page.locator("main form input[type=hidden]").evaluate_all(
+        "all => Object.fromEntries(all.map(each => [each.name, each.value]))"
+    )
+    answer = ada.page.request.post(act, form=fields, max_redirects=0)
+    assert answer.status == 303
+    with frozen(portal):
+        ada.go(answer.headers["location"])
+        expect(ada.page.locator("main")).to_contain_text(SAID)
+        expect(ada.page.locator(".note[data-tone=go]")).to_contain_text("is yours")
+        expect(ada.page.locator(".note[data-tone=go] a")).to_have_count(1)

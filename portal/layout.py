@@ -9,6 +9,7 @@ from flask_login import current_user
 from markupsafe import Markup, escape
 from sqlalchemy.exc import SQLAlchemyError
 
+from portal import messages
 from portal.access import visitor
 from portal.languages import NAMES
 from portal.people.accounts import Visitor
@@ -56,6 +57,7 @@ def _around() -> dict[str, Any]:
         "htmx_config": HTMX,
         "times": Clockface(settings.zone),
         "languages": NAMES,
+        "messages": messages.take,
         "language": str(reader()),
         "recorded": known.recorded(),
         # The same content as a page of its own, or inside the dialog of the page it was asked from.

@@ -3,11 +3,12 @@
 import logging
 from collections.abc import Iterable, Sequence
 
-from flask import Response, flash, make_response, redirect, render_template
+from flask import Response, make_response, redirect, render_template
 from flask.typing import ResponseReturnValue
 from htmx_flask import request
 from markupsafe import Markup
 
+from portal import messages
 from portal.backend import backend
 from portal.cache import AWAY
 from portal.catalog.board import Card
@@ -42,8 +43,9 @@ def done(decided: Sequence[Answer], card: Card, along: Sequence[Card] = ()) -> R
         return _blind(decided, card, also)
     text = with_receipts(words.advice, receipts(card.term_id, decided))
     if not request.htmx:
-        flash(Markup("{} {}").format(words.title, text), _tone(decided))
-        return redirect(wish.back_to(card.term_id), 303)
+        back = wish.back_to(card.term_id)
+        messages.keep(Markup("{} {}").format(words.title, text), _tone(decided), back)
+        return redirect(back, 303)
     toast = fragments.toast(words.title, text, _tone(decided), brief=True)
     return closing([*map(fragments.out_of_band, parts), toast])
 

@@ -7,7 +7,7 @@ from threading import Lock
 from urllib.parse import parse_qsl
 
 from cachetools import TTLCache, cached
-from flask import abort, get_flashed_messages, render_template
+from flask import abort, render_template
 from flask.typing import ResponseReturnValue
 from htmx_flask import request
 from werkzeug.datastructures import MultiDict
@@ -100,7 +100,6 @@ def around(now: Scene, line: Line | None = None) -> dict[str, object]:
         "mine": fragments.mine(now) + fragments.bar(now),
         "plan": partial(panel, now),
         "refresh": line.reload if line.kind == "waiting" else _refresh(now),
-        "notices": get_flashed_messages(with_categories=True),
     }
 
 

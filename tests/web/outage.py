@@ -1,8 +1,11 @@
 """The ledger away, for the pages of this process."""
 
+import os
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 from portal import backend as connections
 from portal.backend import Backend
@@ -20,3 +23,15 @@ def ledger_away(backend: Backend) -> Iterator[None]:
         yield
     finally:
         connections._backend = backend  # noqa: SLF001 - as it was
+
+
+@contextmanager
+def ledger_frozen(backend: Backend) -> Iterator[None]:
+    """Valkey takes connections and says nothing until the block ends."""
+    told: Any = backend.redis.info("server")
+    desk.forget_windows()
+    os.kill(told["process_id"], signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(told["process_id"], signal.SIGCONT)

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
-from flask import abort, flash, redirect
+from flask import abort, redirect
 from flask.typing import ResponseReturnValue
 from htmx_flask import request
 
+from portal import messages
 from portal.access import requires
 from portal.catalog.board import Card
 from portal.plans import plan as plans
@@ -67,8 +68,9 @@ def _done(now: Scene, card: Card, *, out: bool) -> ResponseReturnValue:
         else _("Planned: %(name)s.", name=name)
     )
     if not request.htmx:
-        flash(said, "go")
-        return redirect(f"{wish.back_to(card.term_id)}#section-{card.id}", 303)
+        back = wish.back_to(card.term_id)
+        messages.keep(said, "go", back)
+        return redirect(f"{back}#section-{card.id}", 303)
     toast = fragments.toast(said, tone="go", brief=True, about=card.id)
     return closing([panel(now, oob=True), toast])
 

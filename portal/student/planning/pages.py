@@ -2,10 +2,11 @@
 
 from decimal import Decimal
 
-from flask import abort, flash, redirect, render_template
+from flask import abort, redirect, render_template
 from flask.typing import ResponseReturnValue
 from htmx_flask import request
 
+from portal import messages
 from portal.access import requires, visitor
 from portal.live.tell import tell
 from portal.plans.changes import Change, change_of
@@ -94,8 +95,9 @@ def number(field: str) -> int:
 def _hindered(now: Scene, why: str) -> ResponseReturnValue:
     if request.htmx:
         return panel(now, said=why), 422
-    flash(why, "few")
-    return redirect(f"/terms/{now.term.id}/plan", 303)
+    page = f"/terms/{now.term.id}/plan"
+    messages.keep(why, "few", page)
+    return redirect(page, 303)
 
 
 def _credits(term_id: int, section: int) -> int:

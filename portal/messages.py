@@ -1,0 +1,61 @@
+"""Short messages for a later page: each is kept in the session until a page shows it."""
+
+from dataclasses import dataclass
+from time import time
+from typing import Any
+
+from flask import g, get_flashed_messages, request, session
+
+from portal.edge.urls import parts
+
+KEPT_AS = "messages"
+MOST = 5  # that are kept: a cookie holds 4 KB
+PAGE_SECONDS = 20  # for which a message waits for its own page; then any page shows it
+
+
+@dataclass(frozen=True)
+class Message:
+    """A text with its tone: `message` is a toast, all else a note above the page."""
+
+    tone: str
+    text: str
+
+    @property
+    def toast(self) -> bool:
+        return self.tone == "message"
+
+
+def keep(text: str, tone: str, page: str) -> None:
+    """Keep a message for the page of an address, so that no other tab shows it first."""
+    kept = [*session.get(KEPT_AS, ()), (tone, text, parts(page).path, time())]
+    session[KEPT_AS] = kept[-MOST:]
+
+
+def take() -> list[Message]:
+    """Return the messages that this page is to show, and keep the others.
+
+    A request for a part of a page takes none: nothing would show them.
+    """
+    if "messages" not in g:
+        part = request.method == "HEAD" or "HX-Request" in request.headers
+        g.messages = [] if part else [*_kept(), *_flashed()]
+    taken: list[Message] = g.messages
+    return taken
+
+
+def _kept() -> list[Message]:
+    if KEPT_AS not in session:
+        return []
+    kept = session.pop(KEPT_AS)
+    if others := [each for each in kept if not _due(each)]:
+        session[KEPT_AS] = others
+    return [Message(each[0], each[1]) for each in kept if _due(each)]
+
+
+def _due(kept: Any) -> bool:
+    _tone, _text, page, at = kept
+    return bool(page == request.path or time() - at > PAGE_SECONDS)
+
+
+def _flashed() -> list[Message]:
+    return [Message(*each) for each in get_flashed_messages(with_categories=True)]

@@ -22,6 +22,9 @@ REQUESTS = Counter("fairseat_requests", "Requests answered", ["route", "method",
 REQUEST_TIME = Histogram(
     "fairseat_request_seconds", "Time to answer a request", ["route", "method"], buckets=SOON
 )
+DROPPED = Counter(
+    "fairseat_requests_dropped", "Requests not worked on, as their clients had hung up"
+)
 DECISIONS = Counter("fairseat_decisions", "What students were told", ["act", "outcome"])
 REFUSALS = Counter("fairseat_refusals", "Reasons of refusals", ["reason"])
 DECISION_TIME = Histogram(

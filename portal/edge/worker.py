@@ -1,4 +1,4 @@
-"""Gunicorn's worker with gevent: takes in everyone who comes, and drops requests nobody waits for."""
+"""Gunicorn's gevent worker: takes in everyone who comes, drops requests nobody waits for."""
 
 import os
 import select

@@ -1,5 +1,9 @@
-"""Makes the pictures of the README: `python -m e2e.screenshots`, on the demo semester."""
+"""Makes the pictures of the docs on the demo semester: `python -m e2e.screenshots`.
 
+With a folder it makes all pictures there: each page in light and dark, on a desktop and a phone.
+"""
+
+import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
@@ -30,6 +34,16 @@ from portal.seats.answers import Outcome, WindowView
 from portal.seats.desk import Asked
 
 FOLDER = ROOT / "docs" / "screenshots"
+DOCS = {
+    "lobby-desktop-light",
+    "picker-desktop-light",
+    "dialog-phone-dark",
+    "plan-phone-light",
+    "schedule-desktop-light",
+    "roster-desktop-light",
+    "section-desktop-light",
+    "operations-desktop-dark",
+}
 SCREENS = {"desktop": {"width": 1280, "height": 860}, "phone": {"width": 390, "height": 844}}
 SCHEMES = ("light", "dark")
 RUSH = 1200
@@ -39,21 +53,26 @@ EARLY, LATE = range(1_000_000, 1_000_300), range(2_000_000, 2_000_900)
 
 
 def main() -> None:
-    """Every picture, in light and dark, for desktop and phone."""
-    FOLDER.mkdir(parents=True, exist_ok=True)
+    """Make the pictures of the docs, or all of them in the folder that is named."""
+    folder, wanted = (Path(sys.argv[1]), None) if len(sys.argv) > 1 else (FOLDER, DOCS)
+    folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as temporary, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find(), args=ARGUMENTS)
         with running(Path(temporary) / "var", demo=True) as portal:
-            Photographer(portal, browser).run()
+            Photographer(portal, browser, folder, wanted).run()
         browser.close()
 
 
 class Photographer:
-    """Walks through the portal, and shoots each page once for every screen and scheme."""
+    """Walks through the portal, and shoots the wanted pictures of each page; None = all."""
 
-    def __init__(self, portal: Running, browser: Browser) -> None:
+    def __init__(
+        self, portal: Running, browser: Browser, folder: Path, wanted: set[str] | None
+    ) -> None:
         self.portal = portal
         self.browser = browser
+        self.folder = folder
+        self.wanted = wanted
         self.password = (portal.folder / "demo-password").read_text()
         self.term = live_terms()[0]
         self.ledger = portal.backend.ledger
@@ -108,13 +127,16 @@ class Photographer:
 
     def _shoot(self, name: str, who: str, address: str, *, ask: bool = False) -> None:
         for screen, scheme in product(SCREENS, SCHEMES):
+            picture = f"{name}-{screen}-{scheme}"
+            if self.wanted is not None and picture not in self.wanted:
+                continue
             with self._visit(who, viewport=SCREENS[screen], color_scheme=scheme) as page:
                 page.goto(address)
                 page.wait_for_load_state("networkidle")
                 if ask:
                     self._ask(page)
                 page.wait_for_timeout(400)
-                page.screenshot(path=FOLDER / f"{name}-{screen}-{scheme}.png")
+                page.screenshot(path=self.folder / f"{picture}.png")
 
     def _ask(self, page: Page) -> None:
         """The first dialog in whose way nothing stands."""

@@ -8,11 +8,14 @@ from e2e.person import Meet, Person
 from e2e.plans import ASLEEP, AWAKE, lines, outcomes, plan
 from e2e.portal import Running
 from e2e.test_lobby import banner_is
-from portal.catalog.models import Section, Term
+from portal.catalog.models import Course, Section, Term
 from tests import cast as builders
+from tests.cast import Meets
 
 DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
+EARLY = (Meets("MR", "10:00", "11:50"),)
+LATE = (Meets("TF", "18:00", "19:50"),)
 
 
 @pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop", "phone"])
@@ -151,6 +154,28 @@ def test_by_keyboard_alone_and_the_focus_stays_where_it_waits(
     expect(ada.dialog.get_by_role("heading", name="Your plan: 2 selected")).to_be_focused()
     ada.page.keyboard.press("Escape")
     expect(ada.page.locator("#plan :focus")).to_have_count(1)
+
+
+@pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_a_next_step_in_my_plan_opens_the_dialog_and_so_does_every_later_one(
+    meet: Meet, term: Term, course: Course, screen: dict[str, int]
+) -> None:
+    held, wanted = (builders.a_section(course, term, meetings=each) for each in (EARLY, LATE))
+    builders.an_open_window(term)
+    ada = meet("ada", viewport=screen).enter(term)
+    ada.pick(held)
+    plan(ada, wanted)
+    ada.listen(f"/terms/{term.id}/plan")
+    lines(ada).get_by_role("link", name="Swap").click()
+    expect(ada.dialog).to_contain_text("You give up")
+    ada.page.keyboard.press("Escape")
+    expect(ada.dialog).to_be_hidden()
+    ada.mine.get_by_role("link", name="Cancel").click()
+    expect(ada.dialog).to_contain_text("You give up your seat at once")
+    ada.page.keyboard.press("Escape")
+    lines(ada).get_by_role("link", name="Swap").click()
+    ada.confirm()
+    expect(ada.mine).to_contain_text("6:00")
 
 
 def press_until(person: Person, wanted: Locator) -> None:

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 from flask import Flask, abort, current_app, g, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_login import current_user
 from flask_wtf.csrf import CSRFError
 
-from portal.edge.urls import parts
+from portal import resuming
 from portal.errors import Words, answer, problem
 from portal.people.accounts import Visitor
 from portal.words import _, _l
@@ -92,6 +92,8 @@ def _without_token(error: CSRFError) -> ResponseReturnValue:  # noqa: ARG001
         return answer(400, EXPIRED)
     rule = rule_of(current_app.view_functions[request.endpoint or "static"])
     ended = not current_user.is_authenticated and PUBLIC not in rule
+    if ended and resuming.marked():
+        return _to_resume()
     return answer(400, ENDED if ended else AGAIN, again=True)
 
 
@@ -126,13 +128,16 @@ def _to_login() -> ResponseReturnValue:
         or "websocket" in request.headers.get("Upgrade", "").lower()
     ):
         abort(401)
+    if request.method != "GET" and not resuming.marked() and _may_be_sent_again():
+        return answer(401, ENDED, again=True)
+    return _to_resume()
+
+
+def _to_resume() -> ResponseReturnValue:
+    """To the login, and from there back to what was asked for."""
     if request.headers.get("HX-Request"):
-        page = parts(request.headers.get("HX-Current-URL"))
-        here = urlunsplit(("", "", page.path, page.query, ""))
-        return "", 204, {"HX-Redirect": _login(here)}
-    return redirect(_login(request.full_path.rstrip("?") if request.method == "GET" else ""))
-
-
-def _login(onward: str) -> str:
-    """The page that asks for name and password, and leads `onward` from there."""
-    return url_for("login.form", next=None if onward in {"", "/"} else onward)
+        return resuming.in_place()
+    ended = resuming.known() or request.method != "GET"
+    return redirect(
+        resuming.login(resuming.onward(), ended=ended), 303 if request.method != "GET" else 302
+    )

@@ -22,10 +22,13 @@ HTMX = {
     "allowEval": False,
     # Whatever comes in works at once; a form pressed before it does would be sent without scripts.
     "defaultSettleDelay": 0,
+    # Each element states its own target and swap: what is swapped in takes nothing from its place.
+    "disableInheritance": True,
     "historyCacheSize": 0,  # pages are someone's own and stay out of local storage
     "includeIndicatorStyles": False,
     "refreshOnHistoryMiss": True,
     "selfRequestsOnly": True,
+    "timeout": 30_000,  # ms: longer than any answer takes, so that a dead line is told of
     "responseHandling": [
         {"code": "204", "swap": False},
         {"code": "[23]..", "swap": True},

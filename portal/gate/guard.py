@@ -12,6 +12,7 @@ from portal.access import View
 from portal.errors import Words, answer
 from portal.gate import passes
 from portal.gate.passes import Pass
+from portal.people import sessions
 from portal.seats.errors import NotAdmitted
 from portal.words import _l
 
@@ -77,12 +78,18 @@ def _check() -> None:
     view: Any = current_app.view_functions.get(request.endpoint or "")
     if not getattr(view, "needs_pass", False) or request.method in {"GET", "HEAD", "OPTIONS"}:
         return
-    if not current_app.config["GATE"]:
-        return
+    if not current_app.config["GATE"] or _logged_out():
+        return  # whoever is logged out is told so (portal/access.py)
     found, asked = carried(), request.view_args or {}
     if not own(found) or found is None or found.term != asked.get("term_id", found.term):
         raise NoPass
     g.access = found
+
+
+def _logged_out() -> bool:
+    """Whether a page's form comes from a browser whose session is over; programs bring none."""
+    program = "Authorization" in request.headers or request.path.startswith("/api/")
+    return not program and not ("_user_id" in session and sessions.holds())
 
 
 def _check_owner() -> None:

@@ -19,6 +19,7 @@ from flask_login import current_user
 from sqlalchemy import select, update
 from sqlalchemy.exc import SQLAlchemyError
 
+from portal import resuming
 from portal.access import public
 from portal.backend import backend
 from portal.db import look, transaction
@@ -129,6 +130,8 @@ def page(onward: str, *, asks: bool = False, **said: object) -> str:
     return render_template(
         "login.html",
         onward=onward,
+        ended="ended" in request.args,
+        continuing=resuming.words(onward),
         asks=asks and captcha.needed(),
         username=name_tried(),
         passwords=settings.passwords,

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from htmx_flask import request
-
 from portal.catalog.board import Card
 from portal.seats import foresight, rules
 from portal.seats.answers import Answer, Reason
@@ -86,8 +84,8 @@ def _form(
         kept=told_of(now, card),
         shut=bool(known) or any(code.startswith("window_") for code in codes),
         amounts=amounts(card),
-        chosen=request.form.get("credits", ""),
-        waits=wish.wait_wished() if answers else not (together and seats.claimable),
+        chosen=wish.credits_chosen(),
+        waits=wish.wait_wished(usual=not answers and not (together and seats.claimable)),
         **(_exchange(now, old) if old else {"rivals": _rivals(now, card, told.urls)}),
     )
 

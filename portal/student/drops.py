@@ -3,15 +3,18 @@
 from flask.typing import ResponseReturnValue
 
 from portal.access import requires
+from portal.resuming import resumes
 from portal.seats import desk
 from portal.student import bp, forms, wish
 from portal.student.asking import card_of, seen
 from portal.student.outcomes import done
 from portal.student.pages import mine_of
+from portal.student.resuming import dropping, leaving
 
 
 @bp.get("/sections/<int:section_id>/drop")
 @requires("student")
+@resumes(dropping)
 def drop(term_id: int, section_id: int) -> ResponseReturnValue:
     """The form that asks before a seat is given up."""
     now, card = seen(term_id, section_id)
@@ -21,6 +24,7 @@ def drop(term_id: int, section_id: int) -> ResponseReturnValue:
 
 @bp.post("/sections/<int:section_id>/drop")
 @requires("student")
+@resumes(dropping)
 def give_up(term_id: int, section_id: int) -> ResponseReturnValue:
     """The seat given up, or why not."""
     card = card_of(term_id, section_id)
@@ -34,6 +38,7 @@ def give_up(term_id: int, section_id: int) -> ResponseReturnValue:
 
 @bp.get("/sections/<int:section_id>/leave")
 @requires("student")
+@resumes(leaving)
 def leave(term_id: int, section_id: int) -> ResponseReturnValue:
     """The form that asks before a place on a waitlist is given up."""
     return forms.leave(*seen(term_id, section_id))
@@ -41,6 +46,7 @@ def leave(term_id: int, section_id: int) -> ResponseReturnValue:
 
 @bp.post("/sections/<int:section_id>/leave")
 @requires("student")
+@resumes(leaving)
 def step_out(term_id: int, section_id: int) -> ResponseReturnValue:
     """The place given up, or why not."""
     card = card_of(term_id, section_id)

@@ -9,6 +9,7 @@ from flask.typing import ResponseReturnValue
 from portal.access import requires
 from portal.catalog.board import Card
 from portal.gate.guard import needs_pass
+from portal.resuming import resumes
 from portal.seats import desk
 from portal.seats.answers import Answer, Outcome
 from portal.seats.desk import Wanted, Wish
@@ -16,6 +17,7 @@ from portal.student import bp, choices, forms, line, wish
 from portal.student.asking import card_of, seen
 from portal.student.outcomes import done
 from portal.student.pages import mine_of
+from portal.student.resuming import adding, swapping
 from portal.student.scene import Scene
 
 HAD_ALREADY = {"already_enrolled", "already_waiting"}
@@ -24,6 +26,7 @@ Form = Callable[[Scene, Sequence[Answer]], str]
 
 @bp.get("/sections/<int:section_id>/pick")
 @requires("student")
+@resumes(adding)
 def pick(term_id: int, section_id: int) -> ResponseReturnValue:
     """The form that asks before a seat is claimed, with all that is known to stand in the way."""
     now, card = seen(term_id, section_id)
@@ -32,6 +35,7 @@ def pick(term_id: int, section_id: int) -> ResponseReturnValue:
 
 @bp.post("/sections/<int:section_id>/pick")
 @requires("student")
+@resumes(adding)
 @needs_pass
 def claim(term_id: int, section_id: int) -> ResponseReturnValue:
     """A seat or a place in line, or all the reasons why not."""
@@ -41,6 +45,7 @@ def claim(term_id: int, section_id: int) -> ResponseReturnValue:
 
 @bp.get("/sections/<int:section_id>/swap")
 @requires("student")
+@resumes(swapping)
 def swap(term_id: int, section_id: int) -> ResponseReturnValue:
     """The form that asks before a seat is exchanged for another one."""
     now, card = seen(term_id, section_id)
@@ -49,6 +54,7 @@ def swap(term_id: int, section_id: int) -> ResponseReturnValue:
 
 @bp.post("/sections/<int:section_id>/swap")
 @requires("student")
+@resumes(swapping)
 @needs_pass
 def exchange(term_id: int, section_id: int) -> ResponseReturnValue:
     """The other seat, or a place in line for it, or all the reasons why the old one is kept."""
@@ -59,6 +65,7 @@ def exchange(term_id: int, section_id: int) -> ResponseReturnValue:
 
 @bp.get("/sections/<int:section_id>/swaps")
 @requires("student")
+@resumes(swapping)
 def swaps(term_id: int, section_id: int) -> ResponseReturnValue:
     """The other sections of a course, to exchange the one that is held."""
     return choices.others(*seen(term_id, section_id))

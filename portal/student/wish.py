@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from decimal import Decimal
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from flask import abort, g
@@ -19,6 +20,9 @@ from portal.seats import flights
 from portal.seats.desk import Asked, Asker
 from portal.seats.errors import LedgerSilent, Overtaken
 from portal.student.amounts import amounts
+
+if TYPE_CHECKING:
+    from werkzeug.datastructures import MultiDict
 
 KEY = re.compile(r"[\w-]{8,64}", re.ASCII)
 NUMBER = re.compile(r"\d{1,9}", re.ASCII)
@@ -67,20 +71,31 @@ def about(who: Asker, section_id: int) -> Asked:
 
 def credits_wished(card: Card) -> Decimal | None:
     """The credits chosen, None where the form offers no choice; raises ValueError for others."""
-    text = request.form.get("credits", "").strip()
+    text = credits_chosen().strip()
     if text and text not in amounts(card):
         raise ValueError(text)
     return Decimal(text) if text else None
 
 
-def wait_wished() -> bool:
+def fields() -> "MultiDict[str, str]":
+    """What the form sends, or what was chosen in it before a login led back to it."""
+    return request.form if request.method == "POST" else request.args
+
+
+def credits_chosen() -> str:
+    """The credits chosen, as the form has them; blank where none were."""
+    return fields().get("credits", "")
+
+
+def wait_wished(usual: bool = False) -> bool:  # noqa: FBT001, FBT002 - what holds where none was
     """Whether a place on the waitlist is welcome, should the last seat be gone."""
-    return bool(request.form.get("wait") == "1")
+    return fields().get("wait", "1" if usual else "") == "1"
 
 
 def partners() -> list[int]:
     """The sections chosen to be had along with the one asked for; 400 where they make no sense."""
-    return _numbers(request.form[name] for name in sorted(request.form) if name.startswith(PARTNER))
+    chosen = fields()
+    return _numbers(chosen[name] for name in sorted(chosen) if name.startswith(PARTNER))
 
 
 def along() -> list[int]:
@@ -108,7 +123,7 @@ def back_to(term_id: int) -> str:
     """The page of this term that the student came from, with its search and filters."""
     here = f"/terms/{term_id}"
     came = parts(request.referrer)
-    path = request.form.get("back") or f"{came.path}{'?' + came.query if came.query else ''}"
+    path = fields().get("back") or f"{came.path}{'?' + came.query if came.query else ''}"
     wanted = parts(safe_path(path)).path
     return path if wanted in {here + place for place in PLACES} else here
 

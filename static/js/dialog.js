@@ -13,13 +13,22 @@ addEventListener("htmx:beforeRequest", (event) => {
 });
 
 addEventListener("htmx:afterSwap", (event) => {
-  if (event.detail.target !== dialog || !dialog.firstElementChild) return;
+  if (event.detail.target === dialog && dialog.firstElementChild) open();
+});
+
+// What a script has made, in place of an answer that did not come.
+addEventListener("fs:dialog", (event) => {
+  dialog.replaceChildren(event.detail);
+  open();
+});
+
+function open() {
   if (!dialog.open) {
     heard = toasts.lastElementChild;
     dialog.showModal();
   }
   dialog.querySelector("[autofocus]")?.focus();
-});
+}
 
 addEventListener("fs:close", () => dialog.close());
 

@@ -18,6 +18,8 @@ let bannerTimer = 0;
 let pollTimer = 0;
 let wishTimer = 0;
 
+const banner = document.getElementById("connection");
+
 const between = ([least, most]) => least + Math.random() * (most - least);
 const isOpen = () => socket?.readyState === WebSocket.OPEN;
 
@@ -50,7 +52,7 @@ function ask(section) {
 }
 
 function lost() {
-  bannerTimer ||= setTimeout(() => { document.getElementById("connection").hidden = false; }, BANNER_AFTER);
+  bannerTimer ||= setTimeout(() => { banner.hidden = false; }, BANNER_AFTER);
   pollTimer ||= setTimeout(poll, pause());
 }
 
@@ -58,16 +60,30 @@ function found() {
   clearTimeout(bannerTimer);
   clearTimeout(pollTimer);
   bannerTimer = pollTimer = 0;
-  document.getElementById("connection").hidden = true;
+  banner.hidden = true;
   document.getElementById("logged-out").hidden = true;
 }
 
-// Whoever logs in again, here or in another tab, finds this page as it was.
+// Whether an answer has just come, or failed to come: what is pressed is sent or is not.
+function reached(yes) {
+  if (yes || !navigator.onLine || !isOpen()) banner.toggleAttribute("data-offline", !yes);
+  if (!navigator.onLine) banner.hidden = false;
+  else if (isOpen()) banner.hidden = true;
+}
+
+// Whoever logs in again finds this page as it was: in another tab at once, and else after the login.
 function loggedOut() {
   clearTimeout(bannerTimer);
-  document.getElementById("connection").hidden = true;
-  document.getElementById("logged-out").hidden = false;
+  banner.hidden = true;
+  const note = document.getElementById("logged-out");
+  const link = note.querySelector("a");
+  const login = new URL(link.href);
+  login.searchParams.set("next", location.pathname + location.search);
+  link.href = login.href;
+  note.hidden = false;
 }
+
+addEventListener("fs:logged-out", loggedOut);
 
 // Who waits in a line asks as often as the server says, and only for that.
 const pause = () => Number(document.querySelector("[data-poll]")?.dataset.poll) * 1000 || between(POLL);
@@ -85,6 +101,7 @@ async function poll() {
   const waits = document.querySelector("[data-poll]");
   const query = new URLSearchParams(waits ? shows : { ...shows, ...own });
   const answer = await fetch(`/live/${waits ? "room" : "fragments"}?${query}`).catch(() => null);
+  reached(Boolean(answer));
   if (!answer?.ok || isOpen()) return;
   if (answer.redirected) return loggedOut();
   if (waits) return told(await answer.json());
@@ -124,6 +141,10 @@ function start() {
   lost();
   setInterval(() => { if (Date.now() - heardAt > SILENCE) check(); }, SILENCE);
   addEventListener("online", wake);
+  addEventListener("online", () => reached(true));
+  addEventListener("offline", () => reached(false));
+  addEventListener("htmx:afterOnLoad", () => reached(true));
+  for (const failure of ["htmx:sendError", "htmx:timeout"]) addEventListener(failure, () => reached(false));
   addEventListener("pageshow", (event) => { if (event.persisted) wake(); });
   document.addEventListener("visibilitychange", wake);
 }

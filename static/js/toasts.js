@@ -26,22 +26,3 @@ function place(toast) {
   if (narrow.matches) setTimeout(() => toast.remove(), BRIEFER);
   else if (brief !== undefined) setTimeout(() => toast.remove(), BRIEF);
 }
-
-addEventListener("htmx:sendError", (event) => {
-  if (event.detail.requestConfig?.verb === "post") {
-    say(toasts.dataset.unreached, toasts.dataset.again);
-  }
-});
-
-function say(title, text) {
-  const toast = document.createElement("div");
-  toast.className = "toast";
-  toast.dataset.tone = "stop";
-  const words = toast.appendChild(document.createElement("div"));
-  for (const line of [title, text]) words.appendChild(document.createElement("p")).textContent = line;
-  words.firstElementChild.className = "toast-title";
-  const close = toast.appendChild(document.createElement("button"));
-  Object.assign(close, { type: "button", className: "toast-close", textContent: "×", ariaLabel: toasts.dataset.dismiss });
-  close.dataset.closeToast = "";
-  toasts.append(toast);
-}

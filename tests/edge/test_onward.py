@@ -87,10 +87,11 @@ def test_a_choice_of_language_stays_here(client: FlaskClient, wanted: str) -> No
 
 @pytest.mark.parametrize("page", ["http://evil.example/x", "//evil.example", "http://["])
 def test_a_page_that_htmx_names_leads_nowhere_else(client: FlaskClient, page: str) -> None:
-    asked = {"HX-Request": "true", "HX-Current-URL": page}
-    onward = client.get("/teaching", headers=asked).headers["HX-Redirect"]
-    assert re.fullmatch(r"/login(\?next=[^&]*)?", onward)
-    assert "evil" not in onward
+    asked = {"HX-Request": "true", "HX-Target": "dialog", "HX-Current-URL": page}
+    for address in ("/teaching", "/terms/1/sections/1/pick"):
+        (onward,) = re.findall(r'href="([^"]*)"', client.get(address, headers=asked).text)
+        assert re.fullmatch(r"/login\?(next=/[^&]*&amp;)?ended=yes", onward)
+        assert "evil" not in onward
 
 
 @pytest.mark.parametrize("page", ["http://[", "http://evil.example/terms/1", "//evil.example"])

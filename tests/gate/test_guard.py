@@ -39,8 +39,9 @@ def refused(answer: TestResponse) -> bool:
     return answer.status_code == 403 and answer.headers.get("Fairseat-Gate") == "pass"
 
 
-def journal(term: Any) -> int:
-    length: Any = backend().redis.xlen(f"{{t:{term.id}}}:journal")
+def journal(about: Any) -> int:
+    term = getattr(about, "term_id", about.id)
+    length: Any = backend().redis.xlen(f"{{t:{term}}}:journal")
     return int(length)
 
 
@@ -108,7 +109,10 @@ def test_reading_needs_no_pass(ada: Holder, section: Any) -> None:
 
 
 def test_nobody_who_has_not_logged_in_has_a_pass(guarded: Flask, ada: Holder, section: Any) -> None:
-    assert refused(replace(ada, client=guarded.test_client()).post(section))
+    before = journal(section)
+    answer = replace(ada, client=guarded.test_client()).post(section)
+    assert (answer.status_code, answer.location.partition("?")[0]) == (303, "/login")
+    assert journal(section) == before
 
 
 def test_the_gate_can_be_off(guarded: Flask, ada: Holder, section: Any) -> None:

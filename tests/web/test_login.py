@@ -32,9 +32,10 @@ def test_name_and_password_begin_a_session(client: FlaskClient, cast: Cast) -> N
 
 def test_a_page_whose_session_has_ended_comes_back_after_the_login(client: FlaskClient) -> None:
     page = "http://localhost/terms/1?q=calculus"
-    asked = {"HX-Request": "true", "HX-Current-URL": page}
-    answer = client.get("/terms/1/sections/1/pick", headers=asked)
-    assert answer.headers["HX-Redirect"] == "/login?next=/terms/1?q%3Dcalculus"
+    asked = {"HX-Request": "true", "HX-Target": "dialog", "HX-Current-URL": page}
+    answer = client.get("/terms/1/room/leave", headers=asked)
+    assert answer.status_code == 401
+    assert 'href="/login?next=/terms/1?q%3Dcalculus&amp;ended=yes"' in answer.text
 
 
 def test_login_leads_on_to_the_page_that_was_asked_for(client: FlaskClient, cast: Cast) -> None:

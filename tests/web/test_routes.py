@@ -82,9 +82,10 @@ def test_a_page_of_another_role_is_refused(
     assert "not yours to open" in answer.text
 
 
-def test_htmx_is_sent_to_the_login_page_as_a_whole(client: FlaskClient) -> None:
+def test_htmx_puts_no_login_page_into_a_part_of_a_page(client: FlaskClient) -> None:
     answer = client.get("/admin", headers={"HX-Request": "true"})
-    assert answer.headers["HX-Redirect"] == "/login"
+    assert (answer.status_code, answer.text) == (401, "")
+    assert answer.headers["HX-Reswap"] == "none"
 
 
 def test_a_socket_is_refused_and_not_redirected(client: FlaskClient) -> None:

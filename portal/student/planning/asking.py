@@ -15,6 +15,7 @@ from portal.plans import plan as plans
 from portal.plans.lasttime import last_time
 from portal.plans.plan import CannotPlan, Option, Part, Plan
 from portal.plans.store import StalePlan
+from portal.resuming import resumes
 from portal.seats.case import amount, name_of
 from portal.seats.wishes import hundredths
 from portal.student import bp, fragments, wish
@@ -30,12 +31,14 @@ from portal.student.planning.panel import panel
 from portal.student.planning.places import change_to, foresee, named, places
 from portal.student.planning.seen import counts
 from portal.student.refused import NOTHING
+from portal.student.resuming import planning
 from portal.student.scene import Scene
 from portal.words import _
 
 
 @bp.get("/sections/<int:section_id>/plan")
 @requires("student")
+@resumes(planning)
 def ask_plan(term_id: int, section_id: int) -> ResponseReturnValue:
     """The form that asks where in the plan a section goes, with all that is foreseen."""
     now, card = seen(term_id, section_id)
@@ -44,6 +47,7 @@ def ask_plan(term_id: int, section_id: int) -> ResponseReturnValue:
 
 @bp.post("/sections/<int:section_id>/plan")
 @requires("student")
+@resumes(planning)
 def plan_section(term_id: int, section_id: int) -> ResponseReturnValue:
     """The section planned, or taken out of the plan; or why that can't be."""
     card, out = card_of(term_id, section_id), request.form.get("do") == "out"
@@ -97,7 +101,7 @@ def _unplanned(now: Scene, card: Card, why: str = "") -> str:
     """Where the section may go; what is foreseen is that of the likeliest place."""
     plan = now.plan or Plan()
     found = places(now, plan, card)
-    together = [] if found[0].word.startswith("join") else groups(now, card, 0, [])
+    together = [] if found[0].word.startswith("join") else groups(now, card, 0, wish.partners())
     try:
         made = change_to(found[0].word, _likely(card, together))(plan)
     except CannotPlan as error:
@@ -124,6 +128,8 @@ def _form(now: Scene, card: Card, template: str, why: str, **facts: Any) -> str:
         away=now.plan is None,
         version=now.plan.version if now.plan else 0,
         amounts=amounts(card),
+        chosen=wish.credits_chosen(),
+        place=wish.fields().get("place"),
         limit=amount(now.limit),
         counts=counts(seats_of(card)),
         kept=told_of(now, card),

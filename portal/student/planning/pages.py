@@ -19,6 +19,7 @@ from portal.student.asking import card_of
 from portal.student.pages import around, mine_of
 from portal.student.planning.panel import panel
 from portal.student.recorded import or_recorded
+from portal.student.resuming import with_plan
 from portal.student.scene import Scene
 from portal.words import _, _l
 
@@ -36,6 +37,7 @@ TAKES_OUT = ("remove", "omit")
 
 @bp.get("/plan")
 @requires("student")
+@with_plan
 @or_recorded
 def plan(term_id: int) -> ResponseReturnValue:
     """My plan with all that can be changed in it, below the countdown."""
@@ -44,6 +46,7 @@ def plan(term_id: int) -> ResponseReturnValue:
 
 @bp.get("/plan/panel")
 @requires("student")
+@with_plan
 def plan_panel(term_id: int) -> ResponseReturnValue:
     """The plan as it is now, for a page that shows an older one; `full` as on its own page."""
     return panel(mine_of(term_id), full="full" in request.args), {"Cache-Control": "no-store"}
@@ -51,6 +54,7 @@ def plan_panel(term_id: int) -> ResponseReturnValue:
 
 @bp.post("/plan/change")
 @requires("student")
+@with_plan
 def change_plan(term_id: int) -> ResponseReturnValue:
     """The plan changed by one of its buttons; or as it is, where that could not be done."""
     word = request.form.get("do", "")

@@ -27,12 +27,14 @@ from portal.student import bp, fragments, wish
 from portal.student.pages import mine_of
 from portal.student.planning.panel import panel
 from portal.student.planning.result import fulfilled, result
+from portal.student.resuming import with_plan
 
 log = logging.getLogger(__name__)
 
 
 @bp.post("/plan/submit")
 @requires("student")
+@with_plan
 @needs_pass
 def submit_plan(term_id: int) -> ResponseReturnValue:
     """Every line with what came of it; the plan comes with the form, so no query is needed."""

@@ -1,0 +1,110 @@
+"""What a visitor reads whose session has ended, and the way back to what they were doing.
+
+Nothing is sent for them: after the login they find the same form with the same choices, and press.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast
+from urllib.parse import parse_qsl, urlencode, urlunsplit
+
+from flask import current_app, render_template, request, session, url_for
+from flask.typing import ResponseReturnValue
+from werkzeug.exceptions import HTTPException
+from werkzeug.routing import RequestRedirect
+
+from portal.edge.urls import parts
+
+View = TypeVar("View", bound=Callable[..., Any])
+SIGNAL = "fs:logged-out"  # tells the page's scripts
+LEFT_OUT = {"csrf_token", "request", "unsure", "ticket"}  # what holds for one sending alone
+UNCHECKED = "wait"  # a box that says nothing where it is left open, though open is a choice
+
+
+@dataclass(frozen=True)
+class Resumable:
+    """How a view is come back to: `say` names it, `to` gives its address if that is another one."""
+
+    say: Callable[..., str]
+    to: Callable[..., str] | None = None
+
+
+def resumes(
+    say: Callable[..., str], to: Callable[..., str] | None = None
+) -> Callable[[View], View]:
+    """Mark a view, so that a login leads back to it; both functions take what the view takes."""
+
+    def mark(view: View) -> View:
+        view.resumable = Resumable(say, to)  # type: ignore[attr-defined]
+        return view
+
+    return mark
+
+
+def onward() -> str:
+    """Where a login leads on to from this request; blank where that is nowhere in particular."""
+    found, asked = _marked(request.endpoint), request.view_args or {}
+    if found and found.to:
+        return found.to(**asked)
+    if found:
+        return _with_choices()
+    if request.headers.get("HX-Request"):
+        return _page()
+    return request.full_path.rstrip("?") if request.method == "GET" else ""
+
+
+def words(path: str) -> str:
+    """What a login that leads to `path` continues, in a sentence; blank where nothing is begun."""
+    try:
+        endpoint, asked = current_app.url_map.bind("").match(parts(path).path, "GET")
+    except (HTTPException, RequestRedirect):
+        return ""
+    found = _marked(endpoint)
+    return found.say(**asked) if found else ""
+
+
+def known() -> bool:
+    """Whether this browser had been logged in, as far as can be seen."""
+    return bool(session.get("_user_id") or request.headers.get("HX-Request"))
+
+
+def marked() -> bool:
+    """Whether the view of this request can be come back to."""
+    return _marked(request.endpoint) is not None
+
+
+def login(path: str, *, ended: bool = False) -> str:
+    """The page that asks for name and password, and leads on to `path` from there."""
+    onward_ = None if path in {"", "/"} else path
+    return url_for("login.form", next=onward_, ended="yes" if ended else None)
+
+
+def in_place() -> ResponseReturnValue:
+    """The answer to a page that is open: a dialog with the way back, or a word to its scripts."""
+    if request.headers.get("HX-Target") != "dialog":
+        return "", 401, {"HX-Reswap": "none", "HX-Trigger": SIGNAL}
+    path = onward()
+    facts = {"login": login(path, ended=True), "continuing": words(path)}
+    return render_template("errors/ended.html", **facts), 401
+
+
+def _marked(endpoint: str | None) -> Resumable | None:
+    view = current_app.view_functions.get(endpoint or "")
+    return cast("Resumable | None", getattr(view, "resumable", None))
+
+
+def _with_choices() -> str:
+    """The form's own address, with what was chosen in it and the page that it was opened from."""
+    asked = parse_qsl(request.query_string.decode(errors="replace"))
+    if request.method == "POST":
+        chosen = {UNCHECKED: "0", **request.form.to_dict()}
+        asked += [(name, text) for name, text in chosen.items() if name not in LEFT_OUT]
+    elif page := _page():
+        asked.append(("back", page))
+    return f"{request.path}{'?' + urlencode(asked) if asked else ''}"
+
+
+def _page() -> str:
+    """The page that asks; blank where nobody says so."""
+    page = parts(request.headers.get("HX-Current-URL") or request.referrer)
+    return urlunsplit(("", "", page.path, page.query, ""))

@@ -1,0 +1,125 @@
+"""What asks by htmx says itself what it asks for, where that goes and how it is put there."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from pathlib import Path
+from re import DOTALL, sub
+
+import pytest
+from flask import Flask
+
+from portal.config import ROOT
+from portal.layout import HTMX as CONFIG
+from tests.cast import Cast
+from tests.web.everything import Values, a_story, pages
+from tests.web.visitors import browser_of
+from tests.web.visits import DIALOG, HTMX
+
+TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
+ASKS = {"hx-get", "hx-post"}
+# What htmx hands down to all that is inside, whatever its settings say.
+HANDED_DOWN = {"hx-headers", "hx-vals", "hx-vars", "hx-ext"}
+VOID = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"}
+INTO = {"#dialog", "#results"}  # whose content is replaced, as htmx does unless it is told
+
+
+@dataclass(frozen=True)
+class Tag:
+    """An element with its attributes, and those of all that it is in."""
+
+    name: str
+    own: dict[str, str | None]
+    around: frozenset[str]
+
+    def __str__(self) -> str:
+        return f"<{self.name} {' '.join(f'{name}={value}' for name, value in self.own.items())}>"
+
+
+class Tags(HTMLParser):
+    """All elements of a page, in order."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.found: list[Tag] = []
+        self._open: list[Tag] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        around = frozenset(name for each in self._open for name in each.own)
+        self.found.append(Tag(tag, dict(attrs), around))
+        if tag not in VOID:
+            self._open.append(self.found[-1])
+
+    def handle_endtag(self, tag: str) -> None:
+        names = [each.name for each in self._open]
+        if tag in names:
+            del self._open[len(names) - 1 - names[::-1].index(tag) :]
+
+
+def asking(html: str) -> Iterator[Tag]:
+    """The elements that ask by htmx."""
+    return (tag for tag in Tags(html).found if ASKS & tag.own.keys())
+
+
+def lacks(tag: Tag) -> str:
+    """What the element leaves open; blank where that is nothing."""
+    target, swap = tag.own.get("hx-target"), tag.own.get("hx-swap")
+    if target is None and swap != "none":
+        return "no target"
+    if swap is None and target not in INTO:
+        return "no swap"
+    return ", ".join(sorted(HANDED_DOWN & tag.around)) and "takes what is around it"
+
+
+def plain(template: Path) -> str:
+    """The tags of a template, with the attributes of all its cases."""
+    return sub(r"{%.*?%}|{{.*?}}|{#.*?#}", "", template.read_text(), flags=DOTALL)
+
+
+def test_nothing_is_handed_down_to_what_is_inside() -> None:
+    assert CONFIG["disableInheritance"]
+
+
+@pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_element_of_a_template_states_its_own_target(template: Path) -> None:
+    tags = Tags(plain(template)).found
+    wrong = [f"{lacks(tag)}: {tag}" for tag in tags if ASKS & tag.own.keys() and lacks(tag)]
+    assert not wrong
+    assert not [str(tag) for tag in tags if {"hx-inherit", "hx-disinherit"} & tag.own.keys()]
+
+
+@pytest.fixture
+def values(app: Flask, cast: Cast) -> Values:
+    return a_story(app, cast)
+
+
+@pytest.mark.parametrize("username", ["ada", "iris", "max"])
+def test_on_every_page_and_in_every_dialog_what_asks_has_its_target_on_the_page(
+    app: Flask, values: Values, username: str
+) -> None:
+    browser, seen, wrong = browser_of(app, username), 0, []
+    for address in pages(app, values):
+        for headers in ({}, DIALOG):
+            answer = browser.get(address, headers=headers)
+            if answer.status_code == 200 and answer.mimetype == "text/html":
+                found = list(asking(answer.text))
+                seen += len(found)
+                wrong += [f"{address}: {lacks(tag)}: {tag}" for tag in found if lacks(tag)]
+                wrong += [f"{address}: {tag}" for tag in found if lost(tag, answer.text)]
+    assert not wrong
+    assert seen > 20
+
+
+def lost(tag: Tag, html: str) -> bool:
+    """Whether the element's target is nowhere on a whole page."""
+    target = tag.own.get("hx-target") or "this"
+    return "<html" in html and target.startswith("#") and f'id="{target[1:]}"' not in html
+
+
+def test_a_part_of_a_page_states_its_own_targets_too(app: Flask, values: Values) -> None:
+    browser = browser_of(app, "ada")
+    for term in values["term_id"]:
+        for part in ("stage", "plan/panel?full=1"):
+            html = browser.get(f"/terms/{term}/{part}", headers=HTMX).text
+            assert not [str(tag) for tag in asking(html) if lacks(tag)]

@@ -1,0 +1,218 @@
+"""A session that ends in the middle of something: it is said, and a login leads back to it."""
+
+from html import unescape
+from re import search
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from tests import cast as builders
+from tests.cast import PASSWORD, Cast
+from tests.web.plans import place
+from tests.web.test_session_ends import HOUR, later
+from tests.web.visitors import browser_of
+from tests.web.visits import DIALOG, HTMX, address, held, hidden, words
+
+OURS = {"Origin": "http://localhost"}
+ENDED = "You were logged out. Nothing was changed."
+
+
+@pytest.fixture
+def section(term: Any) -> Any:
+    return builders.a_section(builders.a_course(), term, credits_min=1, credits_max=3, waitlist=5)
+
+
+def end(browser: FlaskClient) -> None:
+    """The twelve hours of the session are over."""
+    later(browser, since=13 * HOUR)
+
+
+def forget(browser: FlaskClient) -> None:
+    """The session's cookie is gone, as after a login on a shared computer."""
+    browser.delete_cookie("fairseat")
+
+
+def log_in(browser: FlaskClient, onward: str) -> str:
+    """Through the form to which a page leads; gives the page that it leads on to."""
+    said = browser.get(onward).text
+    form = {**hidden(said), "username": "ada", "password": PASSWORD}
+    return str(browser.post("/login", data=form).location)
+
+
+def link(html: str) -> str:
+    """Where the page's link to the login leads."""
+    found = search(r'href="(/login[^"]*)"', html)
+    assert found
+    return unescape(found[1])
+
+
+def selected(html: str) -> list[str]:
+    """What is chosen in the form's fields."""
+    options = search(r'value="([^"]+)" selected', html)
+    return [options[1]] if options else []
+
+
+@pytest.mark.parametrize("out", [end, forget])
+def test_a_form_that_cannot_be_opened_says_so_and_is_open_after_the_login(
+    ada: FlaskClient, section: Any, out: Any
+) -> None:
+    here = f"/terms/{section.term_id}?q=csc&open=1"
+    out(ada)
+    asked = {**DIALOG, "HX-Current-URL": f"http://localhost{here}"}
+    answer = ada.get(address(section, "pick"), headers=asked)
+    assert answer.status_code == 401
+    assert "HX-Redirect" not in answer.headers
+    assert "You were logged out" in answer.text
+    assert f"Log in to continue adding CSC 1100-{section.number}." in words(answer.text)
+    said = words(ada.get(link(answer.text)).text)
+    assert ENDED in said
+    assert f"Log in to continue adding CSC 1100-{section.number}." in said
+    resumed = ada.get(log_in(ada, link(answer.text))).text
+    assert f"Pick CSC 1100-{section.number}?" in words(resumed)
+    assert hidden(resumed)["back"] == here
+
+
+ACTS = {
+    "pick": "Log in to continue adding CSC 1100-01.",
+    "drop": "Log in to continue dropping CSC 1100-01.",
+    "leave": "Log in to continue leaving the waitlist of CSC 1100-01.",
+    "swaps": "Log in to continue your swap: CSC 1100-01.",
+    "swap?instead=2": "Log in to continue your swap: CSC 1100-01.",
+    "plan": "Log in to continue planning CSC 1100-01.",
+}
+
+
+@pytest.mark.parametrize("act", ACTS)
+def test_every_form_says_what_a_login_continues(ada: FlaskClient, section: Any, act: str) -> None:
+    end(ada)
+    said = ACTS[act].replace("01.", f"{section.number}.")
+    answer = ada.get(address(section, act), headers=DIALOG)
+    assert said in words(answer.text)
+    assert said in words(ada.get(ada.get(address(section, act)).location).text)
+
+
+@pytest.mark.parametrize("headers", [OURS, {**OURS, **DIALOG}], ids=["page", "dialog"])
+@pytest.mark.parametrize("out", [end, forget])
+def test_a_choice_that_was_sent_too_late_is_there_after_the_login_and_not_sent(  # noqa: PLR0917
+    app: Flask, term: Any, cast: Cast, section: Any, headers: dict[str, str], out: Any
+) -> None:
+    ada = browser_of(app, "ada")
+    form = hidden(ada.get(address(section, "pick")).text)
+    sent = {**form, "credits": "2"}  # and the box is left open: no place in line is wished
+    app.config["WTF_CSRF_ENABLED"] = out is forget
+    try:
+        out(ada)
+        answer = ada.post(address(section, "pick"), data=sent, headers=headers)
+        onward = link(answer.text) if "HX-Target" in headers else answer.location
+        assert ENDED in words(ada.get(onward).text)
+        assert "continue adding" in ada.get(onward).text
+        resumed = ada.get(log_in(ada, onward)).text
+    finally:
+        app.config["WTF_CSRF_ENABLED"] = False
+    assert held(term, cast.ada) == []
+    assert selected(resumed) == ["2"]
+    assert 'name="wait" value="1" checked' not in resumed
+    assert hidden(resumed)["request"] != form["request"]
+    ada.post(address(section, "pick"), data={**hidden(resumed), "credits": "2"})
+    assert held(term, cast.ada) == [section.id]
+
+
+def test_the_section_taken_together_is_chosen_as_before(
+    ada: FlaskClient, term: Any, cast: Cast
+) -> None:
+    lecture = builders.a_section(builders.a_course("BIO-1"), term, corequisites={"course": "BIO-2"})
+    lab = builders.a_course("BIO-2")
+    labs = [builders.a_section(lab, term, corequisites={"course": "BIO-1"}) for _ in range(3)]
+    end(ada)
+    sent = {"with-1": str(labs[2].id), "wait": "1"}
+    onward = ada.post(address(lecture, "pick"), data=sent, headers=OURS).location
+    resumed = ada.get(log_in(ada, onward)).text
+    assert f'value="{labs[2].id}" checked' in resumed
+    assert 'name="wait" value="1" checked' in resumed
+    assert held(term, cast.ada) == []
+
+
+def test_a_drop_of_several_is_asked_again_after_the_login(
+    ada: FlaskClient, term: Any, section: Any
+) -> None:
+    others = [builders.a_section(builders.a_course(f"MAT-{at}"), term) for at in range(2)]
+    path = address(section, "drop") + "?" + "&".join(f"along={each.id}" for each in others)
+    end(ada)
+    answer = ada.post(path, data={"back": f"/terms/{term.id}/mine"}, headers=OURS)
+    asked = urlsplit(log_in(ada, answer.location))
+    assert asked.path == address(section, "drop")
+    assert parse_qs(asked.query)["along"] == [str(each.id) for each in others]
+    assert parse_qs(asked.query)["back"] == [f"/terms/{term.id}/mine"]
+
+
+def test_a_plan_that_was_not_submitted_is_there_after_the_login(
+    ada: FlaskClient, term: Any, section: Any, cast: Cast
+) -> None:
+    place(ada, section)
+    form = hidden(ada.get(f"/terms/{term.id}/plan").text)
+    end(ada)
+    answer = ada.post(f"/terms/{term.id}/plan/submit", data=form, headers=OURS)
+    assert "Log in to continue with your plan." in words(ada.get(answer.location).text)
+    dialog = ada.post(f"/terms/{term.id}/plan/submit", data=form, headers={**OURS, **DIALOG})
+    assert "Log in to continue with your plan." in words(dialog.text)
+    assert log_in(ada, link(dialog.text)) == f"/terms/{term.id}/plan"
+    assert held(term, cast.ada) == []
+
+
+def test_where_in_the_plan_is_chosen_as_before(ada: FlaskClient, term: Any, section: Any) -> None:
+    other = builders.a_section(builders.a_course("MAT-1"), term)
+    place(ada, section)
+    end(ada)
+    sent = {"place": "else-0", "version": "1"}
+    onward = ada.post(address(other, "plan"), data=sent, headers=OURS).location
+    assert '<option value="else-0" selected>' in ada.get(log_in(ada, onward)).text
+
+
+def test_a_part_of_a_page_stays_and_its_scripts_are_told(ada: FlaskClient, term: Any) -> None:
+    end(ada)
+    answer = ada.get(f"/terms/{term.id}?q=x", headers={**HTMX, "HX-Target": "results"})
+    assert answer.status_code == 401
+    assert answer.headers["HX-Trigger"] == "fs:logged-out"
+    assert answer.headers["HX-Reswap"] == "none"
+    assert "HX-Redirect" not in answer.headers
+
+
+def test_a_form_with_text_in_it_can_be_sent_again_after_a_login_beside_it(
+    app: Flask, cast: Cast
+) -> None:
+    iris = browser_of(app, "iris")
+    end(iris)
+    late = iris.post("/account/privacy", data={"private": "yes"}, headers=OURS)
+    assert late.status_code == 401
+    assert "You are no longer logged in" in late.text
+    assert '<input type="hidden" name="private" value="yes">' in late.text
+    assert cast.iris
+
+
+def test_who_is_logged_out_is_not_told_to_wait_for_a_turn(
+    guarded: Flask, section: Any, cast: Cast
+) -> None:
+    ada = browser_of(guarded, "ada")
+    assert "not your turn" in ada.post(address(section, "pick"), headers=OURS).text
+    end(ada)
+    answer = ada.post(address(section, "pick"), headers={**OURS, **DIALOG})
+    assert "You were logged out" in answer.text
+    assert cast.ada
+
+
+def test_a_section_that_is_not_for_everyone_is_not_named_to_strangers(
+    client: FlaskClient, term: Any
+) -> None:
+    hidden_one = builders.a_section(builders.a_course("HON-1", public=False), term)
+    said = words(client.get(client.get(address(hidden_one, "pick")).location).text)
+    assert "Log in to continue adding your section." in said
+    assert "HON" not in said
+
+
+def test_who_comes_for_the_first_time_was_not_logged_out(client: FlaskClient, section: Any) -> None:
+    said = words(client.get(client.get(address(section, "pick")).location).text)
+    assert ENDED not in said
+    assert "Log in to continue adding" in said

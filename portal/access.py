@@ -93,7 +93,7 @@ def _without_token(error: CSRFError) -> ResponseReturnValue:  # noqa: ARG001
     rule = rule_of(current_app.view_functions[request.endpoint or "static"])
     ended = not current_user.is_authenticated and PUBLIC not in rule
     if ended and resuming.marked():
-        return _to_resume()
+        return to_login_and_back()
     return answer(400, ENDED if ended else AGAIN, again=True)
 
 
@@ -130,11 +130,11 @@ def _to_login() -> ResponseReturnValue:
         abort(401)
     if request.method != "GET" and not resuming.marked() and _may_be_sent_again():
         return answer(401, ENDED, again=True)
-    return _to_resume()
+    return to_login_and_back()
 
 
-def _to_resume() -> ResponseReturnValue:
-    """To the login, and from there back to what was asked for."""
+def to_login_and_back() -> ResponseReturnValue:
+    """Redirect to the login, which leads back to what was asked for."""
     if request.headers.get("HX-Request"):
         return resuming.in_place()
     ended = resuming.known() or request.method != "GET"

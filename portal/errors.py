@@ -131,8 +131,8 @@ def answer(
 
     With the form that was sent, to be sent `again`. Who is refused all the time is told briefly.
     """
-    if status < 500 and (wait := limits.refused()):
-        return _briefly(wait)
+    if status < 500 and (brief := refused_often()):
+        return brief
     sent = dict(headers or {})
     if request.path.startswith("/api/"):
         return problem(status, words, sent)
@@ -203,6 +203,12 @@ def _slower(seconds: int) -> tuple[Words, dict[str, str]]:
     )
     advice = _("Nothing was changed, and nothing that you have is lost. %(wait)s", wait=wait)
     return Words(WORDS[429].title, advice), {"Retry-After": str(seconds)}
+
+
+def refused_often() -> ResponseReturnValue | None:
+    """Count a refusal; return a brief answer where a client has had too many, else None."""
+    wait = limits.refused()
+    return _briefly(wait) if wait else None
 
 
 def _briefly(seconds: int) -> ResponseReturnValue:

@@ -8,8 +8,8 @@ from flask import Flask, current_app, g, make_response, request, session
 from flask.typing import ResponseReturnValue
 from flask_login import current_user
 
-from portal.access import View
-from portal.errors import Words, answer
+from portal.access import View, to_login_and_back
+from portal.errors import Words, answer, refused_often
 from portal.gate import passes
 from portal.gate.passes import Pass
 from portal.people import sessions
@@ -74,16 +74,20 @@ def refused(words: Words) -> ResponseReturnValue:
     return answer(403, words, SIGN)
 
 
-def _check() -> None:
+def _check() -> ResponseReturnValue | None:
     view: Any = current_app.view_functions.get(request.endpoint or "")
     if not getattr(view, "needs_pass", False) or request.method in {"GET", "HEAD", "OPTIONS"}:
-        return
-    if not current_app.config["GATE"] or _logged_out():
-        return  # whoever is logged out is told so (portal/access.py)
+        return None
+    if not current_app.config["GATE"]:
+        return None
+    if _logged_out():
+        g.nobody = True
+        return refused_often() or to_login_and_back()
     found, asked = carried(), request.view_args or {}
     if not own(found) or found is None or found.term != asked.get("term_id", found.term):
         raise NoPass
     g.access = found
+    return None
 
 
 def _logged_out() -> bool:

@@ -86,5 +86,5 @@ def test_a_session_that_was_ended_is_nobodys(
     stolen = meet(cast.ada)
     stolen.keep("pass", bot.http.cookies["pass"], f"/terms/{term.id}")
     wait_for(lambda: stolen.get("/inbox").status_code == 302)  # all nodes hear within two seconds
-    assert stolen.claim(section).status_code == 302
+    assert stolen.claim(section).status_code == 303
     assert decisions(term) == 0

@@ -221,7 +221,7 @@ RULES = {
     "POST /account/privacy": STUDENT._replace(body={"private": "yes"}),
     "GET /account/password": SIGNED_IN,
     "POST /account/password": SIGNED_IN,
-    "POST /account/sessions/end": SIGNED_IN,
+    "POST /account/sessions/end": Rule("login login login login login login"),
     "GET /account/tokens": MEMBER,
     "POST /account/tokens": SIGNED_IN,
     "GET /account/tokens/<int:token>/revoke": HERS,

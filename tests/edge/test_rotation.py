@@ -84,17 +84,15 @@ def test_devices_that_are_known(
     assert cast
 
 
-def test_passes_and_the_tickets_of_forms(
+def test_access_tokens(
     app_of: App,
     rotate: Callable[[], Flask],
     kept: bool,  # noqa: FBT001
 ) -> None:
     app_of(OLD)
-    written, ticket = passes.write(LEAVE), passes.ticket(LEAVE, 7)
+    written = passes.write(LEAVE)
     rotate()
     assert passes.read(written) == (LEAVE if kept else None)
-    assert passes.fits(ticket, LEAVE, 7) == kept
-    assert not passes.fits(ticket, LEAVE, 8)
 
 
 def test_puzzles_that_are_being_solved(

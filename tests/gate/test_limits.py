@@ -219,7 +219,7 @@ def test_refusals_of_strangers_are_bounded_too(guarded: Flask, section: Any) -> 
     anyone = guarded.test_client()
     claim = address(section, "pick")
     answers = [anyone.post(claim, environ_base=CAMPUS).status_code for _ in range(14)]
-    assert answers == [403] * 12 + [429] * 2
+    assert answers == [303] * 12 + [429] * 2
 
 
 @pytest.mark.usefixtures("strict")

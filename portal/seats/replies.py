@@ -19,15 +19,15 @@ from portal.seats.answers import (
     Waiting,
     WindowView,
 )
-from portal.seats.errors import KeyReused, LedgerBehind, NoRing, Overtaken, WindowRefused
+from portal.seats.errors import KeyReused, LedgerBehind, NoRing, WindowRefused
 
 Reply = dict[str, Any]
 
 
 def submission(reply: Reply) -> Submission:
-    """A decision on wishes; raises KeyReused, Overtaken."""
+    """A decision on wishes; raises KeyReused."""
     if "error" in reply:
-        raise _under_key(reply["error"])
+        raise KeyReused(reply["error"])
     wake, replayed = tuple(reply.get("wake", ())), reply.get("replayed", False)
     lines = tuple(_line(each) for each in reply["lines"])
     return Submission(reply["at"], lines, replayed, wake, _placed(reply))
@@ -41,10 +41,6 @@ def only(submission: Submission) -> Answer:
     return replace(found, replayed=said.replayed, wake=said.wake, standing=said.standing)
 
 
-def _under_key(code: str) -> Exception:
-    return Overtaken(code) if code == "overtaken" else KeyReused(code)
-
-
 def _line(reply: Reply) -> LineAnswer:
     taken = tuple(answer(each) for each in reply.get("taken") or ())
     refused = tuple(tuple(answer(each) for each in option) for option in reply["refused"] or ())
@@ -52,9 +48,9 @@ def _line(reply: Reply) -> LineAnswer:
 
 
 def answer(reply: Reply) -> Answer:
-    """A decision on a selection; raises KeyReused, Overtaken."""
+    """A decision on a selection; raises KeyReused."""
     if "error" in reply:
-        raise _under_key(reply["error"])
+        raise KeyReused(reply["error"])
     counts = reply.get("seats")
     return Answer(
         outcome=Outcome(reply["outcome"]),

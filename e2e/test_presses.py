@@ -4,7 +4,7 @@ from playwright.sync_api import expect
 
 from e2e.person import Meet
 from e2e.portal import Running
-from portal.catalog.models import Section, Term
+from portal.catalog.models import Course, Section, Term
 from tests import cast as builders
 
 
@@ -80,6 +80,26 @@ def test_the_back_button_is_harmless(
     ada.page.go_forward()
     expect(ada.mine).to_contain_text(section.title)
     assert portal.backend.ledger.seats(term.id)[section.id].taken == 1
+
+
+def test_a_refusal_that_is_loaded_again_says_when_it_was_decided_and_can_be_tried_again(
+    meet: Meet, course: Course, term: Term
+) -> None:
+    builders.an_open_window(term)
+    only = builders.a_section(course, term, capacity=1, waitlist=0)
+    ada, ben = meet("ada", java_script_enabled=False), meet("ben").enter(term)
+    button = ada.page.locator("form button[type=submit]", has_text="Pick")
+    ada.go(f"/terms/{term.id}/sections/{only.id}/pick")
+    ben.pick(only)
+    button.click()
+    expect(ada.page.get_by_role("alert")).to_contain_text("The last seat of")
+    ben.ask(only)
+    ben.confirm()
+    ben.has(only, "")
+    ada.page.reload()  # the browser sends the form again
+    expect(ada.page.get_by_text("This form was already answered")).to_be_visible()
+    button.click()
+    expect(ada.mine).to_contain_text(only.title)
 
 
 def test_a_refusal_says_why_and_what_to_do_next(

@@ -72,11 +72,8 @@ def request(header: dict[str, Any], body: dict[str, Any]) -> Request:
 
 
 def decide(asked: Request, how: Callable[[Asked], Answer]) -> Answer:
-    """The desk's answer; raises Overtaken where the same is being decided."""
-    with keys.alone(asked.term, asked.student, asked.key) as flight:
-        return how(
-            Asked(asked.student, asked.term, asked.section, asked.key.text, correlation(), flight)
-        )
+    """The desk's answer."""
+    return how(Asked(asked.student, asked.term, asked.section, asked.key.text, correlation()))
 
 
 def facts(asked: Request, answer: Answer) -> dict[str, Any]:

@@ -1,8 +1,6 @@
 """Idempotency: one key, one decision, however often it is asked for."""
 
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
@@ -16,8 +14,7 @@ from portal.api.fields import Key
 from portal.api.kinds import kind
 from portal.api.reading import fault
 from portal.errors import LATER, UNSURE, Words, problem
-from portal.seats import flights
-from portal.seats.errors import LedgerSilent, Overtaken
+from portal.seats.errors import LedgerSilent
 from portal.words import _, _l
 
 log = logging.getLogger(__name__)
@@ -25,13 +22,6 @@ log = logging.getLogger(__name__)
 HEADER = "Idempotency-Key"
 REPLAYED = "Idempotency-Replayed"
 TOLD = (HEADER, REPLAYED)  # with every decision
-RETRY_SECONDS = 1
-
-IN_FLIGHT = Words(
-    _l("The same request is still being decided"),
-    _l("Ask again in a moment: the answer will be the same, and nothing counts twice."),
-    kind("in-flight"),
-)
 
 SILENT = Words(
     UNSURE.title,
@@ -48,10 +38,9 @@ class Header(ma.Schema):
 
 @dataclass(frozen=True)
 class Request:
-    """The key of a request, and whether the client chose it."""
+    """The key of a request: the client's, or one that was made for it."""
 
     text: str
-    own: bool
 
 
 def chosen(header: dict[str, Any], body: dict[str, Any]) -> Request:
@@ -60,22 +49,9 @@ def chosen(header: dict[str, Any], body: dict[str, Any]) -> Request:
     if len(given) > 1:
         message = _("The header and the body have different keys.")
         raise fault("/idempotency_key", message, 400)
-    found = Request(given.pop(), own=True) if given else Request(uuid4().hex, own=False)
+    found = Request(given.pop() if given else uuid4().hex)
     g.idempotency_key = found.text
     return found
-
-
-@contextmanager
-def alone(term: int, student: int, request: Request) -> Iterator[str | None]:
-    """A block to decide the request in, under the flight that it gives: one at a time for a key.
-
-    Raises Overtaken where another is being decided, LedgerUnavailable.
-    """
-    if not request.own:
-        yield None
-        return
-    with flights.alone(term, student, request.text) as flight:
-        yield flight
 
 
 def headers(request: Request, *, replayed: bool) -> dict[str, str]:
@@ -89,9 +65,3 @@ def _silent(error: LedgerSilent) -> ResponseReturnValue:
     log.warning("No answer to a decision: %s", error)
     made = {HEADER: str(g.idempotency_key)} if "idempotency_key" in g else {}
     return problem(503, SILENT, LATER | made)
-
-
-@bp.errorhandler(Overtaken)
-def _in_flight(_error: Overtaken) -> ResponseReturnValue:
-    later = {"Retry-After": str(RETRY_SECONDS)}
-    return problem(409, IN_FLIGHT, later)

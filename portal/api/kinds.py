@@ -7,7 +7,6 @@ Kind = Literal[
     "no-pass",
     "form-token",
     "key-reused",
-    "in-flight",
     "silent",
     "refused",
     "captcha",
@@ -41,13 +40,6 @@ KINDS: dict[Kind, tuple[str, str]] = {
     "key-reused": (
         "400",
         "The idempotency key stood for another request within the last day. Take a new one.",
-    ),
-    "in-flight": (
-        "409",
-        (
-            "The same request is being decided at this moment. Ask again after `Retry-After`"
-            " seconds: the answer is then replayed."
-        ),
     ),
     "silent": (
         "503",

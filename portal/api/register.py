@@ -101,20 +101,20 @@ EXAMPLE = {
 def register(header: dict[str, Any], body: dict[str, Any]) -> ResponseReturnValue:
     """Register for sections of one semester, in one step, with a result for each.
 
-    It is 200 where anything was had, and 409 with the same `data` where all was refused. What
-    changed something is kept for a day under its idempotency key and answered again word for word;
-    what changed nothing may be asked again, under the same key too.
+    It is 200 where anything was had, and 409 with the same `data` where all was refused. Every
+    decision, a refusal too, is kept for a day under its idempotency key and answered again word
+    for word. To try again after a refusal, take a new key.
     """
     student, offered = own(body["student_id"]), semester(body["semester_id"])
     passed, key = guard.access(), keys.chosen(header, body)
     if passed and passed.term != offered.term.id:
         raise NoPass
-    groups = wanted.together(wanted.lines(body, offered), offered)
+    lines = wanted.lines(body, offered)
+    groups = wanted.together(lines, offered)
     wishes = [wanted.wish(group) for group in groups]
     window = passed.window if passed else None
-    with keys.alone(offered.term.id, student, key) as flight:
-        asker = Asker(student, offered.term.id, key.text, correlation(), window, flight)
-        found = desk.submit(asker, wishes)
+    asker = Asker(student, offered.term.id, key.text, correlation(), window)
+    found = desk.submit(asker, wishes, wanted.content(lines))
     order = {line.card.id: line.number for line in chain.from_iterable(groups)}
     each = sorted(told(found, offered, student), key=lambda one: order[one["section_id"]])
     counts = summary(each)

@@ -99,6 +99,19 @@ def together(found: Sequence[Line], offered: Board) -> list[list[Line]]:
     return groups
 
 
+def content(found: Sequence[Line]) -> list[Any]:
+    """What was asked for, as the content of an idempotency key: nothing that the catalog adds."""
+    return [
+        [
+            line.card.id,
+            0 if line.credits is None else hundredths(line.credits),
+            line.wait,
+            line.instead or 0,
+        ]
+        for line in found
+    ]
+
+
 def wish(group: Sequence[Line]) -> Wish:
     """What a group comes to: it waits if all of it may, and is had for one section at most."""
     instead = {line.instead for line in group if line.instead}

@@ -73,5 +73,5 @@ def name(term: int, student: int, request: str) -> str:
 
 def _asked(facts: Sequence[Fact]) -> Iterator[tuple[Key, datetime]]:
     for fact in facts:
-        if fact.context["request"] and "student" in fact.payload and fact.name != "refused":
+        if fact.context["request"] and "student" in fact.payload:
             yield (fact.payload["student"], fact.context["request"]), fact.at

@@ -30,7 +30,7 @@ from portal.seats.library import prefix, reached
 
 AT_ONCE = 2000  # keys a round trip
 # What the log doesn't know of and what may stay: a waiting room has its own order of who came when.
-KEPT = ("room:", "flight:", "tally:", "fence", "journal", "seq")
+KEPT = ("room:", "tally:", "fence", "journal", "seq")
 LOCK = 6_001  # of this, among PostgreSQL's advisory locks
 PROMISED = "record", "promote", "maintain", "notify", "reconcile"
 WHY = "it is being restored from the event log"

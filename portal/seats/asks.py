@@ -1,5 +1,6 @@
 """What the ledger is told: sections as it needs them, and waiters to consider."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, is_dataclass
 from typing import Any
 
@@ -119,6 +120,18 @@ class ByHand:
     windows: tuple[int, ...]
     days: tuple[tuple[int, str], ...]
     drop_limit: int
+
+
+def content(lines: Sequence[Line]) -> list[Any]:
+    """The lines as the content of an idempotency key."""
+    return [
+        [
+            [[[part.section, part.credits] for part in option] for option in line.options],
+            line.wait,
+            line.instead or 0,
+        ]
+        for line in lines
+    ]
 
 
 def as_payload(asked: Line | Candidate | ByHand) -> dict[str, Any]:

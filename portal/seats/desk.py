@@ -4,10 +4,11 @@ What the rules need to know comes from caches: a decision waits for no query of 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from decimal import Decimal
 from threading import Lock
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from cachetools import TTLCache, cached
@@ -36,7 +37,6 @@ class Asker:
     request: str | None
     correlation: str
     window: int | None = None  # of the access token; None = any window of the student's
-    flight: str | None = None  # of the request, where others may come under its key
 
 
 @dataclass(frozen=True)
@@ -48,23 +48,24 @@ class Asked:
     section: int
     request: str | None
     correlation: str
-    flight: str | None = None
 
     @property
     def asker(self) -> Asker:
-        return Asker(self.student, self.term, self.request, self.correlation, flight=self.flight)
+        return Asker(self.student, self.term, self.request, self.correlation)
 
 
-def submit(asker: Asker, wished: Sequence[Wish]) -> Submission:
+def submit(
+    asker: Asker, wished: Sequence[Wish], content: Sequence[Any] | None = None
+) -> Submission:
     """Decide several wishes in one step; the answers are in the order of the wishes.
 
     A wish for a section that is linked to another (see linked.py) names both in one option, unless
     the other is held. Each part of each answer has its section, reasons and receipt (`seq`).
-    Raises KeyReused where the request key stood for other wishes, and NotAdmitted where the access
-    token's waiting room no longer lets the student in.
+    `content` is what the student asked for, where `wished` was made of it by the catalog.
+    Raises KeyReused where the idempotency key stood for other content, and NotAdmitted where the
+    access token's waiting room no longer lets the student in.
     """
     who, offered = profile(asker.student), board(asker.term)
-    order = wishes.in_order(wished, offered)
     decided = backend().ledger.submit(
         asker.term,
         student=asker.student,
@@ -74,15 +75,15 @@ def submit(asker: Asker, wished: Sequence[Wish]) -> Submission:
         windows=[
             window.id for window in windows_of(who, asker.term) if asker.window in {None, window.id}
         ],
-        lines=[wishes.line(wished[number], who, offered) for number in order],
+        lines=[wishes.line(each, who, offered) for each in wished],
+        order=[number + 1 for number in wishes.in_order(wished, offered)],
         actor=_actor(who),
         room=asker.window if backend().settings.room else None,
-        flight=asker.flight,
+        asked=wishes.content(wished) if content is None else content,
     )
     wake(asker.term, decided.wake)
     counted.submission(decided)
-    back = sorted(range(len(order)), key=order.__getitem__)
-    return replace(decided, lines=tuple(decided.lines[place] for place in back))
+    return decided
 
 
 def claim(

@@ -21,10 +21,6 @@ class NotAdmitted(Exception):  # noqa: N818
     """The waiting room no longer lets the student in: nothing was decided."""
 
 
-class Overtaken(Exception):  # noqa: N818
-    """Another request under the key is being decided, or has been meanwhile: this one is not."""
-
-
 class NoRing(Exception):  # noqa: N818  the caller's mistake, or a pool that has changed
     """Moves that should make a ring make none: one leaves no seat to the one before it."""
 

@@ -23,14 +23,22 @@ from portal.seats.answers import (
     Waiting,
     WindowView,
 )
-from portal.seats.asks import Candidate, Line, Meeting, Part, Passes, SectionSpec, as_payload
+from portal.seats.asks import (
+    Candidate,
+    Line,
+    Meeting,
+    Part,
+    Passes,
+    SectionSpec,
+    as_payload,
+    content,
+)
 from portal.seats.errors import (
     KeyReused,
     LedgerBehind,
     LedgerSilent,
     LedgerUnavailable,
     NotAdmitted,
-    Overtaken,
     WindowRefused,
 )
 from portal.seats.ledger_by_hand import LedgerByHand
@@ -53,7 +61,6 @@ __all__ = [
     "Meeting",
     "NotAdmitted",
     "Outcome",
-    "Overtaken",
     "Part",
     "Passes",
     "Promotion",
@@ -93,13 +100,16 @@ class Ledger(LedgerByHand, LedgerSections, LedgerWindows):
         actor: str,
         correlation: str,
         room: int | None = None,
-        flight: str | None = None,
+        asked: Sequence[Any] | None = None,
+        order: Sequence[int] | None = None,
     ) -> Submission:
-        """Decide several wishes in one step, in their order; `limit` is in hundredths.
+        """Decide several wishes in one step; `limit` is in hundredths.
 
-        `room` is the window whose waiting room must let the student in; else raises NotAdmitted.
-        Raises KeyReused if the request key stood for other wishes, Overtaken where another request
-        than `flight` is the one that may be decided under it.
+        They are decided in `order` (numbers from 1), else as they stand; the answers stand as the
+        lines do. `room` is the window whose waiting room must let the student in; else raises
+        NotAdmitted. `asked` is what the student asked for, without what the portal filled in: a
+        replay must match it. By default it is the lines. Raises KeyReused if the key stood for
+        something else.
         """
         payload = {
             "student": student,
@@ -107,10 +117,11 @@ class Ledger(LedgerByHand, LedgerSections, LedgerWindows):
             "limit": limit,
             "windows": windows,
             "lines": [as_payload(line) for line in lines],
+            "asked": content(lines) if asked is None else asked,
+            "order": order,
             "actor": actor,
             "correlation": correlation,
             "room": room,
-            "flight": flight,
         }
         return replies.submission(self.library.ask("submit", term, payload, again=bool(request)))
 
@@ -146,7 +157,6 @@ class Ledger(LedgerByHand, LedgerSections, LedgerWindows):
         drop_limit: int,
         actor: str,
         correlation: str,
-        flight: str | None = None,
     ) -> Answer:
         """Give a seat up, and those of `along` with it: together one drop of the day.
 
@@ -162,7 +172,6 @@ class Ledger(LedgerByHand, LedgerSections, LedgerWindows):
             "drop_limit": drop_limit,
             "actor": actor,
             "correlation": correlation,
-            "flight": flight,
         }
         return replies.answer(self.library.ask("drop", term, payload, again=bool(request)))
 
@@ -175,7 +184,6 @@ class Ledger(LedgerByHand, LedgerSections, LedgerWindows):
         request: str | None,
         actor: str,
         correlation: str,
-        flight: str | None = None,
     ) -> Answer:
         """Leave a waitlist; needs no open window."""
         payload = {
@@ -184,23 +192,8 @@ class Ledger(LedgerByHand, LedgerSections, LedgerWindows):
             "request": request,
             "actor": actor,
             "correlation": correlation,
-            "flight": flight,
         }
         return replies.answer(self.library.ask("leave", term, payload, again=bool(request)))
-
-    def take_off(self, term: int, student: int, request: str, flight: str, lasts: int) -> None:
-        """Begin to decide the request under a key, of which there may be several, under `flight`.
-
-        No other is begun for so many ms, unless it is decided or `land`s before; raises Overtaken.
-        """
-        payload = {"student": student, "request": request, "flight": flight, "lasts": lasts}
-        if "error" in self.library.note("take_off", term, payload):
-            raise Overtaken
-
-    def land(self, term: int, student: int, request: str, flight: str) -> None:
-        """Let another be begun, where this one was not decided."""
-        payload = {"student": student, "request": request, "flight": flight}
-        self.library.note("land", term, payload)
 
     def standing(self, term: int, student: int) -> Standing:
         """What a student holds and waits for, with positions."""

@@ -47,12 +47,16 @@ class LedgerByHand:
         actor: str,
         correlation: str,
     ) -> list[Answer]:
-        """Many such changes by their request keys, each decided by itself, in one round trip."""
+        """Many such changes by their request keys, each decided by itself, in one round trip.
+
+        A refusal is not kept under its key: whoever imports asks until it is granted.
+        """
         common = {
             "overrides": sorted(set(overrides)) or None,
             "reason": reason,
             "actor": actor,
             "correlation": correlation,
+            "retries": True,
         }
         asked = [as_payload(each) | common | {"request": key} for key, each in changes.items()]
         return [replies.answer(each) for each in self.library.ask_all("adjust", term, asked)]
@@ -71,7 +75,8 @@ class LedgerByHand:
         """Moves, each into the seat that the next one leaves, the last into the first one's.
 
         All of them in one step, or none: then those in whose way something stands say what. The
-        key is the first student's. Raises KeyReused, and NoRing, also for more than 100.
+        key is the first student's; a refusal is not kept under it. Raises KeyReused, and NoRing,
+        also for more than 100.
         """
         payload = {
             "moves": [as_payload(each) for each in ring],
@@ -81,6 +86,7 @@ class LedgerByHand:
             "request": request,
             "actor": actor,
             "correlation": correlation,
+            "retries": True,
         }
         return replies.exchange(self.library.ask("exchange", term, payload, again=bool(request)))
 

@@ -19,24 +19,17 @@ from portal.seats.answers import (
     Waiting,
     WindowView,
 )
-from portal.seats.errors import (
-    KeyReused,
-    LedgerBehind,
-    NoRing,
-    NotAdmitted,
-    Overtaken,
-    WindowRefused,
-)
+from portal.seats.errors import KeyReused, LedgerBehind, NoRing, NotAdmitted, WindowRefused
 
 Reply = dict[str, Any]
 
 
 def submission(reply: Reply) -> Submission:
-    """A decision on wishes; raises KeyReused, NotAdmitted, Overtaken."""
+    """A decision on wishes; raises KeyReused, NotAdmitted."""
     if reply.get("error") == "not_admitted":
         raise NotAdmitted
     if "error" in reply:
-        raise _under_key(reply["error"])
+        raise KeyReused(reply["error"])
     wake, replayed = tuple(reply.get("wake", ())), reply.get("replayed", False)
     lines = tuple(_line(each) for each in reply["lines"])
     return Submission(reply["at"], lines, replayed, wake, _placed(reply))
@@ -50,10 +43,6 @@ def only(submission: Submission) -> Answer:
     return replace(found, replayed=said.replayed, wake=said.wake, standing=said.standing)
 
 
-def _under_key(code: str) -> Exception:
-    return Overtaken(code) if code == "overtaken" else KeyReused(code)
-
-
 def _line(reply: Reply) -> LineAnswer:
     taken = tuple(answer(each) for each in reply.get("taken") or ())
     refused = tuple(tuple(answer(each) for each in option) for option in reply["refused"] or ())
@@ -61,9 +50,9 @@ def _line(reply: Reply) -> LineAnswer:
 
 
 def answer(reply: Reply) -> Answer:
-    """A decision on a selection; raises KeyReused, Overtaken."""
+    """A decision on a selection; raises KeyReused."""
     if "error" in reply:
-        raise _under_key(reply["error"])
+        raise KeyReused(reply["error"])
     counts = reply.get("seats")
     return Answer(
         outcome=Outcome(reply["outcome"]),

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from portal.seats import rules, trees
 from portal.seats.answers import Reason
@@ -48,6 +48,18 @@ def in_order(wishes: Sequence[Wish], offered: "Board") -> list[int]:
     return order
 
 
+def content(wishes: Sequence[Wish]) -> list[Any]:
+    """What was asked for, as the content of an idempotency key: nothing that the catalog adds."""
+    return [
+        [
+            [[_asked(each) for each in option] for option in wish.options],
+            wish.wait,
+            wish.instead or 0,
+        ]
+        for wish in wishes
+    ]
+
+
 def line(wish: Wish, who: "Profile", offered: "Board") -> Line:
     """The wish with all that the ledger must be told."""
     options = (tuple(part(each, who, offered) for each in option) for option in wish.options)
@@ -73,6 +85,10 @@ def part(wanted: Wanted, who: "Profile", offered: "Board") -> Part:
 def hundredths(credits: Decimal) -> int:  # noqa: A002  the field's word
     """Credits as the ledger counts them."""
     return round(credits * 100)
+
+
+def _asked(wanted: Wanted) -> list[int]:
+    return [wanted.section, 0 if wanted.credits is None else hundredths(wanted.credits)]
 
 
 def _courses(wish: Wish, offered: "Board") -> set[str]:

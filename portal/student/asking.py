@@ -10,7 +10,7 @@ from portal.cache import AWAY
 from portal.catalog.board import Card, NoSuchTerm, board
 from portal.errors import LATER, Words, answer, away
 from portal.seats import rules
-from portal.seats.errors import KeyReused, LedgerBehind, LedgerUnavailable, Overtaken
+from portal.seats.errors import KeyReused, LedgerBehind, LedgerUnavailable
 from portal.student import bp, forms, wish
 from portal.student.pages import mine_of
 from portal.student.scene import Scene
@@ -56,5 +56,5 @@ def _away(error: Exception) -> ResponseReturnValue:
     return forms.again(act, board(sent["term_id"]), card_of(**sent)), 503, LATER
 
 
-for lost in (LedgerUnavailable, LedgerBehind, Overtaken, *AWAY):
+for lost in (LedgerUnavailable, LedgerBehind, *AWAY):
     bp.register_error_handler(lost, _away)

@@ -68,8 +68,8 @@ def _form(
     place = now.places.get(card.id)
     known = [*foresight.shut(now.phase), *found, *([] if place else foresight.no_room(seats))]
     codes = [reason.code for each in answers for reason in each.reasons]
-    why = answers or [refused.foreseen(card.id, known)]
-    told = refused.in_words(now, why, instead)
+    why = refused.to_show(answers, card.id, known)
+    told = refused.dated(refused.in_words(now, why, instead), now, answers, known)
     return form(
         act,
         now,
@@ -82,7 +82,7 @@ def _form(
         and not any(each.free for each in together),
         place=place,
         kept=told_of(now, card),
-        shut=bool(known) or any(code.startswith("window_") for code in codes),
+        shut=bool(known) or (not told.retry and any(code.startswith("window_") for code in codes)),
         amounts=amounts(card),
         chosen=wish.credits_chosen(),
         waits=wish.wait_wished(usual=not answers and not (together and seats.claimable)),

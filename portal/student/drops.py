@@ -29,8 +29,8 @@ def give_up(term_id: int, section_id: int) -> ResponseReturnValue:
     """The seat given up, or why not."""
     card = card_of(term_id, section_id)
     along = [card_of(term_id, each) for each in wish.along()]
-    with wish.alone(term_id) as asker:
-        decided = desk.drop(wish.about(asker, section_id), [each.id for each in along])
+    asked = wish.about(wish.asker(term_id), section_id)
+    decided = desk.drop(asked, [each.id for each in along])
     if decided.reasons:
         return forms.drop(mine_of(term_id, decided), card, along, [decided]), 422
     return done([decided], card, along)
@@ -50,8 +50,7 @@ def leave(term_id: int, section_id: int) -> ResponseReturnValue:
 def step_out(term_id: int, section_id: int) -> ResponseReturnValue:
     """The place given up, or why not."""
     card = card_of(term_id, section_id)
-    with wish.alone(term_id) as asker:
-        decided = desk.leave(wish.about(asker, section_id))
+    decided = desk.leave(wish.about(wish.asker(term_id), section_id))
     if decided.reasons:
         return forms.leave(mine_of(term_id, decided), card, [decided]), 422
     return done([decided], card)

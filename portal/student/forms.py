@@ -28,12 +28,13 @@ def drop(now: Scene, card: Card, along: Sequence[Card] = (), answers: Sequence[A
     known += [_not_held(each, card) for each in going if each not in now.held]
     known += foresight.needed_by(now.profile, now.board, now.standing, going)
     waits = [place.section for place in now.places.values() if place.instead in going]
-    why = answers or [refused.foreseen(card.id, known)]
+    why = refused.to_show(answers, card.id, known)
+    told = refused.dated(refused.in_words(now, why), now, answers, known)
     return form(
         "drop",
         now,
         card,
-        _all_at_once(refused.in_words(now, why), why, card, along),
+        _all_at_once(told, why, card, along),
         also=along,
         names=trees.all_of([name_of(each) for each in (card, *along)]),
         query=_along([each.id for each in along]),
@@ -47,8 +48,9 @@ def leave(now: Scene, card: Card, answers: Sequence[Answer] = ()) -> str:
     """Asks whether a place on a waitlist is given up."""
     place = now.places.get(card.id)
     known = [] if place else [Reason("not_waiting")]
-    why = answers or [refused.foreseen(card.id, known)]
-    return form("leave", now, card, refused.in_words(now, why), place=place)
+    why = refused.to_show(answers, card.id, known)
+    told = refused.dated(refused.in_words(now, why), now, answers, known)
+    return form("leave", now, card, told, place=place)
 
 
 def again(act: str, offered: Board, card: Card) -> str:

@@ -85,8 +85,7 @@ def _decided(card: Card, form: Form, instead: int | None = None) -> ResponseRetu
         return form(mine_of(card.term_id), [choices.credit_range(card)]), 422
     wanted = [Wanted(card.id, amount), *(Wanted(each) for each in wish.partners())]
     asked = [Wish([wanted], wish.wait_wished(), instead)]
-    with wish.alone(card.term_id) as asker:
-        decided = desk.submit(asker, asked)
+    decided = desk.submit(wish.asker(card.term_id), asked)
     [line] = decided.lines
     answers = [
         replace(each, replayed=decided.replayed, standing=decided.standing)

@@ -24,10 +24,20 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Refused:
-    """All that stands in the way, and the receipts where the ledger has said so."""
+    """All that stands in the way, and the receipts where the ledger has said so.
+
+    `replayed` says when the form was answered before, `retry` that it may be sent again now.
+    """
 
     refusals: list[Refusal]
     receipts: list[str]
+    replayed: str = ""
+    retry: bool = False
+
+    @property
+    def open(self) -> bool:
+        """Whether the form has a button to send it."""
+        return self.retry or not self.refusals
 
     @property
     def number(self) -> int:
@@ -61,6 +71,25 @@ NOTHING = Refused([], [])
 def foreseen(section: int, reasons: Iterable[Reason]) -> Answer:
     """What would be refused, as if it had been."""
     return Answer(Outcome.REFUSED, at=0, section=section, reasons=tuple(reasons))
+
+
+def to_show(answers: Sequence[Answer], section: int, known: Sequence[Reason]) -> list[Answer]:
+    """The refusals that a form shows: the ledger's, or what is known to stand in the way now.
+
+    A replayed refusal may be out of date: it is shown where nothing is known against the section.
+    """
+    if answers and not (answers[0].replayed and known):
+        return list(answers)
+    return [foreseen(section, known)]
+
+
+def dated(told: Refused, now: Scene, answers: Sequence[Answer], known: Sequence[Reason]) -> Refused:
+    """The same with the time of a replayed answer, and its receipts."""
+    if not answers or not answers[0].replayed:
+        return told
+    when = now.when(answers[0].at)
+    codes = receipts(now.term.id, answers)
+    return replace(told, receipts=codes, replayed=when, retry=not known)
 
 
 def in_words(now: Scene, answers: Sequence[Answer], instead: int = 0) -> Refused:

@@ -1,8 +1,7 @@
 """What a form that asks sends, read and checked."""
 
 import re
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -16,9 +15,8 @@ from portal.edge.urls import parts
 from portal.gate.guard import access
 from portal.ops.correlation import correlation
 from portal.people.login import safe_path
-from portal.seats import flights
 from portal.seats.desk import Asked, Asker
-from portal.seats.errors import LedgerSilent, Overtaken
+from portal.seats.errors import LedgerSilent
 from portal.student.amounts import amounts
 
 if TYPE_CHECKING:
@@ -29,7 +27,6 @@ NUMBER = re.compile(r"\d{1,9}", re.ASCII)
 PARTNER = "with-"  # and the number of the choice
 OF_THE_FORM = ("csrf_token", "request", "back", "unsure")
 MOST_TOGETHER = 6  # sections that one form is about
-PATIENCE = 3.0  # seconds, longer than a request keeps others waiting
 PLACES = ("", "/mine", "/plan", "/schedule")  # of a term, to come back to
 
 
@@ -47,26 +44,21 @@ def key() -> str:
 
 def unsure_of(error: Exception) -> bool:
     """Whether nobody knows what came of the form, which may have been sent before."""
-    return isinstance(error, LedgerSilent | Overtaken) or "unsure" in request.form
+    return isinstance(error, LedgerSilent) or "unsure" in request.form
 
 
-@contextmanager
-def alone(term_id: int) -> Iterator[Asker]:
-    """Who asks, while no other request with the same form is decided; it waits for one that is.
-
-    400 where the form's key is no key; raises Overtaken, LedgerUnavailable.
-    """
+def asker(term_id: int) -> Asker:
+    """Who asks, under the key of the form; 400 where that is no key."""
     if not KEY.fullmatch(key()):
         abort(400)
     student, passed = visitor().student_id or 0, access()
     window = passed.window if passed else None
-    with flights.alone(term_id, student, key(), PATIENCE) as flight:
-        yield Asker(student, term_id, key(), correlation(), window, flight)
+    return Asker(student, term_id, key(), correlation(), window)
 
 
 def about(who: Asker, section_id: int) -> Asked:
     """The same about one section."""
-    return Asked(who.student, who.term, section_id, who.request, who.correlation, who.flight)
+    return Asked(who.student, who.term, section_id, who.request, who.correlation)
 
 
 def credits_wished(card: Card) -> Decimal | None:

@@ -1,4 +1,4 @@
-"""One key, one decision: replays, keys that stood for something else, requests in flight."""
+"""One key, one decision: replays, refusals too, and keys that stood for something else."""
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
@@ -11,12 +11,12 @@ from werkzeug.test import TestResponse
 
 from portal.api import keys
 from portal.backend import backend as parts
+from portal.catalog.board import expire
 from portal.db import transaction
-from portal.seats import flights
 from tests import cast as builders
 from tests.api.callers import Caller, caller
 from tests.cast import Cast
-from tests.record.processes import wait_for
+from tests.claims import claim
 from tests.web.visits import held
 
 KEY = "autumn-2030"
@@ -92,39 +92,86 @@ def test_a_key_is_its_students_alone(
     assert answer.json["data"]["summary"]["enrolled"] == 1
 
 
-def test_what_changed_nothing_is_asked_anew_under_its_key(
+def test_a_refusal_is_replayed_though_its_reasons_are_gone(
+    ada: Caller, ben: Caller, term: Any, cast: Cast
+) -> None:
+    full = builders.a_section(builders.a_course(), term, capacity=1)
+    ask = {"semester_id": term.id, "section_ids": [full.id]}
+    ben.post("/register", ask | {"student_id": cast.ben.id})
+    first = ada.post("/register", ask | {"student_id": cast.ada.id}, Idempotency_Key=KEY)
+    ben.post("/register/drop", {"student_id": cast.ben.id, "section_id": full.id})
+    second = ada.post("/register", ask | {"student_id": cast.ada.id}, Idempotency_Key=KEY)
+    assert (first.status_code, second.status_code) == (409, 409)
+    assert second.json["data"] == first.json["data"]
+    assert (replayed(first), replayed(second)) == (False, True)
+    assert held(term, cast.ada) == []
+    fresh = ada.post("/register", ask | {"student_id": cast.ada.id})
+    assert fresh.status_code == 200
+
+
+def test_a_refused_key_sent_with_another_section_enrolls_in_nothing(
+    ada: Caller, term: Any, section: Any, cast: Cast
+) -> None:
+    full = builders.a_section(builders.a_course("CSC-2"), term, capacity=0)
+    ask = {"student_id": cast.ada.id, "semester_id": term.id}
+    refused = ada.post("/register", ask | {"section_ids": [full.id]}, Idempotency_Key=KEY)
+    assert refused.status_code == 409
+    again = ada.post("/register", ask | {"section_ids": [section.id]}, Idempotency_Key=KEY)
+    assert (again.status_code, again.json["type"]) == (400, "/api/docs#key-reused")
+    assert held(term, cast.ada) == []
+
+
+def test_an_answer_that_only_repeats_a_waitlist_position_is_replayed(
     ada: Caller, term: Any, cast: Cast
 ) -> None:
     full = builders.a_section(builders.a_course(), term, capacity=0)
-    body = {"student_id": cast.ada.id, "semester_id": term.id, "section_ids": [full.id]}
-    assert ada.post("/register", body, Idempotency_Key=KEY).status_code == 409
-    answer = ada.post("/register", body | {"wait": True}, Idempotency_Key=KEY)
-    assert answer.json["data"]["results"][0]["status"] == "waitlisted"
+    ask = {"student_id": cast.ada.id, "semester_id": term.id, "section_ids": [full.id]}
+    ask["wait"] = True
+    ada.post("/register", ask)
+    first = ada.post("/register", ask, Idempotency_Key=KEY)
+    assert first.json["data"]["results"][0]["status"] == "waitlisted"
+    ada.post("/register/leave", {"student_id": cast.ada.id, "section_id": full.id})
+    second = ada.post("/register", ask, Idempotency_Key=KEY)
+    assert (replayed(second), second.json) == (True, first.json)
+    assert not parts().ledger.standing(term.id, cast.ada.id).waiting
 
 
-def test_a_request_in_flight_is_a_conflict_until_it_ends(
-    ada: Caller, app: Flask, body: dict[str, Any], cast: Cast, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The first request waits for PostgreSQL, which is kept from telling of holds."""
-    again = Caller(app.test_client(), ada.token)
-    flight = f"*:flight:{cast.ada.id}:{KEY}"
-    monkeypatch.setattr(flights, "LONGEST", 60_000)
-    assert ada.get("/me").status_code == 200  # so that only the student is to be read
-    with ThreadPoolExecutor() as pool:
-        with transaction() as session:
-            session.execute(text("LOCK TABLE holds IN ACCESS EXCLUSIVE MODE"))
-            first = pool.submit(ada.post, "/register", body, Idempotency_Key=KEY)
-            wait_for(lambda: parts().redis.keys(flight))
-            second = again.post("/register", body, Idempotency_Key=KEY)
-        assert (second.status_code, second.json["type"]) == (409, "/api/docs#in-flight")
-        assert int(second.headers["Retry-After"]) > 0
-        assert first.result().status_code == 200
-    third = again.post("/register", body, Idempotency_Key=KEY)
-    assert (third.json, replayed(third)) == (first.result().json, True)
+@pytest.mark.parametrize("act", ["drop", "leave"])
+def test_a_refused_drop_or_leave_is_replayed(ada: Caller, term: Any, cast: Cast, act: str) -> None:
+    section = builders.a_section(builders.a_course(), term, capacity=int(act == "drop"))
+    gone = {"student_id": cast.ada.id, "section_id": section.id}
+    assert ada.post(f"/register/{act}", gone, Idempotency_Key=KEY).status_code == 409
+    assert claim(cast.ada, section).outcome != "refused"
+    again = ada.post(f"/register/{act}", gone, Idempotency_Key=KEY)
+    assert (again.status_code, replayed(again)) == (409, True)
+    standing = parts().ledger.standing(term.id, cast.ada.id)
+    assert len(standing.enrolled + standing.waiting) == 1
 
 
-def test_of_many_at_once_one_decides_and_the_others_hear_of_it_or_wait(
-    app: Flask, term: Any, section: Any, body: dict[str, Any], cast: Cast
+def test_a_replay_matches_after_the_catalog_has_changed(ada: Caller, term: Any, cast: Cast) -> None:
+    """Both the credits of a section and the order of decision come from the catalog."""
+    lecture = builders.a_section(builders.a_course("BIO-1"), term)
+    lab = builders.a_section(builders.a_course("BIO-2"), term)
+    ask = {"student_id": cast.ada.id, "semester_id": term.id}
+    ask["section_ids"] = [lecture.id, lab.id]
+    first = ada.post("/register", ask, Idempotency_Key=KEY)
+    with transaction() as session:
+        session.execute(
+            text("UPDATE sections SET credits_min = 2, credits_max = 2 WHERE id = :lecture"),
+            {"lecture": lecture.id},
+        )
+        session.execute(
+            text("UPDATE sections SET corequisites = :tree WHERE id = :lecture"),
+            {"lecture": lecture.id, "tree": '{"course": "BIO-2"}'},
+        )
+    expire(term.id)
+    second = ada.post("/register", ask, Idempotency_Key=KEY)
+    assert (second.status_code, replayed(second)) == (200, True)
+    assert second.json == first.json
+
+
+def test_of_many_at_once_one_is_decided_and_the_others_repeat_it(
+    app: Flask, term: Any, section: Any, body: dict[str, Any]
 ) -> None:
     callers = [caller(app, "ada") for _ in range(AT_ONCE)]
     together = Barrier(AT_ONCE)
@@ -135,58 +182,10 @@ def test_of_many_at_once_one_decides_and_the_others_hear_of_it_or_wait(
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
         answers = list(pool.map(send, callers))
-    had = [each for each in answers if each.status_code == 200]
-    others = [each for each in answers if each.status_code != 200]
-    assert [replayed(each) for each in had].count(False) == 1
-    assert {each.json["data"]["results"][0]["registration_id"] for each in had} == {
-        parts().ledger.standing(term.id, cast.ada.id).enrolled[0].registration
-    }
-    assert {(each.status_code, each.json["type"]) for each in others} <= {
-        (409, "/api/docs#in-flight")
-    }
+    assert {each.status_code for each in answers} == {200}
+    assert [replayed(each) for each in answers].count(False) == 1
+    assert len({each.text for each in answers}) == 1
     assert parts().ledger.seats(term.id)[section.id].taken == 1
-
-
-def test_a_process_that_died_blocks_its_key_for_a_moment_alone(
-    ada: Caller, term: Any, body: dict[str, Any], cast: Cast, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    begun = keys.alone(term.id, cast.ada.id, keys.Request(KEY, own=True))
-    monkeypatch.setattr(flights, "LONGEST", 60_000)
-    begun.__enter__()  # and never ended
-    assert ada.post("/register", body, Idempotency_Key=KEY).status_code == 409
-    [flight] = parts().redis.keys("*:flight:*")
-    parts().redis.hset(flight, "ends", parts().ledger.now())
-    assert ada.post("/register", body, Idempotency_Key=KEY).status_code == 200
-
-
-def test_who_was_overtaken_is_not_decided_and_told_to_ask_again(
-    ada: Caller, term: Any, body: dict[str, Any], cast: Cast
-) -> None:
-    """It waits for PostgreSQL, while another request under its key takes off."""
-    assert ada.get("/me").status_code == 200  # so that only the student is to be read
-    with ThreadPoolExecutor() as pool:
-        with transaction() as session:
-            session.execute(text("LOCK TABLE holds IN ACCESS EXCLUSIVE MODE"))
-            late = pool.submit(ada.post, "/register", body, Idempotency_Key=KEY)
-            wait_for(lambda: parts().redis.keys("*:flight:*"))
-            [flight] = parts().redis.keys("*:flight:*")
-            parts().redis.hset(flight, "ends", 0)
-            parts().ledger.take_off(term.id, cast.ada.id, KEY, "another", 60_000)
-        told = late.result()
-    assert (told.status_code, told.json["type"]) == (409, "/api/docs#in-flight")
-    assert held(term, cast.ada) == []
-
-
-def test_a_request_that_failed_lets_the_next_one_in(
-    ada: Caller, term: Any, body: dict[str, Any], cast: Cast, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(flights, "LONGEST", 60_000)
-    with (
-        pytest.raises(ZeroDivisionError),
-        keys.alone(term.id, cast.ada.id, keys.Request(KEY, own=True)),
-    ):
-        raise ZeroDivisionError
-    assert ada.post("/register", body, Idempotency_Key=KEY).status_code == 200
 
 
 def test_a_drop_is_replayed_too(

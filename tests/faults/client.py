@@ -94,8 +94,6 @@ def _said(status: int, told: dict[str, Any], headers: Mapping[str, str]) -> str:
     if status == 200 or (status == 409 and "data" in told):
         return DECIDED
     kind = told.get("type", "")
-    if status == 409 and kind.endswith("in-flight"):
-        return UNKNOWN
     if status == 503 and told and "Retry-After" in headers:
         return UNKNOWN if kind.endswith("silent") else AWAY
     if status == 503 and told:

@@ -273,7 +273,7 @@ class Book:
 
     def refuse(self, section: int, student: int, at: int, reasons: Sequence[Reason]) -> Answer:
         seq = self.journal("refused", section, student)
-        return self.answer(Outcome.REFUSED, section, at, seq=seq, reasons=tuple(reasons))
+        return refused(section, at, reasons, seq)
 
     def called(self) -> tuple[str, ...]:
         """The workers that the decision called."""
@@ -289,12 +289,9 @@ class Book:
             return tuple(replace(each, replayed=True) for each in stored[1])
         return replace(stored[1], replayed=True) if stored else None
 
-    def keep(
-        self, student: int, request: str | None, content: Any, said: Any, *, changed: bool
-    ) -> Any:
-        if request and changed:
+    def keep(self, student: int, request: str | None, content: Any, said: Any) -> None:
+        if request:
             self.requests[student, request] = content, said
-        return said
 
     def reconsider(self, section: int) -> int:
         each = self.sections.get(section)
@@ -305,3 +302,8 @@ class Book:
 
     def change(self, seq: int, at: int) -> Change:
         return Change(at, seq, self.called())
+
+
+def refused(section: int, at: int, reasons: Sequence[Reason], seq: int = 0) -> Answer:
+    """A refusal: it tells no counts."""
+    return Answer(Outcome.REFUSED, at, section=section, seq=seq, reasons=tuple(reasons))

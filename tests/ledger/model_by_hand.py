@@ -6,7 +6,8 @@ from itertools import pairwise
 
 from portal.seats.asks import ByHand
 from portal.seats.by_hand import FIRM
-from portal.seats.ledger import Answer, Candidate, Outcome, Part, Reason
+from portal.seats.ledger import Answer, Candidate, Part, Reason
+from tests.ledger.model_book import refused
 from tests.ledger.model_wishes import Seats, Wishes, full, without
 
 
@@ -21,7 +22,7 @@ class ByHands(Wishes):
         self.during = 0
         if left:
             section = asked.add.section if asked.add else asked.drop or 0
-            return self.answer(Outcome.REFUSED, section, at, reasons=tuple(left))
+            return refused(section, at, left)
         if asked.add:
             return self.add(asked.student, asked.add, asked.drop or 0, at)
         if "drop_limit" not in overrides:
@@ -88,8 +89,7 @@ class ByHands(Wishes):
         self.during = 0
         if any(left):
             return tuple(
-                self.answer(Outcome.REFUSED, into(each), at, reasons=tuple(reasons))
-                for each, reasons in zip(ring, left, strict=True)
+                refused(into(each), at, reasons) for each, reasons in zip(ring, left, strict=True)
             )
         for each in ring:
             self.release(each.drop or 0, each.student, at)

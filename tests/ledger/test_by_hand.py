@@ -194,10 +194,10 @@ def test_it_is_done_once_for_a_key(desk: Desk) -> None:
         desk.adjust(501, drop=1, request="k")
 
 
-def test_a_refusal_can_be_sent_again_with_what_it_asked_for(desk: Desk) -> None:
+def test_a_refusal_can_be_sent_again_under_a_new_key_with_what_it_asked_for(desk: Desk) -> None:
     desk.section(1, capacity=0)
     assert codes(desk.adjust(501, add=1, request="k")) == ["full"]
-    said = desk.adjust(501, add=1, overrides=["full"], request="k")
+    said = desk.adjust(501, add=1, overrides=["full"], request="l")
     assert said.outcome == Outcome.ENROLLED
 
 

@@ -96,7 +96,9 @@ def test_the_same_key_replays_all_of_it(desk: Desk) -> None:
     assert desk.events() == events
 
 
-def test_a_plan_that_came_too_early_is_refused_whole_and_may_be_sent_again(desk: Desk) -> None:
+def test_a_plan_that_came_too_early_is_refused_whole_and_may_be_sent_under_a_new_key(
+    desk: Desk,
+) -> None:
     desk.section(1)
     now = desk.ledger.now()
     desk.put_window(5, now + 200, now + 60_000)
@@ -104,7 +106,8 @@ def test_a_plan_that_came_too_early_is_refused_whole_and_may_be_sent_again(desk:
     assert codes(early.lines[0].refused[0][0]) == ["window_before"]
     while desk.ledger.now() < now + 200:
         pass
-    assert outcomes(desk.submit(501, one_of(1), request="k", windows=[5])) == ["enrolled"]
+    assert outcomes(desk.submit(501, one_of(1), request="k", windows=[5])) == ["refused"]
+    assert outcomes(desk.submit(501, one_of(1), request="l", windows=[5])) == ["enrolled"]
     assert desk.ledger.standing(TERM, 501).enrolled
 
 

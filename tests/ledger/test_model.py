@@ -15,7 +15,6 @@ from portal.seats.ledger import (
     Candidate,
     KeyReused,
     Line,
-    Outcome,
     Part,
     Passes,
     Submission,
@@ -60,8 +59,7 @@ class Term(ByHandRules):
         if not expected:
             answers = self.model.submit(who, lines, said.at)
             expected = Submission(said.at, answers, wake=self.model.called())
-            changed = any(each.outcome != Outcome.REFUSED for each in answers)
-            self.model.keep(who.student, request, content, expected, changed=changed)
+            self.model.keep(who.student, request, content, expected)
         assert said == expected
         assert said.standing == (None if said.replayed else self.model.standing(who.student))
 
@@ -116,8 +114,7 @@ class Term(ByHandRules):
         if not expected:
             answer = self.model.drop([section, *along], who, self.days, limit, said.at)
             expected = replace(answer, wake=self.model.called())
-            changed = answer.outcome != Outcome.REFUSED
-            self.model.keep(who.student, request, content, expected, changed=changed)
+            self.model.keep(who.student, request, content, expected)
         assert said == expected
         assert said.standing == (None if said.replayed else self.model.standing(who.student))
 
@@ -158,9 +155,14 @@ class Term(ByHandRules):
     def promote_the_head(
         self, limit: int, some_windows: tuple[int, ...], passes: Passes | None = None
     ) -> None:
-        if not self.model.vacant():
+        vacant = {each: self.model.sections[each].heads[0] for each in self.model.vacant()}
+        # Of a pool, the head that has waited longest: the ledger gives the seat to nobody else.
+        section = next(
+            (each for each, first in sorted(vacant.items()) if self.model.comes_first(each, first)),
+            0,
+        )
+        if not section:
             return
-        section = min(self.model.vacant())
         head = self.ledger.head(TERM, section, 2)
         assert head == self.model.sections[section].heads[:2]
         cohorts = {student: (61,) if student % 2 else () for student in head}

@@ -115,6 +115,23 @@ def test_what_was_answered_under_a_key_is_answered_again(rush: Rush) -> None:
     assert (again.outcome, again.seq, again.seats) == (Outcome.DROPPED, first.seq, first.seats)
 
 
+def test_what_was_refused_under_a_key_is_refused_again(rush: Rush) -> None:
+    asked = {
+        "student": rush.students[0],
+        "section": rush.sections[0],
+        "request": "the-leave",
+        "actor": "a",
+        "correlation": "b",
+    }
+    first = backend().ledger.leave(rush.term, **asked)
+    assert first.outcome == Outcome.REFUSED
+    drain(rush.term)
+    lose(rush)
+    restore(rush.term)
+    again = backend().ledger.leave(rush.term, **asked)
+    assert (again.outcome, again.seq, again.replayed) == (Outcome.REFUSED, first.seq, True)
+
+
 def test_drops_of_the_day_count_on(rush: Rush) -> None:
     drop(rush, rush.students[0], rush.sections[0])
     drop(rush, rush.students[0], rush.sections[1])

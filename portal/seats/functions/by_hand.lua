@@ -91,8 +91,7 @@ local function drop_by_hand(term)
 end
 
 local function refused_by_hand(term, ask, reasons)
-  local id = ask.add and ask.add.section or ask.drop
-  return answer(term, "refused", { id = id, counts = term:counts(id) }, { reasons = reasons })
+  return { outcome = "refused", at = term.at, section = ask.add and ask.add.section or ask.drop, reasons = reasons }
 end
 
 -- The student has done nothing in any window.

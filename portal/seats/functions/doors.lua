@@ -24,11 +24,9 @@ local function placed(act)
   end
 end
 
-register("submit", placed(once(lines_of, submit)))
+register("submit", placed(once(function(ask) return ask.asked end, submit)))
 register("drop", placed(once(function(ask) return { ask.section, ask.along } end, drop)))
 register("leave", placed(once(function(ask) return ask.section end, leave)))
-register("take_off", take_off)
-register("land", function(term) return { landed = land(term) } end)
 register("adjust", once(adjusted, adjust))
 register("exchange", once(exchanged, exchange))
 register("preview", preview, { "no-writes" })

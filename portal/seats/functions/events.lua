@@ -105,7 +105,6 @@ function Term:seat(name, section, student, wish, more)
     student = student, credits = wish.credits, registration = seq,
     corequisites = wish.corequisites, reserve = reserve,
   }
-  self.decided = true
   self:tell(seq, name, section, with(event, more))
   self:reprieve_everywhere(student)
   return seq
@@ -131,7 +130,6 @@ function Term:release(id, student, more)
   redis.call("HDEL", self:key("roster", id), student)
   redis.call("HDEL", own, "e:" .. id, "c:" .. id)
   redis.call("DEL", self:key("passed", id), self:key("aside", id))
-  self.decided = true
   self:tell(seq, "dropped", section, with(event, more))
   self:reprieve_pool(section.shared)
   self:reprieve_everywhere(student)
@@ -159,7 +157,6 @@ function Term:unqueue(section, student)
   redis.call("HDEL", self:key("passes", section.id), student)
   redis.call("SREM", self:key("aside", section.id), student)
   redis.call("HDEL", self:key("student", student), "w:" .. section.id)
-  self.decided = true
 end
 
 -- Answers -----------------------------------------------------------------------------------------
@@ -177,52 +174,34 @@ local function refuse(term, act, id, reasons, more)
     aggregate = "section:" .. id, section = id, student = term.ask.student,
     act = act, reasons = reasons, seats = counts and seats_of(counts),
   }, more), true)
-  return answer(term, "refused", { id = id, counts = counts }, { seq = seq, reasons = reasons })
+  return { outcome = "refused", at = term.at, section = id, seq = seq, reasons = reasons }
 end
 
--- Flights: of several requests under one key one is decided at a time. Who took longer than it may
--- is decided still, but not once another has taken off: that one may have been told that it was
--- refused.
-local FLOWN = 60000 -- ms after which a flight is no more
-
-local function flight_of(ask) return ask.student .. ":" .. ask.request end
-
-local function take_off(term)
-  local ask, key = term.ask, term:key("flight", flight_of(term.ask))
-  if tonumber(redis.call("HGET", key, "ends") or 0) > term.at then return { error = "overtaken" } end
-  redis.call("HSET", key, "flight", ask.flight, "ends", term.at + ask.lasts)
-  redis.call("PEXPIRE", key, FLOWN)
-  return {}
+-- Idempotency: every answer is kept under the caller's key for a day, refusals too, in the step that
+-- decides. The same key with the same content gets the stored answer; with other content, an error.
+-- Only an import that asks until it is granted (`retries`) has its refusals decided again. An error,
+-- such as a waiting room that does not let the student in, decides nothing and is not kept.
+local function refused(reply)
+  local first = reply.answers and reply.answers[1] or reply
+  return first.outcome == "refused"
 end
 
--- Let the next take off at once; false where one has.
-local function land(term)
-  local key = term:key("flight", flight_of(term.ask))
-  if redis.call("HGET", key, "flight") ~= term.ask.flight then return false end
-  redis.call("HSET", key, "ends", 0)
-  return true
-end
-
--- What changed something is kept under the caller's key and said again word for word. A refusal
--- is not: the same form may be sent again when its reasons are gone.
 local function once(content, decide)
   return function(term)
     local ask = term.ask
     if not ask.request or ask.request == "" then return decide(term) end
-    local overtaken = ask.flight and not land(term)
     local key = term:key("request", ask.student .. ":" .. ask.request)
-    local wanted = cjson.encode({ term.cause, content(ask) })
+    local asked = redis.sha1hex(cjson.encode({ term.cause, content(ask) }))
     local stored = redis.call("GET", key)
     if stored then
       stored = cjson.decode(stored)
       stored.answer.replayed = true
-      return stored.content == wanted and stored.answer or { error = "key_reused" }
+      return stored.asked == asked and stored.answer or { error = "key_reused" }
     end
-    if overtaken then return { error = "overtaken" } end
     local reply = decide(term)
-    if term.decided then
-      reply.wake = term.wake
-      redis.call("SET", key, cjson.encode({ content = wanted, answer = reply }), "PX", DAY)
+    if not (reply.error or ask.retries and refused(reply)) then
+      reply.at, reply.wake = reply.at or term.at, term.wake
+      redis.call("SET", key, cjson.encode({ asked = asked, answer = reply }), "PX", DAY)
     end
     return reply
   end

@@ -21,8 +21,7 @@
 --   student:<id>     hash: e:<section> -> credits         woken     hash: workers called
 --                          c:<section> -> its corequisites, JSON
 --                          w:<section> -> ticket:credits:at, then :section to be given up for it
---   request:<student>:<key>  what was answered, for a day
---   flight:<student>:<key>   hash: which request under it is being decided, until when
+--   request:<student>:<key>  what was asked (SHA-1) and what was answered, JSON, for a day
 --   tally:<ten seconds>      hash: what happened -> how often, for a while
 
 local DAY = 24 * 60 * 60 * 1000

@@ -1,17 +1,5 @@
 -- Wishes: several sections at once, with fallbacks, pairs and swaps.
 
--- What was wished for, apart from what the caller knows of it.
-local function lines_of(ask)
-  local lines = {}
-  for i, line in ipairs(ask.lines) do
-    lines[i] = { line.wait or false, line.instead or 0 }
-    for _, option in ipairs(line.options) do
-      for j, wish in ipairs(option) do extend(lines[i], { j, wish.section, wish.credits }) end
-    end
-  end
-  return lines
-end
-
 -- An option's parts, each with its section, what stands in its way, and whether a seat is free.
 local function weigh(term, mine, option, instead)
   local rest, parts, along, gained = without(mine, { [instead or 0] = true }), {}, {}, nil
@@ -69,7 +57,6 @@ local function join(term, section, wish, instead)
   local position = term:position(section.id, ask.student)
   local event =
     { student = ask.student, credits = wish.credits, ticket = seq, position = position, instead = instead }
-  term.decided = true
   term:tell(seq, "waitlisted", section, event)
   return answer(term, "waitlisted", section, { seq = seq, position = position, given_up = instead })
 end
@@ -81,7 +68,6 @@ local function plan_swap(term, mine, line)
   local kept = table.concat({ place.ticket, place.credits, place.at, line.instead }, ":")
   redis.call("HSET", term:key("student", student), "w:" .. id, kept)
   redis.call("HDEL", term:key("passed", id), student)
-  term.decided = true
   term:tell(seq, "swap_planned", section, { student = student, instead = line.instead })
   local position = term:position(id, student)
   local said = answer(term, "waitlisted", section, { seq = seq, position = position, given_up = line.instead })
@@ -182,10 +168,14 @@ local function admitted(term, window)
   return ends and ends > term.at
 end
 
+-- Decided in the order given, answered in that of the lines.
 local function submit(term)
-  local lines, room = {}, term.ask.room
-  if room and not admitted(term, room) then return { error = "not_admitted" } end
-  term:enter(term.ask.windows)
-  for i, line in ipairs(term.ask.lines) do lines[i] = decide(term, line) end
+  local ask, lines = term.ask, {}
+  if ask.room and not admitted(term, ask.room) then return { error = "not_admitted" } end
+  term:enter(ask.windows)
+  for i = 1, #ask.lines do
+    local at = ask.order and ask.order[i] or i
+    lines[at] = decide(term, ask.lines[at])
+  end
   return { at = term.at, lines = lines }
 end

@@ -1,6 +1,7 @@
 """Submit my plan: all of it in one step, as it was seen when the button was pressed."""
 
 import logging
+from contextlib import suppress
 from decimal import Decimal
 
 from flask import abort, render_template
@@ -21,13 +22,14 @@ from portal.plans.store import settle
 from portal.seats import desk
 from portal.seats.answers import Submission
 from portal.seats.case import Case
-from portal.seats.errors import LedgerBehind, LedgerUnavailable, Overtaken
+from portal.seats.errors import LedgerBehind, LedgerUnavailable
 from portal.seats.wishes import Wanted, Wish
 from portal.student import bp, fragments, wish
 from portal.student.pages import mine_of
 from portal.student.planning.panel import panel
 from portal.student.planning.result import fulfilled, result
 from portal.student.resuming import with_plan
+from portal.windows.localtime import Clockface
 
 log = logging.getLogger(__name__)
 
@@ -40,9 +42,8 @@ def submit_plan(term_id: int) -> ResponseReturnValue:
     """Every line with what came of it; the plan comes with the form, so no query is needed."""
     plan, offered = _sent(), _offered(term_id)
     try:
-        with wish.alone(term_id) as asker:
-            decided = desk.submit(asker, [Wish(*each) for each in _wishes(plan)])
-    except (LedgerUnavailable, LedgerBehind, Overtaken, *AWAY) as error:
+        decided = desk.submit(wish.asker(term_id), [Wish(*each) for each in _wishes(plan)])
+    except (LedgerUnavailable, LedgerBehind, *AWAY) as error:
         if not wish.unsure_of(error):
             raise
         log.warning("No answer to a plan: %r", error)
@@ -93,11 +94,24 @@ def _decided(offered: Board, plan: Plan, decided: Submission) -> ResponseReturnV
     settled = _settle(term, gone)
     said = result(plan, decided, Case(offered, None, backend().settings.zone))
     page = render_template(
-        "student/plan_result.html", result=said, replayed=decided.replayed, term=offered.term
+        "student/plan_result.html",
+        result=said,
+        replayed=_when(decided) if decided.replayed else "",
+        packed=pack.write(plan),
+        key=wish.new_key(),
+        term=offered.term,
     )
     if request.htmx:
         page += str(_changed(decided, term, plan, settled, gone))
     return page, 200 if said.changed else 422
+
+
+def _when(decided: Submission) -> str:
+    """When it was decided, in words."""
+    ledger, zone = backend().ledger, backend().settings.zone
+    with suppress(LedgerUnavailable):
+        return Clockface(zone).when(decided.at, ledger.now())
+    return Clockface(zone).full(decided.at)
 
 
 def _settle(term: int, sections: list[int]) -> Plan | None:

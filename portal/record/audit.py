@@ -1,24 +1,23 @@
 """Invariant 5: the ledger, the event log and the read models tell of the same term."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from portal.backend import backend
 from portal.db import transaction
-from portal.record import picture, snapshot, tables
+from portal.record import answered, snapshot, tables
 from portal.record.checkpoint import recorded
 from portal.record.differences import Difference, of_ledger, of_log, of_read_models
 from portal.record.drain import drain
-from portal.record.fold import Tell, fold, nobody, strides
+from portal.record.fold import Tell, fold, nobody, replay, strides
 from portal.record.journal import JournalGap, last_seq
-from portal.record.models import Enrollment, SectionSeats, WaitlistPlace
-from portal.record.picture import Picture
-from portal.record.project import State, UnknownEvent
+from portal.record.ledger_image import APART, BY_NAME, Image, split
+from portal.record.project import UnknownEvent
+from portal.record.snapshot import Step
 from portal.record.terms import named
 
 PATIENCE = 20.0  # seconds without getting on: PostgreSQL ends a drainer that has frozen sooner
@@ -49,49 +48,66 @@ def audit_term(term: int, tell: Tell = nobody) -> Report:
     """
     tell("recording", 0, 0)
     broken = unrecordable(term)
+    image = Image()
+    known = replay(term, image, recorded(term), tell, "comparing")
     tell("reading", 0, 0)
-    sections, students = _known(term)
-    seq, ledger = snapshot.take(backend().redis, term, sections, students)
+    names = snapshot.names(backend().redis, term)
+    told = {key for key in names if split(key)[0] in BY_NAME} | image.keys().keys()
+    taken = snapshot.take(backend().redis, term, told)
     broken = broken or unrecordable(term)
     with transaction() as session:
         # One view of the log and of the read models, however far they have come meanwhile.
         session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
-        compared = _compare(session, term, (seq, ledger), students, tell)
-    differences = [*broken, *compared.differences]
+        comparison = _Comparison(session, term, image, known, tell)
+        differences = [*broken, *_unknown(names), *comparison.differences(taken)]
+        if not comparison.unrecorded:
+            differences += answered.differences(session, term)
+            differences += answered.strays(session, term, names, comparison.at)
     return {
-        "events": compared.events,
-        "unrecorded": compared.unrecorded,
+        "events": comparison.at,
+        "unrecorded": comparison.unrecorded,
         "differences": differences,
-        "clean": not differences and not compared.unrecorded,
+        "clean": not differences and not comparison.unrecorded,
     }
 
 
-@dataclass(frozen=True)
-class _Compared:
-    events: int
-    unrecorded: int
-    differences: list[Difference]
+def _unknown(names: Iterable[str]) -> Iterator[Difference]:
+    """Keys that nothing here knows how to record, compare or restore."""
+    for name in sorted(names):
+        if split(name)[0] not in BY_NAME.keys() | APART:
+            yield {"where": "ledger key", "what": name, "log": "no kind of key that is known"}
 
 
-def _compare(
-    session: Session, term: int, taken: tuple[int, Picture], students: set[int], tell: Tell
-) -> _Compared:
-    """The log as of event `seq` against the ledger of then, and all of it with the read models.
+@dataclass
+class _Comparison:
+    """The image as of event `at`, which is moved on along the log."""
 
-    Of a ledger that is ahead of the log nothing can be told.
-    """
-    known, (seq, ledger) = recorded(term, session), taken
-    common, unrecorded = min(seq, known), max(0, seq - known)
-    state, events = State(), 0
-    for after, through in strides(0, common):
-        tell("comparing", after, known)
-        events += fold(session, term, state, after, through)
-    due = picture.of_log(state, students)
-    differences = [] if unrecorded else list(of_ledger(ledger, due))
-    events += fold(session, term, state, common, known)
-    differences += of_read_models(state, tables.load_all(session, term))
-    differences += of_log(state)
-    return _Compared(events, unrecorded, differences)
+    session: Session
+    term: int
+    image: Image
+    at: int
+    tell: Tell
+    unrecorded: int = 0
+
+    def differences(self, taken: Sequence[Step]) -> list[Difference]:
+        """Of the ledger at each step, then of the read models with the whole log.
+
+        Of a ledger that is ahead of the log nothing can be told.
+        """
+        known = recorded(self.term, self.session)
+        self.unrecorded = max(0, taken[-1][0] - known)
+        self.tell("comparing", self.at, known)
+        found = [] if self.unrecorded else list(of_ledger(self.image, taken, self.advance))
+        self.advance(known)
+        found += of_read_models(self.image, tables.load_all(self.session, self.term))
+        return found + list(of_log(self.image))
+
+    def advance(self, through: int) -> None:
+        """Fold the log until that event."""
+        for after, until in strides(self.at, through):
+            self.tell("comparing", after, through)
+            fold(self.session, self.term, self.image, after, until)
+        self.at = max(self.at, through)
 
 
 def catch_up(term: int) -> bool:
@@ -120,15 +136,3 @@ def unrecordable(term: int) -> list[Difference]:
     except UnknownEvent as event:
         return [{"where": UNREAD, "what": str(event)}]
     return []
-
-
-def _known(term: int) -> tuple[set[int], set[int]]:
-    """The sections and students that the read models name."""
-    with transaction() as session:
-        sections = session.scalars(
-            select(SectionSeats.section_id).where(SectionSeats.term_id == term)
-        ).all()
-        enrolled = select(Enrollment.student_id).where(Enrollment.term_id == term)
-        waited = select(WaitlistPlace.student_id).where(WaitlistPlace.term_id == term)
-        students = session.scalars(enrolled.union(waited)).all()
-    return set(sections), set(students)

@@ -1,21 +1,47 @@
 """What differs between two tellings of a term, entry by entry and row by row."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
-from portal.record.picture import Picture, of_pair
+from portal.record.ledger_image import BY_NAME, Entries, Image, Kind, plain, split, stored
 from portal.record.project import State
+from portal.record.snapshot import Step
 
 Difference = dict[str, Any]
 
 
-def of_ledger(ledger: Picture, log: Picture) -> Iterator[Difference]:
-    """Where the ledger holds something else than it must by the log."""
-    for where, what in sorted(ledger.keys() | log.keys()):
-        found, due = ledger.get((where, what)), log.get((where, what))
-        if found != due:
-            yield {"where": f"ledger {where}", "what": what, "ledger": found, "log": due}
+def of_ledger(
+    image: Image,
+    taken: Iterable[Step],
+    advance: Callable[[int], None],
+    within: Callable[[Kind, str, str], bool] = lambda *_: True,
+) -> Iterator[Difference]:
+    """Where the ledger held something else than it must by the log, of the entries `within`.
+
+    `advance` moves the image on to the event at which a step was taken.
+    """
+    at, due = -1, dict[str, Entries]()
+    for seq, found in taken:
+        if seq != at:
+            advance(seq)
+            image.set_aside(found)
+            at, due = seq, image.keys()
+        for key in sorted(found):
+            yield from _of_key(key, found[key], due.get(key, {}), within)
+
+
+def _of_key(
+    key: str, found: Entries, due: Entries, within: Callable[[Kind, str, str], bool]
+) -> Iterator[Difference]:
+    name, number = split(key)
+    kind = BY_NAME[name]
+    for entry in sorted(found.keys() | due.keys()):
+        has, must = found.get(entry), plain(stored(due[entry])) if entry in due else None
+        spare = kind.spare and must is None
+        if has != must and not spare and within(kind, number, entry):
+            what = kind.what(number, entry)
+            yield {"where": f"ledger {name}", "what": what, "ledger": has, "log": must}
 
 
 def of_read_models(log: State, found: State) -> Iterator[Difference]:
@@ -34,7 +60,9 @@ def _of_table(table: str, due: dict[Any, Any], rows: dict[Any, Any]) -> Iterator
         if due.get(key) != rows.get(key):
             yield {
                 "where": table,
-                "what": of_pair(*key) if isinstance(key, tuple) else f"id {key}",
+                "what": "section {}, student {}".format(*key)
+                if isinstance(key, tuple)
+                else f"id {key}",
                 "log": _told(due.get(key)),
                 "read_model": _told(rows.get(key)),
             }

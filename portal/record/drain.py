@@ -115,7 +115,7 @@ def _record(session: Session, term: int, after: int, facts: Sequence[Fact]) -> N
     follow(session, term, facts)
     trail.note(session, term, facts)
     _tell_receivers(session, term, facts)
-    answered.keep(session, backend().redis, term, facts)
+    answered.keep(session, term, facts)
     lags.note(session, term, facts)
     session.execute(
         update(Checkpoint)

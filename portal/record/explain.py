@@ -10,8 +10,9 @@ from portal.record import slices, snapshot
 from portal.record.checkpoint import recorded
 from portal.record.differences import Difference
 from portal.record.fact import Fact
+from portal.record.ledger_image import BY_NAME, split
 from portal.record.models import Enrollment, Event, SectionSeats, WaitlistPlace
-from portal.record.slices import Behind
+from portal.record.slices import Behind, Slice
 
 QUIET = {"section", "student", "seats", "also", "times"}  # said already, or long
 
@@ -25,7 +26,7 @@ def explain(term: int, kind: str, number: int) -> Iterator[str]:
             if fact.payload.get(kind) == number:
                 yield _line(fact)
     yield from _rows(term, kind, number)
-    yield from _ledger(term, kind, number, sections)
+    yield from _ledger(part, kind, number)
     try:
         differences = slices.compare(term, sections)
     except Behind as behind:
@@ -43,9 +44,9 @@ def _sections_of(term: int, student: int) -> set[int]:
     )
     with transaction() as session:
         known = {section for section in session.scalars(found) if section}
-    _, ledger = snapshot.take(backend().redis, term, [], [student], only=True)
-    fields = [what.rpartition(":")[2] for where, what in ledger if where == "student"]
-    return known | {int(section) for section in fields}
+    key = f"student:{student}"
+    (_, ledger), *_ = snapshot.take(backend().redis, term, [key])
+    return known | {int(field.partition(":")[2]) for field in ledger[key]}
 
 
 def _line(fact: Fact) -> str:
@@ -73,13 +74,16 @@ def _rows(term: int, kind: str, number: int) -> Iterator[str]:
                 yield f"READ     {model.__tablename__}: {told}"
 
 
-def _ledger(term: int, kind: str, number: int, sections: set[int]) -> Iterator[str]:
+def _ledger(part: Slice, kind: str, number: int) -> Iterator[str]:
     """What the ledger says."""
-    students = [] if kind == "section" else [number]
-    _, found = snapshot.take(backend().redis, term, sections, students, only=True)
-    for (where, what), value in sorted(found.items()):
-        if f"{kind} {number}" in [part.strip() for part in what.split(",")]:
-            yield f"LEDGER   {where}, {what}: {value}"
+    keys = part.keys({number} if kind == "student" else ())
+    for _, found in snapshot.take(backend().redis, part.term, keys):
+        for key, entries in sorted(found.items()):
+            where, of = split(key)
+            for name, value in entries.items():
+                what = BY_NAME[where].what(of, name)
+                if f"{kind} {number}" in what.split(", "):
+                    yield f"LEDGER   {where}, {what}: {value}"
 
 
 def _told(difference: Difference) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from portal.db import transaction
 from portal.record.fact import Fact
 from portal.record.journal import JournalGap
 from portal.record.models import AS_FACT, Event
@@ -42,6 +43,18 @@ def fold(session: Session, term: int, state: State, after: int, through: int) ->
         folded, expected = folded + 1, fact.seq + 1
     _note_missing(state, expected, through + 1)
     return folded
+
+
+def replay(
+    term: int, state: State, through: int, tell: Tell = nobody, step: str = "replaying"
+) -> int:
+    """Move a new state over the log until event `through`, which it gives; locks nothing."""
+    for after, until in strides(0, through):
+        tell(step, after, through)
+        with transaction() as session:
+            fold(session, term, state, after, until)
+    tell(step, through, through)
+    return through
 
 
 def damage(state: State) -> list[tuple[int, str]]:

@@ -6,10 +6,10 @@ from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from portal.db import transaction
-from portal.record import tables
+from portal.record import answered, tables
 from portal.record.checkpoint import recorded
 from portal.record.differences import Difference, of_log, of_read_models
-from portal.record.fold import Tell, damage, fold, nobody, strides
+from portal.record.fold import Tell, damage, fold, nobody, replay
 from portal.record.models import Checkpoint
 from portal.record.project import State
 
@@ -53,17 +53,8 @@ def rebuild(term: int, tell: Tell = nobody) -> Rebuilt:
         found = tables.load_all(session, term)
         differences = list(of_read_models(state, found))
         tables.replace(session, term, state, found)
+        answered.keep_lost(session, term)
     return Rebuilt(through, differences)
-
-
-def replay(term: int, state: State, through: int, tell: Tell = nobody) -> int:
-    """Move a new state over the log until event `through`, which it gives; locks nothing."""
-    for after, until in strides(0, through):
-        tell("replaying", after, through)
-        with transaction() as session:
-            fold(session, term, state, after, until)
-    tell("replaying", through, through)
-    return through
 
 
 def refuse_damaged(state: State) -> None:

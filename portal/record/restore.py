@@ -19,18 +19,17 @@ from portal.record.audit import audit_term, catch_up
 from portal.record.checkpoint import recorded
 from portal.record.fact import Fact, moment
 from portal.record.fence import Command, Held
-from portal.record.fold import Tell, logged, nobody
-from portal.record.inscription import keys
+from portal.record.fold import Tell, logged, nobody, replay
 from portal.record.journal import JournalGap
+from portal.record.ledger_image import APART, BY_NAME, Image, split
 from portal.record.project import UnknownEvent
-from portal.record.rebuild import refuse_damaged, replay
+from portal.record.rebuild import refuse_damaged
 from portal.record.wake import wake
-from portal.record.whole import Whole
 from portal.seats.library import prefix, reached
 
 AT_ONCE = 2000  # keys a round trip
 # What the log doesn't know of and what may stay: a waiting room has its own order of who came when.
-KEPT = ("room:", "tally:", "fence", "journal", "seq")
+KEPT = APART - {"request", "woken", "warmup"}
 LOCK = 6_001  # of this, among PostgreSQL's advisory locks
 PROMISED = "record", "promote", "maintain", "notify", "reconcile"
 WHY = "it is being restored from the event log"
@@ -64,8 +63,8 @@ class Restored:
 def plan(term: int, tell: Tell = nobody) -> Plan:
     """What `restore` would do, but that it records what can be recorded. Raises as that does."""
     _record(term)
-    whole = _whole(term, tell)
-    return Plan(recorded(term), _sizes(term, whole), _lost(term))
+    image = _image(term, tell)
+    return Plan(recorded(term), _sizes(term, image), _lost(term))
 
 
 def restore(term: int, tell: Tell = nobody) -> Restored:
@@ -79,15 +78,15 @@ def restore(term: int, tell: Tell = nobody) -> Restored:
         held = fence.hold(term, WHY)
         try:
             _record(term)
-            whole = _whole(term, tell)
+            image = _image(term, tell)
         except BaseException:
             held.let_go(before)
             raise
-        lost, last = _lost(term), whole.last.seq if whole.last else 0
+        lost, last = _lost(term), image.last.seq if image.last else 0
         held.confirm()
         _wipe(held)
-        _write(held, whole, tell)
-        held.write(*journal.anew(term, whole.last))
+        _write(held, image, tell)
+        held.write(*journal.anew(term, image.last))
         report = audit_term(term, tell)
         if report["clean"]:
             held.let_go(seq=last)
@@ -115,11 +114,11 @@ def _record(term: int) -> None:
             raise Unrecorded(str(error)) from error
 
 
-def _whole(term: int, tell: Tell) -> Whole:
-    whole = Whole()
-    replay(term, whole, recorded(term), tell)
-    refuse_damaged(whole)
-    return whole
+def _image(term: int, tell: Tell) -> Image:
+    image = Image()
+    replay(term, image, recorded(term), tell)
+    refuse_damaged(image)
+    return image
 
 
 def _lost(term: int) -> list[Fact]:
@@ -132,19 +131,19 @@ def _lost(term: int) -> list[Fact]:
     return [fact for fact in facts if known.get(fact.seq) != fact]
 
 
-def _sizes(term: int, whole: Whole) -> dict[str, int]:
-    states = Counter(row["state"] for row in whole.places.values())
+def _sizes(term: int, image: Image) -> dict[str, int]:
+    states = Counter(row["state"] for row in image.places.values())
     with transaction() as session:
         answers = sum(1 for _ in _answers(term, session))
     return {
-        "windows": len(whole.windows),
-        "sections": len(whole.seats),
-        "pools": len(whole.pool_versions),
-        "reserves": sum(len(row["reserves"]) for row in whole.seats.values()),
-        "seats": sum(row["enrolled"] for row in whole.seats.values()),
+        "windows": len(image.windows),
+        "sections": len(image.seats),
+        "pools": len(image.pool_versions),
+        "reserves": sum(len(row["reserves"]) for row in image.seats.values()),
+        "seats": sum(row["enrolled"] for row in image.seats.values()),
         "places in line": states["waiting"] + states["passed"],
         "of them passed over": states["passed"],
-        "students who dropped": len(whole.drops),
+        "students who dropped": len(image.drops),
         "answers under request keys": answers,
     }
 
@@ -155,14 +154,17 @@ def _wipe(held: Held) -> None:
     with reached():
         found = redis.scan_iter(match=f"{at}*", count=AT_ONCE)
         for names in writes.batches(map(bytes.decode, found), AT_ONCE):
-            gone = [name for name in names if not name[len(at) :].startswith(KEPT)]
+            gone = [name for name in names if split(name[len(at) :])[0] not in KEPT]
             if gone:
                 held.write(["UNLINK", *gone])
 
 
-def _write(held: Held, whole: Whole, tell: Tell) -> None:
+def _write(held: Held, image: Image, tell: Tell) -> None:
     at, done = f"{prefix(held.term)}:", 0
-    found = (writes.commands(at + name, value) for name, value in keys(whole))
+    found = (
+        writes.commands(at + key, BY_NAME[split(key)[0]].shape, entries)
+        for key, entries in image.keys().items()
+    )
     for step in writes.steps(chain.from_iterable(found)):
         held.write(*step)
         done += len(step)

@@ -1,6 +1,7 @@
 """A few sections of a term at a time: their events, their part of the ledger, their rows."""
 
 import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -10,15 +11,16 @@ from sqlalchemy.orm import Session
 from portal.backend import backend
 from portal.catalog.models import Section
 from portal.db import transaction
-from portal.record import picture, snapshot, tables
+from portal.record import answered, snapshot, tables
 from portal.record.audit import unrecordable
 from portal.record.checkpoint import recorded
 from portal.record.differences import Difference, of_ledger, of_log, of_read_models
 from portal.record.fact import Fact
 from portal.record.fold import UNREADABLE
+from portal.record.ledger_image import KINDS, Image, Kind
 from portal.record.models import AS_FACT, Enrollment, Event, SectionSeats, WaitlistPlace
-from portal.record.picture import Picture
 from portal.record.project import State, UnknownEvent, apply
+from portal.record.snapshot import Step
 from portal.windows.models import Window
 
 AT_ONCE = 50  # sections: the ledger is read in one step, which holds up claims for so long
@@ -26,6 +28,12 @@ TRIES = 5
 SHARES = text("""
     SELECT DISTINCT (payload ->> 'section')::int, (payload ->> 'pool')::int FROM events
     WHERE term_id = :term AND name = 'section_set' AND payload ? 'pool'
+""")
+DROPS = text("""
+    SELECT student_id, payload ->> 'day', count(*) FROM events
+    WHERE term_id = :term AND student_id = ANY(:students) AND seq <= :through
+      AND name = 'dropped' AND payload ? 'day'
+    GROUP BY 1, 2
 """)
 OF_SECTION = re.compile(r"(?:section |\b[ecw]:)(\d+)")
 
@@ -50,12 +58,18 @@ class Slice:
             *(f"window:{window}" for window in sorted(self.windows)),
         ]
 
-    def holds(self, where: str, what: str) -> bool:
-        """Whether an entry of a picture belongs to it."""
-        if where in {"pool", "windows"}:
-            return int(what.split()[1]) in (self.pools if where == "pool" else self.windows)
-        found = OF_SECTION.search(what)
-        return bool(found and int(found[1]) in self.sections)
+    def keys(self, students: Iterable[int]) -> set[str]:
+        """Keys of the ledger that tell of it, with those of these students."""
+        numbers = {"": (None,), "section": self.sections, "pool": self.pools, "student": students}
+        return {kind.key(number) for kind in KINDS for number in numbers[kind.of]}
+
+    def holds(self, kind: Kind, number: str, name: str) -> bool:
+        """Whether an entry of such a key belongs to it."""
+        word, which = (kind.of, number) if kind.of else (kind.entry, name)
+        if kind.name == "student":
+            word, which = "section", name.partition(":")[2]
+        known = {"section": self.sections, "pool": self.pools, "window": self.windows}
+        return word not in known or (which.isdecimal() and int(which) in known[word])
 
 
 def after(term: int, last: int) -> list[int]:
@@ -77,7 +91,9 @@ def around(term: int, sections: Iterable[int]) -> Slice:
         shared = session.execute(SHARES, {"term": term}).all()
         known = set(session.scalars(select(Window.id).where(Window.term_id == term)))
     known |= {window.id for window in backend().ledger.windows(term)}
-    reached, pools, more = set(sections), set[int](), True
+    # Pools that the ledger alone knows belong to any slice.
+    listed = snapshot.pools_of(backend().redis, term)
+    reached, pools, more = set(sections), listed - {pool for _, pool in shared}, True
     while more:
         more_pools = {pool for section, pool in shared if section in reached} - pools
         pools |= more_pools
@@ -92,26 +108,45 @@ def compare(term: int, sections: Iterable[int]) -> list[Difference]:
     for _ in range(TRIES):
         part = around(term, sections)
         students = _students(part)
-        seq, ledger = snapshot.take(backend().redis, term, part.sections, students, only=True)
+        taken = snapshot.take(backend().redis, term, part.keys(students))
         unrecordable(term)  # which is told elsewhere
         if part == around(term, sections):
             break  # else another section shares their seats by now, or there is another window
-    return _differences(part, students, (seq, ledger))
+    return _differences(part, students, taken)
 
 
-def _differences(part: Slice, students: set[int], taken: tuple[int, Picture]) -> list[Difference]:
-    term, (seq, ledger) = part.term, taken
+def _differences(part: Slice, students: set[int], taken: list[Step]) -> list[Difference]:
+    term, image, at = part.term, Image(), 0
+
+    def advance(through: int) -> None:
+        nonlocal at
+        _fold(session, part, image, at, through)
+        at = max(at, through)
+        image.drops = _drops(session, term, students, through)
+
     with transaction() as session:
         session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
-        state, known = State(), recorded(term, session)
-        if seq > known:
-            raise Behind(f"{seq - known} events of term {term} are not recorded yet")
-        _fold(session, part, state, 0, seq)
-        due = _within(part, picture.of_log(state, students))
-        found = list(of_ledger(_within(part, ledger), due))
-        _fold(session, part, state, seq, known)
-        found += of_read_models(state, tables.load_some(session, term, part.sections, part.windows))
-        return found + list(of_log(state))
+        known, last = recorded(term, session), taken[-1][0]
+        if last > known:
+            raise Behind(f"{last - known} events of term {term} are not recorded yet")
+        reserves = taken[0][1]["reserves"].items()
+        image.elsewhere = {due for each, due in reserves if int(each) not in part.sections}
+        found = list(of_ledger(image, taken, advance, part.holds))
+        advance(known)
+        found += of_read_models(image, tables.load_some(session, term, part.sections, part.windows))
+        found += answered.differences(session, term, students)
+        return found + list(of_log(image))
+
+
+def _drops(
+    session: Session, term: int, students: Iterable[int], through: int
+) -> dict[int, Counter[str]]:
+    """The drops of students by day, in whatever section."""
+    found: dict[int, Counter[str]] = defaultdict(Counter)
+    asked = {"term": term, "through": through, "students": list(students)}
+    for student, day, count in session.execute(DROPS, asked):
+        found[student][day] = count
+    return found
 
 
 def events(session: Session, part: Slice, since: int, through: int) -> Iterator[Fact]:
@@ -132,10 +167,6 @@ def _fold(session: Session, part: Slice, state: State, since: int, through: int)
             apply(state, fact)
         except (UnknownEvent, LookupError, TypeError) as error:
             state.contradictions.append((fact.seq, f"{UNREADABLE}: {error}"))
-
-
-def _within(part: Slice, whole: Picture) -> Picture:
-    return {key: value for key, value in whole.items() if part.holds(*key)}
 
 
 def _students(part: Slice) -> set[int]:

@@ -1,21 +1,36 @@
-"""The ledger as it stands at one moment, laid flat."""
+"""The ledger as it is, read in steps so that no decision waits long."""
 
-import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from redis import Redis
 
-from portal.record.picture import Entry, Picture, of_pair
+from portal.record.ledger_image import BY_NAME, TEXT, Keys, Shape, plain, split
+from portal.record.writes import batches
 from portal.seats.library import prefix, reached
 
-Hash = dict[bytes, bytes]
+AT_ONCE = 2000  # keys a step
+Step = tuple[int, Keys]  # the number of the last event, and what there was just then
+
+
+def names(redis: Redis, term: int) -> set[str]:
+    """Every key of the term, without its prefix."""
+    at = f"{prefix(term)}:"
+    with reached():
+        found = redis.scan_iter(match=f"{at}*", count=AT_ONCE)
+        return {name.decode()[len(at) :] for name in found}
 
 
 def sections_of(redis: Redis, term: int) -> set[int]:
     """The sections that the ledger lists."""
     with reached():
         return {int(section) for section in redis.hkeys(f"{prefix(term)}:seats")}
+
+
+def pools_of(redis: Redis, term: int) -> set[int]:
+    """The pools that the ledger lists."""
+    with reached():
+        return {int(pool) for pool in redis.hkeys(f"{prefix(term)}:pools")}
 
 
 def students(redis: Redis, term: int, sections: Iterable[int]) -> set[int]:
@@ -28,98 +43,45 @@ def students(redis: Redis, term: int, sections: Iterable[int]) -> set[int]:
         return {int(student) for found in pipe.execute() for student in found}
 
 
-def take(
-    redis: Redis, term: int, sections: Iterable[int], students: Iterable[int], *, only: bool = False
-) -> tuple[int, Picture]:
-    """The number of the last event and what the ledger holds, in one atomic step.
+def take(redis: Redis, term: int, keys: Collection[str]) -> list[Step]:
+    """These keys, each step of them at one moment; those of the whole term are in the first."""
+    first = [key for key in keys if ":" not in key or split(key)[0] == "aside"]
+    steps = list(batches(sorted(set(keys) - set(first)), AT_ONCE)) or [[]]
+    steps[0] = [*first, *steps[0]]
+    return [_step(redis, term, step) for step in steps]
 
-    Covers the sections given beside those that the ledger lists, unless it is `only` they, and
-    those students' own keys.
-    """
+
+def _step(redis: Redis, term: int, keys: list[str]) -> Step:
     at = prefix(term)
-    students = sorted(students)
-    with reached():
-        listed = set() if only else sections_of(redis, term)
-        known = sorted(listed | set(sections))
-        pools = sorted(int(pool) for pool in redis.hkeys(f"{at}:pools"))
-        with redis.pipeline(transaction=True) as pipe:
-            pipe.get(f"{at}:seq")
-            pipe.hgetall(f"{at}:seats")
-            pipe.hgetall(f"{at}:windows")
-            pipe.smembers(f"{at}:vacant")
-            pipe.smembers(f"{at}:emptying")
-            pipe.hgetall(f"{at}:pools")
-            for pool in pools:
-                pipe.smembers(f"{at}:pool:{pool}")
-            for section in known:
-                pipe.hgetall(f"{at}:section:{section}")
-                pipe.hgetall(f"{at}:roster:{section}")
-                pipe.zrange(f"{at}:queue:{section}", 0, -1, withscores=True)
-                pipe.hgetall(f"{at}:passed:{section}")
-                pipe.hgetall(f"{at}:reserved:{section}")
-            for student in students:
-                pipe.hgetall(f"{at}:student:{student}")
-            replies = iter(pipe.execute())
-    seq = int(next(replies) or 0)
-    return seq, dict(_entries(replies, known, pools, students))
+    shapes = [BY_NAME[split(key)[0]].shape for key in keys]
+    with reached(), redis.pipeline(transaction=True) as pipe:
+        pipe.get(f"{at}:seq")
+        for key, shape in zip(keys, shapes, strict=True):
+            _ask(pipe, shape, f"{at}:{key}")
+        seq, *replies = pipe.execute()
+    found = zip(keys, shapes, replies, strict=True)
+    return int(seq or 0), {key: dict(_entries(shape, reply)) for key, shape, reply in found}
 
 
-def _entries(
-    replies: Iterator[Any], sections: list[int], pools: list[int], students: list[int]
-) -> Iterator[Entry]:
-    rows = {int(section): json.loads(counts) for section, counts in next(replies).items()}
-    for section, counts in rows.items():
-        # Without the ninth, those in line who are to be asked yet: no event tells of them.
-        yield ("counts", f"section {section}"), [*counts[:8], *counts[9:]]
-    for window, kept in next(replies).items():
-        yield ("windows", f"window {int(window)}"), _window(json.loads(kept))
-    for section in map(int, next(replies)):
-        if not _only_kept(rows.get(section)):
-            yield ("vacant", f"section {section}"), True
-    for section in next(replies):
-        yield ("emptying", f"section {int(section)}"), True
-    capacities = next(replies)
-    for pool in pools:
-        members = sorted(int(section) for section in next(replies))
-        told = int(capacities[str(pool).encode()].split(b":")[0])
-        yield ("pool", f"pool {pool}"), [told, members]
-    for section in sections:
-        yield from _section(section, replies)
-    for student in students:
-        for field, value in next(replies).items():
-            told = json.loads(value) if field.startswith(b"c:") else value.decode()
-            yield ("student", f"student {student}, {field.decode()}"), told
+def _ask(pipe: Any, shape: Shape, name: str) -> None:
+    match shape:
+        case "hash":
+            pipe.hgetall(name)
+        case "set":
+            pipe.smembers(name)
+        case "sorted set":
+            pipe.zrange(name, 0, -1, withscores=True)
+        case "text":
+            pipe.get(name)
 
 
-def _only_kept(counts: list[Any] | None) -> bool:
-    """Whether all the seats that are left are kept."""
-    if counts is None or len(counts) < 8:
-        return False
-    capacity, taken, kept = counts[0], counts[1], counts[7]
-    return bool(taken < capacity <= taken + kept)
-
-
-def _section(section: int, replies: Iterator[Any]) -> Iterator[Entry]:
-    known, roster, queue, passed, reserved = (next(replies) for _ in range(5))
-    if known:
-        yield ("section", f"section {section}"), _catalogued(known)
-    for student, seat in roster.items():
-        yield ("roster", of_pair(section, int(student))), seat.decode()
-    for student, ticket in queue:
-        yield ("queue", of_pair(section, int(student))), int(ticket)
-    for student, reasons in passed.items():
-        yield ("passed", of_pair(section, int(student))), json.loads(reasons)
-    if reserved:
-        held = {reserve.decode(): int(seats) for reserve, seats in reserved.items()}
-        yield ("reserved", f"section {section}"), held
-
-
-def _catalogued(known: Hash) -> dict[str, Any]:
-    numbers = {name: int(known[name.encode()]) for name in ("capacity", "waitlist", "prior")}
-    numbers["pool"] = int(known.get(b"pool", 0))
-    reserves = json.loads(known.get(b"reserves", b"[]")) or []
-    return numbers | {"status": known[b"status"].decode(), "reserves": reserves}
-
-
-def _window(kept: dict[str, Any]) -> dict[str, Any]:
-    return {name: kept.get(name) for name in ("name", "opens", "closes", "state", "cohort")}
+def _entries(shape: Shape, reply: Any) -> Iterator[tuple[str, Any]]:
+    match shape:
+        case "hash":
+            yield from ((name.decode(), plain(value)) for name, value in reply.items())
+        case "set":
+            yield from ((member.decode(), True) for member in reply)
+        case "sorted set":
+            yield from ((member.decode(), int(score)) for member, score in reply)
+        case "text":
+            yield from [(TEXT, plain(reply))] if reply is not None else []

@@ -1,27 +1,27 @@
-"""Values as the commands that write them into the ledger, in steps that hold nobody up for long."""
+"""Keys as the commands that write them into the ledger, in steps that hold nobody up for long."""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
 from portal.record.fence import Command
-from portal.record.inscription import Ordered, Value
+from portal.record.ledger_image import TEXT, Entries, Shape, stored
 
 MEMBERS = 1000  # of a command: a function can pass on some thousand words at once
 AT_ONCE = 2000  # words of a step
 
 
-def commands(name: str, value: Value) -> Iterator[Command]:
-    """What writes a value where there is none."""
-    match value:
-        case str():
-            yield ["SET", name, value]
-        case frozenset():
-            yield from _pieces("SADD", name, ((each,) for each in value))
-        case Ordered(scores):
-            yield from _pieces("ZADD", name, ((score, each) for each, score in scores.items()))
-        case _:
-            yield from _pieces("HSET", name, value.items())
+def commands(name: str, shape: Shape, entries: Entries) -> Iterator[Command]:
+    """What writes a key where there is none."""
+    match shape:
+        case "hash":
+            yield from _pieces("HSET", name, ((each, stored(entries[each])) for each in entries))
+        case "set":
+            yield from _pieces("SADD", name, ((each,) for each in entries))
+        case "sorted set":
+            yield from _pieces("ZADD", name, ((entries[each], each) for each in entries))
+        case "text":
+            yield ["SET", name, stored(entries[TEXT])]
 
 
 def steps(found: Iterable[Command]) -> Iterator[list[Command]]:

@@ -21,6 +21,23 @@ class Reason:
     facts: dict[str, Any] = field(default_factory=dict)
 
 
+# The counts of a section as the ledger lists them; those of a pool only where there is one.
+# `unasked` are those in line who are still to be asked about a reserved seat: the ledger's own.
+COUNTS = (
+    "capacity",
+    "taken",
+    "waiting",
+    "waitlist_capacity",
+    "status",
+    "seq",
+    "passed",
+    "kept",
+    "unasked",
+    "pool_capacity",
+    "pool_taken",
+)
+
+
 @dataclass(frozen=True)
 class Seats:
     """The counts of one section; `taken` includes seats taken before the import."""

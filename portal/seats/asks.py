@@ -1,7 +1,7 @@
 """What the ledger is told: sections as it needs them, and waiters to consider."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from portal.seats.answers import Reason
@@ -45,6 +45,15 @@ class SectionSpec:
     version: int
     pool: PoolSpec | None = None
     reserves: tuple[ReserveSpec, ...] = ()
+
+
+# What a section is set to be: the ledger's functions get this list when they are loaded, its events
+# and the record follow it. What is missing here the ledger keeps in its own way.
+SECTION_FACTS = tuple(
+    each.name
+    for each in fields(SectionSpec)
+    if each.name not in {"section", "version", "pool", "reserves"}
+)
 
 
 @dataclass(frozen=True)

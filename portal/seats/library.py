@@ -23,6 +23,7 @@ from portal import stores
 from portal.ops import traces
 from portal.ops.metrics import DECISION_TIME
 from portal.seats import replicas
+from portal.seats.asks import SECTION_FACTS
 from portal.seats.errors import LedgerSilent, LedgerUnavailable
 
 FUNCTIONS = Path(__file__).with_name("functions")
@@ -54,7 +55,14 @@ def joined(folder: Path, parts: Sequence[str]) -> str:
     return "\n".join((folder / f"{part}.lua").read_text(encoding="utf-8") for part in parts)
 
 
-CODE = joined(FUNCTIONS, PARTS)
+def told(facts: Sequence[str] = SECTION_FACTS) -> str:
+    """The ledger's functions, told what a section is set to be."""
+    name, rest = joined(FUNCTIONS, PARTS).split("\n", 1)
+    listed = ", ".join(f'"{each}"' for each in facts)
+    return f"{name}\nlocal FIELDS = {{ {listed} }}\n{rest}"
+
+
+CODE = told()
 
 
 def prefix(term: int) -> str:

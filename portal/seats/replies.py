@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from portal.seats.answers import (
+    COUNTS,
     Answer,
     Change,
     Held,
@@ -22,6 +23,7 @@ from portal.seats.answers import (
 from portal.seats.errors import KeyReused, LedgerBehind, NoRing, NotAdmitted, WindowRefused
 
 Reply = dict[str, Any]
+UNASKED = COUNTS.index("unasked")
 
 
 def submission(reply: Reply) -> Submission:
@@ -132,8 +134,7 @@ def seats(stored: Mapping[Any, Any]) -> dict[int, Seats]:
 
 
 def _seats(section: int, row: list[Any]) -> Seats:
-    """Without the ninth, those in line who are to be asked yet: it is the ledger's own."""
-    return Seats(section, *row[:8], *row[9:])
+    return Seats(section, *row[:UNASKED], *row[UNASKED + 1 :])
 
 
 def drops(stored: Mapping[Any, Any]) -> dict[str, int]:

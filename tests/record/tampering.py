@@ -87,13 +87,13 @@ TAMPERINGS = {
     ),
     "the counts are wrong": (
         ledger("HSET", "{p}:seats", "{section}", '[2,1,2,2,"OPEN",1]'),
-        "ledger counts",
+        "ledger seats",
     ),
     "a section has another capacity": (
         ledger("HSET", "{p}:section:{section}", "capacity", "99"),
         "ledger section",
     ),
-    "a section is gone": (ledger("HDEL", "{p}:seats", "{section}"), "ledger counts"),
+    "a section is gone": (ledger("HDEL", "{p}:seats", "{section}"), "ledger seats"),
     "a window is gone": (ledger("HDEL", "{p}:windows", "{window}"), "ledger windows"),
     "a seat seems vacant": (ledger("SADD", "{p}:vacant", "{section}"), "ledger vacant"),
     "an enrollment was altered": (

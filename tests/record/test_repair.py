@@ -117,9 +117,9 @@ def test_what_differs_but_once_is_left_alone() -> None:
     def told(where: str, what: str, ledger: int) -> Difference:
         return {"where": where, "what": what, "ledger": ledger, "log": 1}
 
-    first = [told("ledger counts", "section 1", 2), told("ledger counts", "section 2", 2)]
-    again = [told("ledger counts", "section 2", 3), told("ledger roster", "section 1", 2)]
-    assert mending.twice(first, again) == [told("ledger counts", "section 2", 3)]
+    first = [told("ledger seats", "section 1", 2), told("ledger seats", "section 2", 2)]
+    again = [told("ledger seats", "section 2", 3), told("ledger roster", "section 1", 2)]
+    assert mending.twice(first, again) == [told("ledger seats", "section 2", 3)]
 
 
 def test_where_nothing_differs_nothing_is_done(rush: Rush) -> None:
@@ -138,7 +138,7 @@ def test_a_section_is_explained_event_by_event(rush: Rush) -> None:
     assert "section_set" in events[0]
     assert f"student {student} enrolled" in events[1]
     assert any(line.startswith("READ     enrollments") for line in lines)
-    assert f"LEDGER   counts, section {section}: " in "\n".join(lines)
+    assert f"LEDGER   seats, section {section}: " in "\n".join(lines)
     assert [line for line in lines if line.startswith("DIFFERS")] == [
         line for line in lines if f"where: ledger roster; what: section {section}" in line
     ]

@@ -54,8 +54,9 @@ local function put_section(term)
   extend(facts, { "reserves", cjson.encode(ask.reserves) })
   if term:plan_reserves(ask.section, ask.reserves) then plan(term) end
   for _, field in ipairs(FIELDS) do
-    event[field] = ask[field]
-    extend(facts, { field, field == "times" and cjson.encode(ask.times) or ask[field] })
+    local told = ask[field]
+    event[field] = told
+    extend(facts, { field, type(told) == "table" and cjson.encode(told) or told })
   end
   redis.call("HSET", key, unpack(facts))
   -- Other terms, so all are asked again.

@@ -26,7 +26,7 @@
 
 local DAY = 24 * 60 * 60 * 1000
 local SLOT, TALLIED = 10000, 20 * 60 * 1000 -- ms
-local FIELDS = { "status", "capacity", "waitlist", "prior", "course", "credits_min", "credits_max", "times" }
+-- FIELDS, what a section is set to be, comes before this line as it is loaded (library.py).
 
 local function hash(key)
   local flat, fields = redis.call("HGETALL", key), {}

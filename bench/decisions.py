@@ -1,5 +1,6 @@
 """One section that all want, decided by the ledger alone and by a row lock alone, with no web."""
 
+import os
 import re
 import secrets
 import subprocess
@@ -50,6 +51,7 @@ def by_row_lock(section: int, claims: int) -> float:
                 *("--define=turn=0", f"--file={script}"),
                 *(f"--host={url.query['host']}", f"--username={url.username}", url.database or ""),
             ],
+            env={**os.environ, "PGPASSWORD": url.password or ""},
             check=True,
             capture_output=True,
             text=True,

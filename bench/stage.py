@@ -25,8 +25,10 @@ def servers(stack: ExitStack, *, durable: bool = True) -> Folder:
     found.start()
     stack.callback(folder.release)
     stack.callback(found.stop)
-    os.environ.update(found.urls(), SECRET_KEY="for the bench alone")
-    schema.upgrade(found.database_url)
+    # As the owner of the tables: some that are compared with make tables of their own.
+    owner = {"DATABASE_URL": found.owner_url}
+    os.environ.update(found.all_urls() | owner, SECRET_KEY="for the bench alone")
+    schema.upgrade(found.owner_url)
     return folder
 
 

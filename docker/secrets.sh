@@ -12,6 +12,7 @@ secret() {
 }
 umask 077
 cat >"$file" <<ENV
+POSTGRES_OWNER_PASSWORD=$(secret)
 POSTGRES_PASSWORD=$(secret)
 LEDGER_PASSWORD=$(secret)
 SECRET_KEY=$(secret)

@@ -35,6 +35,7 @@ class Settings:
     redis_url: str = field(repr=False)
     secret_key: str = field(repr=False)
     secret_key_fallbacks: tuple[str, ...] = field(default=(), repr=False)  # keys of before
+    owner_url: str = field(default="", repr=False)  # of the tables' owner; "" = the portal is it
     replicas: int = 0  # of the ledger that must have a decision before anyone is told of it
     institution: str = "Fairseat University"
     zone: ZoneInfo = field(default_factory=lambda: ZoneInfo("America/New_York"))
@@ -68,6 +69,7 @@ class Settings:
             redis_url=env["REDIS_URL"],
             secret_key=env["SECRET_KEY"],
             secret_key_fallbacks=_listed(env.get("SECRET_KEY_FALLBACKS", "")),
+            owner_url=env.get("DATABASE_OWNER_URL") or env["DATABASE_URL"],
             replicas=_replicas(env["REDIS_URL"]),
             institution=env.get("FAIRSEAT_INSTITUTION", cls.institution),
             zone=ZoneInfo(env.get("FAIRSEAT_ZONE", "America/New_York")),

@@ -1,7 +1,8 @@
 """Redis behind sentinels: its address in one URL, and connections that follow its primary.
 
-redis+sentinel://user:password@s1:26379,s2:26379,s3:26379/name?db=0: the primary that the sentinels
-know as `name`; user and password are those of the servers, sentinels are asked without.
+redis+sentinel://user:password@s1:26379,s2:26379,s3:26379/name?db=0&sentinel_password=secret: the
+primary that the sentinels know as `name`. User and password are those of the servers; the sentinels
+have a password of their own, or none.
 """
 
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ SCHEME = "redis+sentinel"
 PORT = 26379
 # Seconds for one sentinel: a dead one holds up whoever asks it first.
 PATIENCE = 0.5
+KNOWN = ("db", "sentinel_password")
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,7 @@ class Sentinels:
     username: str | None = None
     password: str | None = None
     db: int = 0
+    sentinel_password: str | None = None
 
 
 def parsed(url: str) -> Sentinels:
@@ -41,13 +44,15 @@ def parsed(url: str) -> Sentinels:
     if not name or "/" in name:
         raise ValueError(f"the primary's name is missing: {SCHEME}://{hosts}/name")
     query = parse_qs(parts.query, keep_blank_values=True)
-    if unknown := query.keys() - {"db"}:
-        raise ValueError(f"it says {min(unknown)}=, but only db= is known")
+    if unknown := query.keys() - set(KNOWN):
+        raise ValueError(f"it says {min(unknown)}=, but only {'= and '.join(KNOWN)}= are known")
     db = query.get("db", ["0"])[-1]
     if not db.isdecimal():
         raise ValueError(f"db={db} is not the number of a database")
     found = tuple(_host(each.strip()) for each in hosts.split(","))
-    return Sentinels(found, name, unquote(username) or None, unquote(password) or None, int(db))
+    user = unquote(username) or None, unquote(password) or None
+    sentinels = query.get("sentinel_password", [""])[-1] or None
+    return Sentinels(found, name, *user, int(db), sentinels)
 
 
 def _host(text: str) -> tuple[str, int]:
@@ -64,9 +69,9 @@ def _host(text: str) -> tuple[str, int]:
 
 def pool(sentinels: Sentinels, **settings: Any) -> Lines:
     """Connections to whoever is the primary; `settings` as for a plain pool."""
-    asked = {"socket_timeout": PATIENCE, "socket_connect_timeout": PATIENCE}
+    asked: dict[str, Any] = {"socket_timeout": PATIENCE, "socket_connect_timeout": PATIENCE}
     once = Retry(NoBackoff(), 0)
-    kwargs = {**asked, "retry": once}
+    kwargs = {**asked, "retry": once, "password": sentinels.sentinel_password}
     manager = Sentinel(sentinels.hosts, sentinel_kwargs=kwargs)  # type: ignore[no-untyped-call]
     return _Pool(  # type: ignore[no-untyped-call]
         sentinels.name,

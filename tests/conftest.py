@@ -8,13 +8,13 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from hypothesis import settings as hypothesis
-from sqlalchemy import delete, text
+from sqlalchemy import Engine, create_engine, delete, text
 
 from portal import backend as connections
 from portal import create_app
 from portal.backend import Backend
 from portal.config import Settings
-from portal.db import transaction
+from portal.db import with_driver
 from portal.embedded import Servers
 from portal.embedded.folder import Folder
 from portal.gate.meter import meters
@@ -44,7 +44,9 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
     servers = Servers(folder, durable=False)
     servers.start()
     # For the tests' own child processes, and so that no test finds the real ones.
-    os.environ.update(servers.urls(), SECRET_KEY="for tests alone", FAIRSEAT_CAPTCHA_COST="4000")
+    os.environ.update(
+        servers.all_urls(), SECRET_KEY="for tests alone", FAIRSEAT_CAPTCHA_COST="4000"
+    )
     yield servers
     servers.stop()
     folder.release()
@@ -53,8 +55,16 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
 @pytest.fixture(scope="session")
 def settings(servers: Servers) -> Settings:
     """The settings that lead to the throwaway servers, migrated."""
-    schema.upgrade(servers.database_url)
+    schema.upgrade(servers.owner_url, portal=servers.database_url)
     return Settings.read()
+
+
+@pytest.fixture(scope="session")
+def owner(settings: Settings) -> Iterator[Engine]:
+    """The role that owns the tables, which alone can empty those that only grow."""
+    engine = create_engine(with_driver(settings.owner_url), pool_size=1)
+    yield engine
+    engine.dispose()
 
 
 @pytest.fixture(scope="session")
@@ -64,11 +74,11 @@ def connected(settings: Settings) -> Backend:
 
 
 @pytest.fixture
-def backend(connected: Backend) -> Backend:
+def backend(connected: Backend, owner: Engine) -> Backend:
     """Empty tables and an empty ledger, connected."""
     # Ids go on rising, so that what a process remembers of one test fits no other.
-    with transaction() as session:
-        session.execute(text("; ".join(EMPTY)))
+    with owner.begin() as connection:
+        connection.execute(text("; ".join(EMPTY)))
     connected.redis.flushall()
     connections._backend = connected  # noqa: SLF001 - a test may have made an app of other settings
     flags.read()

@@ -45,7 +45,7 @@ def test_only_the_database_is_embedded_where_a_ledger_is_given(folder: Folder) -
 
 
 def test_it_stops_what_it_started_where_another_fails(folder: Folder) -> None:
-    (folder.path / "postgres").mkdir()
+    started(Servers(folder, redis_url="redis://elsewhere", durable=False))
     (folder.path / "postgres" / "PG_VERSION").write_text("6\n")
     servers = Servers(folder)
     with pytest.raises(StartError, match="postgres did not start"):

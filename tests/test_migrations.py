@@ -8,7 +8,7 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import NullPool, create_engine, inspect, text
-from sqlalchemy.exc import InternalError
+from sqlalchemy.exc import InternalError, ProgrammingError
 
 from portal.backend import Backend
 from portal.db import transaction, with_driver
@@ -16,17 +16,18 @@ from portal.embedded import Servers
 from portal.models import Base
 from portal.ops import schema
 from tests import cast
+from tests.owner import as_owner
 
 
 @pytest.fixture
 def empty(servers: Servers) -> str:
     """The address of a database of its own, without tables."""
-    engine = create_engine(with_driver(servers.database_url), isolation_level="AUTOCOMMIT")
+    engine = create_engine(with_driver(servers.owner_url), isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
         connection.execute(text("DROP DATABASE IF EXISTS journey"))
         connection.execute(text("CREATE DATABASE journey"))
     engine.dispose()
-    return servers.database_url.replace("/fairseat?", "/journey?")
+    return servers.owner_url.replace("/fairseat?", "/journey?")
 
 
 def tables(url: str) -> set[str]:
@@ -79,7 +80,11 @@ def test_the_version_before_begins_on_tables_of_the_next_and_leaves_them(
     with engine.begin() as connection:
         connection.execute(text("ALTER TABLE rooms ADD COLUMN storey integer"))
         connection.execute(text("UPDATE alembic_version SET version_num = 'next'"))
-    there = {"DATABASE_URL": empty, "REDIS_URL": f"{backend.settings.redis_url}?db=8"}
+    there = {
+        "DATABASE_URL": empty,
+        "DATABASE_OWNER_URL": empty,
+        "REDIS_URL": f"{backend.settings.redis_url}?db=8",
+    }
     done = subprocess.run(
         [sys.executable, "-m", "portal.cli", "prepare"],
         env={**os.environ, **there, "FAIRSEAT_DEMO": "0"},
@@ -110,7 +115,9 @@ def test_what_happened_can_not_be_rewritten(backend: Backend, change: str) -> No
         session.execute(
             text("INSERT INTO audit_entries (action, subject, reason) VALUES ('a', 'b', 'c')")
         )
-    with pytest.raises(InternalError, match="only ever added"), transaction() as session:
+    with pytest.raises(ProgrammingError, match="permission denied"), transaction() as session:
+        session.execute(text(change))
+    with pytest.raises(InternalError, match="only ever added"), as_owner() as session:
         session.execute(text(change))
 
 
@@ -128,5 +135,7 @@ def test_events_can_not_be_rewritten(backend: Backend, change: str) -> None:  # 
             ),
             {"term": term.id},
         )
-    with pytest.raises(InternalError, match="only ever added"), transaction() as session:
+    with pytest.raises(ProgrammingError, match="permission denied"), transaction() as session:
+        session.execute(text(change))
+    with pytest.raises(InternalError, match="only ever added"), as_owner() as session:
         session.execute(text(change))

@@ -29,7 +29,11 @@ def command(pids: bool) -> None:  # noqa: FBT001  click's way
             return
         os.environ["FAIRSEAT_VAR"] = str(folder.path)
         balancer.program()
-        servers = ClusterServers(folder, database_url=os.environ.get("DATABASE_URL", ""))
+        servers = ClusterServers(
+            folder,
+            database_url=os.environ.get("DATABASE_URL", ""),
+            owner_url=os.environ.get("DATABASE_OWNER_URL", ""),
+        )
         supervise(folder, servers, crews.clustered)
     except (*TROUBLES, UpError) as trouble:
         raise click.ClickException(str(trouble)) from trouble

@@ -25,10 +25,10 @@ LOST = (
 def command() -> None:
     """Migrate the database, make the demo semester in an empty one, and warm up the ledger."""
     settings = Settings.read()
-    if schema.ahead(settings.database_url):
+    if schema.ahead(settings.owner_url):
         click.echo("The database was migrated by a version after this one, which serves beside it.")
     else:
-        schema.upgrade(settings.database_url)
+        schema.upgrade(settings.owner_url, portal=settings.database_url)
         click.echo("The database is at the newest migration.")
     backend.connect(settings)
     _demo()

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import click
 
+from portal.backend import backend
 from portal.commands.noting import note
 from portal.commands.progress import bars
 from portal.commands.rebuild import KEPT, chosen, ledger_anew, say
-from portal.db import transaction
+from portal.ops import schema
 from portal.record import mending, runs
 from portal.record.audit import LOST, UNREAD, Report, audit_term
 from portal.record.mending import Cure, cure
@@ -56,7 +57,7 @@ def command(name: str, backup: Path | None, *, yes: bool) -> None:
 
 
 def _bring_back(number: int, term: str, rows: list[str], *, yes: bool) -> None:
-    with transaction() as session:
+    with schema.as_owner(backend().settings.owner_url) as session:
         found = mending.unlike(session, number, rows)
         click.echo(f"{term}: {len(found)} events are lost or altered: {_listed(found)}")
         if found and yes:

@@ -60,7 +60,7 @@ def command(folder: Path, *, yes: bool, forget: bool) -> None:
     recorded first: then nothing is lost at all. The portal must not run.
     """
     with connected() as parts:
-        url = parts.settings.database_url
+        url, portal = parts.settings.owner_url, parts.settings.database_url
         try:
             manifest = backup.check(folder)
             if connections := backup.busy(url):
@@ -71,7 +71,7 @@ def command(folder: Path, *, yes: bool, forget: bool) -> None:
             backup.load(url, folder)
         except backup.BackupError as wrong:
             raise click.ClickException(str(wrong)) from wrong
-        schema.upgrade(url)
+        schema.upgrade(url, portal=portal)
         _let_go(parts, set() if forget else {number for number, _ in named()})
         for number, name in named():
             _ledger(number, name, forget=forget)

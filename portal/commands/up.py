@@ -21,6 +21,7 @@ def command() -> None:
         servers = Servers(
             folder,
             database_url=os.environ.get("DATABASE_URL", ""),
+            owner_url=os.environ.get("DATABASE_OWNER_URL", ""),
             redis_url=os.environ.get("REDIS_URL", ""),
         )
         supervise(folder, servers, crews.alone)

@@ -7,11 +7,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from portal.embedded import postgres, valkey
+from portal.embedded import account, postgres, valkey
 from portal.embedded.folder import Folder
+from portal.embedded.postgres import Access
 from portal.running.children import Child
 
-LONGEST_SOCKET_FOLDER = 107 - len("/.s.PGSQL.5432.lock")
+LONGEST_SOCKET_FOLDER = 107 - len("/postgres/.s.PGSQL.5432.lock")
 PATIENCE = 60.0
 
 
@@ -23,11 +24,18 @@ class Servers:
     """The embedded servers of one data folder; none where its URL is given from outside."""
 
     def __init__(
-        self, folder: Folder, *, durable: bool = True, database_url: str = "", redis_url: str = ""
+        self,
+        folder: Folder,
+        *,
+        durable: bool = True,
+        database_url: str = "",
+        owner_url: str = "",
+        redis_url: str = "",
     ) -> None:
         self.folder = folder
         self.durable = durable
         self.database_url = database_url
+        self.owner_url = owner_url or database_url  # for migrations
         self.redis_url = redis_url
         self.sockets: Path | None = None
         self.children: list[Child] = []
@@ -55,8 +63,12 @@ class Servers:
             shutil.rmtree(self.sockets, ignore_errors=True)
 
     def urls(self) -> dict[str, str]:
-        """The environment that leads a process to them."""
+        """The environment that leads a process to them, as the portal's own role."""
         return {"DATABASE_URL": self.database_url, "REDIS_URL": self.redis_url}
+
+    def all_urls(self) -> dict[str, str]:
+        """The environment for what may change the tables themselves, such as migrations."""
+        return {**self.urls(), "DATABASE_OWNER_URL": self.owner_url}
 
     def _start_valkey(self, sockets: Path) -> None:
         child = valkey.child(
@@ -70,17 +82,20 @@ class Servers:
         self.redis_url = valkey.url(sockets)
 
     def _start_postgres(self, sockets: Path) -> None:
-        postgres.hand_over(sockets)
+        data, password = self.folder.path / "postgres", "database-password"
+        postgres.refuse_old(data, self.folder.path / password)
+        access = Access(
+            sockets, self.folder.secret("database-owner-password"), self.folder.secret(password)
+        )
         child = postgres.child(
-            self.folder.path / "postgres",
-            sockets,
+            data,
+            access,
             self.folder.log("postgres"),
             durable=self.durable,
             lock=self.folder.lock,
         )
         self._launch(child, lambda: postgres.answers(sockets))
-        postgres.create_database(sockets)
-        self.database_url = postgres.url(sockets)
+        self.database_url, self.owner_url = access.url, access.owner_url
 
     def _launch(self, child: Child, answers: Callable[[], bool]) -> None:
         self.children.append(child)
@@ -89,13 +104,15 @@ class Servers:
         while not answers():
             if not child.alive or time.monotonic() > deadline:
                 raise StartError(f"{child.name} did not start:\n{child.last_words()}")
-            time.sleep(0.05)
+            time.sleep(0.02)
 
 
 def _socket_folder() -> Path:
-    """A folder for us alone whose name is short enough for the path of a unix socket."""
-    made = Path(tempfile.mkdtemp(prefix="fairseat-"))
-    if len(os.fsencode(made)) > LONGEST_SOCKET_FOLDER:
+    """A folder for us alone: its name fits the path of a unix socket, its parents let others by."""
+    for parent in (tempfile.gettempdir(), "/tmp"):  # noqa: S108  the folder in it is ours alone
+        made = Path(tempfile.mkdtemp(prefix="fairseat-", dir=parent))
+        fits = len(os.fsencode(made)) <= LONGEST_SOCKET_FOLDER
+        if fits and (not account.needed() or account.passable(made.parent)):
+            return made
         made.rmdir()
-        made = Path(tempfile.mkdtemp(prefix="fairseat-", dir="/tmp"))
-    return made
+    raise StartError(f"No folder for sockets: {made.parent} is closed. Set TMPDIR to another one.")

@@ -28,6 +28,7 @@ class Run:
     database_url: str
     redis_url: str
     sockets: str
+    owner_url: str = ""
 
 
 class Folder:

@@ -30,7 +30,7 @@ ALONE = ("--min-replicas-to-write", "1", "--min-replicas-max-lag", str(replicas.
 
 @dataclass(frozen=True)
 class Topology:
-    """Where the servers of one folder listen; the sentinels ask for no password."""
+    """Where the servers of one folder listen; they and the sentinels ask for the same password."""
 
     folder: Path
     password: str
@@ -41,7 +41,8 @@ class Topology:
     def url(self) -> str:
         """Where whoever is the primary is found."""
         hosts = ",".join(f"{HOST}:{port}" for port in self.sentinels)
-        return f"redis+sentinel://:{self.password}@{hosts}/{NAME}"
+        secret = f"?sentinel_password={self.password}"
+        return f"redis+sentinel://:{self.password}@{hosts}/{NAME}{secret}"
 
     def server_url(self, number: int) -> str:
         """Where the server of that number, from 1, is reached, whatever its part is."""
@@ -49,7 +50,7 @@ class Topology:
 
     def sentinel_url(self, number: int) -> str:
         """Where the sentinel of that number, from 1, is reached."""
-        return f"redis://{HOST}:{self.sentinels[number - 1]}"
+        return f"redis://:{self.password}@{HOST}:{self.sentinels[number - 1]}"
 
 
 def topology(folder: Path, password: str) -> Topology:
@@ -81,6 +82,7 @@ def sentinel(at: Topology, number: int, log: Path, *, lock: int) -> Child:
     """The sentinel of that number; two of the three must agree."""
     name = f"sentinel-{number}"
     rules = [
+        f"requirepass {at.password}",  # by which it asks the other sentinels, too
         f"sentinel monitor {NAME} {HOST} {at.servers[0]} 2",
         f"sentinel auth-pass {NAME} {at.password}",
         f"sentinel down-after-milliseconds {NAME} {DOWN_AFTER}",
@@ -106,11 +108,13 @@ def in_sync(url: str, wanted: int = 1) -> bool:
 def _own_file(folder: Path, lines: Sequence[str]) -> Path:
     folder.mkdir(mode=0o700, exist_ok=True)
     own = folder / "own.conf"
-    if not own.exists():
-        draft = own.with_suffix(".new")
-        draft.touch(mode=0o600)
-        draft.write_text("\n".join([*lines, ""]))
-        draft.replace(own)
+    text = own.read_text() if own.exists() else "\n".join([*lines, ""])
+    if "requirepass" not in text:  # a sentinel of an earlier version, which has learned the rest
+        text = f"{lines[0]}\n{text}"
+    draft = own.with_suffix(".new")
+    draft.touch(mode=0o600)
+    draft.write_text(text)
+    draft.replace(own)
     return own
 
 

@@ -1,5 +1,11 @@
-"""The database's schema, brought to the newest migration or back."""
+"""The database's schema, brought to the newest migration or back, and what the portal may do in it.
 
+An owner role makes the tables. The portal's own role gets its grants here; in the tables that only
+ever grow it may add and read, and neither change what is there nor switch their triggers off.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 
 from alembic import command
@@ -7,14 +13,44 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import NullPool, create_engine, text
+from sqlalchemy.engine import make_url
+from sqlalchemy.orm import Session
 
 from portal.config import ROOT
 from portal.db import transaction, with_driver
 
+GROWING = ("events", "audit_entries")
+# The names are ours, and the role is quoted.
+GRANTS = f"""
+    SELECT pg_advisory_xact_lock(hashtext('fairseat migrations'));
+    GRANT USAGE ON SCHEMA public TO {{role}};
+    GRANT ALL ON ALL TABLES IN SCHEMA public TO {{role}};
+    REVOKE TRUNCATE, REFERENCES, TRIGGER ON ALL TABLES IN SCHEMA public FROM {{role}};
+    REVOKE ALL ON {", ".join(GROWING)}, alembic_version FROM {{role}};
+    GRANT SELECT, INSERT ON {", ".join(GROWING)} TO {{role}};
+    GRANT SELECT ON alembic_version TO {{role}};
+    GRANT USAGE, SELECT, UPDATE ON ALL SEQUENCES IN SCHEMA public TO {{role}};
+"""  # noqa: S608
 
-def upgrade(url: str, revision: str = "head") -> None:
-    """Run the migrations that the database at `url` lacks, up to `revision`."""
+
+def upgrade(url: str, revision: str = "head", *, portal: str = "") -> None:
+    """Run the migrations that the database at `url` lacks, up to `revision`.
+
+    With the address by which the `portal` reaches the same database, its role gets its grants.
+    """
     command.upgrade(_config(url), revision)
+    if portal and make_url(portal).username != make_url(url).username:
+        with as_owner(url) as session:
+            quoted = session.connection().dialect.identifier_preparer.quote
+            session.execute(text(GRANTS.format(role=quoted(make_url(portal).username or ""))))
+
+
+@contextmanager
+def as_owner(url: str) -> Iterator[Session]:
+    """A transaction of the role that owns the tables, for what the portal's own role may not do."""
+    engine = create_engine(with_driver(url), poolclass=NullPool, hide_parameters=True)
+    with Session(engine) as session, session.begin():
+        yield session
 
 
 def downgrade(url: str, revision: str) -> None:

@@ -103,7 +103,8 @@ class Supervisor(ABC):
         say(f"Servers: {names}." if names else "Servers: those of DATABASE_URL and REDIS_URL.")
         sockets = str(self.servers.sockets or "")
         urls = self.servers.database_url, self.servers.redis_url
-        self.folder.announce(Run(os.getpid(), self.address, *urls, sockets))
+        run = Run(os.getpid(), self.address, *urls, sockets, self.servers.owner_url)
+        self.folder.announce(run)
         self.prepare()
         self.kept += [Kept(child, time.monotonic()) for child in self.servers.children]
         for child in self.crew():
@@ -115,6 +116,7 @@ class Supervisor(ABC):
         """A process that runs a command of the portal, connected to the servers."""
         env = {
             **self.servers.urls(),
+            "DATABASE_OWNER_URL": "",  # of no use to a process that serves
             "SECRET_KEY": os.environ.get("SECRET_KEY") or self.folder.secret("secret"),
             "PYTHONUNBUFFERED": "1",
             "PROMETHEUS_MULTIPROC_DIR": str(self._counts(name)),

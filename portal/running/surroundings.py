@@ -31,6 +31,7 @@ def connected() -> Iterator[Backend]:
 @contextmanager
 def _servers() -> Iterator[dict[str, str]]:
     given = {name: os.environ.get(name, "") for name in ("DATABASE_URL", "REDIS_URL")}
+    owner = os.environ.get("DATABASE_OWNER_URL") or given["DATABASE_URL"]
     if all(given.values()):
         os.environ.setdefault("SECRET_KEY", "unused: commands sign nothing")
         yield given
@@ -40,13 +41,22 @@ def _servers() -> Iterator[dict[str, str]]:
     run = folder.own()
     if run:
         os.environ.setdefault("FAIRSEAT_URL", run.address)
-        yield {"DATABASE_URL": run.database_url, "REDIS_URL": run.redis_url}
+        yield {
+            "DATABASE_URL": run.database_url,
+            "REDIS_URL": run.redis_url,
+            "DATABASE_OWNER_URL": run.owner_url,
+        }
         return
-    servers = Servers(folder, database_url=given["DATABASE_URL"], redis_url=given["REDIS_URL"])
+    servers = Servers(
+        folder,
+        database_url=given["DATABASE_URL"],
+        owner_url=owner,
+        redis_url=given["REDIS_URL"],
+    )
     try:
         servers.start()
-        schema.upgrade(servers.database_url)
-        yield servers.urls()
+        schema.upgrade(servers.owner_url, portal=servers.database_url)
+        yield servers.all_urls()
     finally:
         servers.stop()
         folder.release()

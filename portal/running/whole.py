@@ -51,6 +51,7 @@ class Whole(Supervisor):
     def prepare(self) -> None:
         """Migrate, make the demo and warm up, in a process of its own."""
         child = self.child("prepare", "prepare")
+        child.env = {**child.env, **self.servers.all_urls()}
         child.start()
         try:
             while child.alive:

@@ -17,6 +17,7 @@ from portal.people import passwords
 from portal.people.models import Account, CompletedCourse, Hold, Student, Teacher
 from portal.people.profile import Profile, profile
 from portal.seats import rules, trees
+from tests.owner import as_owner
 
 MINUTES = timedelta(minutes=2)
 PASSWORD = "for a look around"
@@ -32,7 +33,7 @@ def made(connected: Backend) -> Board:
 
 
 def empty(connected: Backend) -> None:
-    with transaction() as session:
+    with as_owner() as session:
         session.execute(text("SET LOCAL session_replication_role = replica"))
         session.execute(text(f"TRUNCATE {', '.join(Base.metadata.tables)} CASCADE"))
     connected.redis.flushall()

@@ -20,6 +20,11 @@ def test_it_names_sentinels_primary_login_and_database() -> None:
     assert parsed(url) == Sentinels(hosts, "seats", "ann", "p@ss", 2)
 
 
+def test_sentinels_have_a_password_of_their_own() -> None:
+    found = parsed("redis+sentinel://:p@s1/seats?sentinel_password=p%40ss")
+    assert (found.password, found.sentinel_password) == ("p", "p@ss")
+
+
 def test_a_password_alone_is_enough() -> None:
     assert parsed("redis+sentinel://:p@s1/seats") == Sentinels(
         (("s1", 26379),), "seats", None, "p", 0
@@ -35,7 +40,10 @@ def test_a_password_alone_is_enough() -> None:
         ("redis+sentinel:///seats", "a sentinel's host is missing"),
         ("redis+sentinel://s1:many/seats", "'s1:many' is not a host and a port"),
         ("redis+sentinel://s1/seats?db=two", "db=two is not the number of a database"),
-        ("redis+sentinel://s1/seats?size=9", "it says size=, but only db= is known"),
+        (
+            "redis+sentinel://s1/seats?size=9",
+            "it says size=, but only db= and sentinel_password= are known",
+        ),
         ("sentinel://s1/seats", "must specify one of the following schemes"),
     ],
 )

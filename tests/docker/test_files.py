@@ -179,9 +179,17 @@ def test_secrets_are_made_once_and_for_one_user_alone(tmp_path: Path) -> None:
     made = tmp_path / ".env"
     assert made.stat().st_mode & 0o077 == 0
     keys = dict(re.findall(r"^(\w+)=([0-9a-f]{64})$", made.read_text(), re.MULTILINE))
-    assert len(keys) == len(set(keys.values())) == 5
+    assert len(keys) == len(set(keys.values())) == 6
     with pytest.raises(AssertionError, match="nothing was changed"):
         run("sh", str(script))
+
+
+@pytest.mark.parametrize("name", PORTALS)
+def test_only_what_changes_the_tables_themselves_has_the_password_of_their_owner(name: str) -> None:
+    services = _read(name)["services"].items()
+    secret = "POSTGRES_OWNER_PASSWORD"  # noqa: S105  its name
+    given = {each for each, service in services if secret in str(service.get("environment"))}
+    assert given == {"postgres", "prepare", "owner"}
 
 
 @pytest.mark.parametrize("name", [*PORTALS, WATCH])

@@ -215,6 +215,7 @@ def _started(trial: Trial) -> Iterator[None]:
 def _connect(trial: Trial) -> None:
     run = trial.run
     os.environ |= {"DATABASE_URL": run.database_url, "REDIS_URL": run.redis_url}
+    os.environ["DATABASE_OWNER_URL"] = run.owner_url
     os.environ["SECRET_KEY"] = "unused: nothing is signed here"
     connections.connect(Settings.read())
 

@@ -8,8 +8,8 @@ from flask.testing import FlaskClient
 from sqlalchemy import text
 
 from portal.backend import Backend
-from portal.db import transaction
 from tests.cast import Cast
+from tests.owner import as_owner
 from tests.web.visitors import browser_of
 
 
@@ -22,9 +22,9 @@ def boss(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
 @pytest.fixture
 def nobody_may_teach(backend: Backend) -> Iterator[None]:  # noqa: ARG001
     """PostgreSQL refuses every row that says who teaches, the last that an import writes."""
-    with transaction() as session:
+    with as_owner() as session:
         refused = "ADD CONSTRAINT nobody CHECK (teacher_id < 0) NOT VALID"
         session.execute(text(f"ALTER TABLE section_teachers {refused}"))
     yield
-    with transaction() as session:
+    with as_owner() as session:
         session.execute(text("ALTER TABLE section_teachers DROP CONSTRAINT nobody"))

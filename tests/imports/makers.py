@@ -19,6 +19,7 @@ from portal.imports.models import Import
 from portal.imports.options import Options
 from portal.people.models import Account
 from tests.imports.campus import Campus
+from tests.owner import as_owner
 
 TERM = "Spring 2021"
 # As a restart of PostgreSQL does, to whoever waits for a lock.
@@ -106,10 +107,10 @@ def an_import(owner: Account, change: Callable[[Campus], object] = lambda campus
 @contextmanager
 def away(table: str) -> Iterator[None]:
     """A table is not there."""
-    with transaction() as session:
+    with as_owner() as session:
         session.execute(text(f"ALTER TABLE {table} RENAME TO moved_away"))
     try:
         yield
     finally:
-        with transaction() as session:
+        with as_owner() as session:
             session.execute(text(f"ALTER TABLE moved_away RENAME TO {table}"))

@@ -25,6 +25,7 @@ from tests.imports.campus import Campus, kinds
 from tests.imports.campus import imported as semester
 from tests.imports.oneroster import School, imported, moved
 from tests.imports.rosters import roster
+from tests.owner import as_owner
 
 
 def exported(folder: Path) -> Path:
@@ -42,7 +43,7 @@ def contents(path: Path) -> dict[str, bytes]:
 
 def empty() -> None:
     """Take everything out of the portal."""
-    with transaction() as session:
+    with as_owner() as session:
         session.execute(text("SET LOCAL session_replication_role = replica"))
         session.execute(text(f"TRUNCATE {', '.join(Base.metadata.tables)} CASCADE"))
 

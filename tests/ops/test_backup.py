@@ -50,9 +50,11 @@ def spare(
     )  # a thread of this process would go on doing so
     _administer(servers, f"DROP DATABASE IF EXISTS {SPARE}", f"CREATE DATABASE {SPARE}")
     url = servers.database_url.replace("@/fairseat", f"@/{SPARE}")
-    schema.upgrade(url)
+    owner_url = servers.owner_url.replace("@/fairseat", f"@/{SPARE}")
+    schema.upgrade(owner_url, portal=url)
+    ledger = f"{servers.redis_url}?db=7"
     found = connections.connect(
-        replace(settings, database_url=url, redis_url=f"{servers.redis_url}?db=7")
+        replace(settings, database_url=url, owner_url=owner_url, redis_url=ledger)
     )
     found.redis.flushdb()
     yield found
@@ -64,7 +66,7 @@ def spare(
 
 
 def _administer(servers: Servers, *statements: str) -> None:
-    connection = psycopg2.connect(servers.database_url)
+    connection = psycopg2.connect(servers.owner_url)
     connection.autocommit = True
     for statement in statements:
         connection.cursor().execute(statement)
@@ -89,6 +91,7 @@ def fairseat(spare: Backend, *arguments: str) -> subprocess.CompletedProcess[str
 def surroundings(spare: Backend) -> dict[str, str]:
     """What leads a process to it."""
     urls = {"DATABASE_URL": spare.settings.database_url, "REDIS_URL": spare.settings.redis_url}
+    urls["DATABASE_OWNER_URL"] = spare.settings.owner_url
     return {**os.environ, **urls, "FAIRSEAT_LOG": "json"}
 
 
@@ -139,8 +142,8 @@ def test_what_was_acknowledged_before_a_backup_is_there_after_all_was_lost(
 def lose_everything(spare: Backend) -> None:
     spare.redis.flushdb()
     _leave()
-    schema.downgrade(spare.settings.database_url, "base")
-    schema.upgrade(spare.settings.database_url)
+    schema.downgrade(spare.settings.owner_url, "base")
+    schema.upgrade(spare.settings.owner_url)
 
 
 @pytest.mark.parametrize("recorded", [False, True])
@@ -174,7 +177,8 @@ def test_a_postgresql_brought_back_by_other_means_is_caught_up_by_the_recorder(
         drain(term)
     whole, before = recorded_of(term), held(term)
     _leave()
-    backup.load(spare.settings.database_url, tmp_path / "copy")
+    backup.load(spare.settings.owner_url, tmp_path / "copy")
+    schema.upgrade(spare.settings.owner_url, portal=spare.settings.database_url)
     assert recorded(term) < last_seq(spare.redis, term)
     drain(term)
     assert recorded_of(term) == whole

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from sqlalchemy import text
 
 from portal.backend import backend
-from portal.db import transaction
 from portal.record.drain import drain
 from portal.seats.answers import Reason
 from portal.seats.asks import Candidate
+from tests.owner import as_owner
 from tests.record.rush import Rush, a_rush, claim, claims, drop, everyone_everywhere, leave
 
 
@@ -49,7 +49,7 @@ def database(statement: str) -> Callable[[Rush], object]:
     """A hand in PostgreSQL."""
 
     def change(_rush: Rush) -> None:
-        with transaction() as session:
+        with as_owner() as session:
             session.execute(text("SET LOCAL session_replication_role = replica"))
             assert session.execute(text(statement)).rowcount > 0  # type: ignore[attr-defined]
 

@@ -20,6 +20,7 @@ from portal.seats.answers import Outcome, Reason
 from portal.seats.asks import Candidate, Passes
 from portal.seats.errors import LedgerUnavailable
 from portal.seats.library import prefix
+from tests.owner import as_owner
 from tests.record.dump import dump
 from tests.record.processes import recorded
 from tests.record.rush import Rush, a_rush, claim, claims, drop, everyone_everywhere, spec
@@ -227,7 +228,7 @@ def test_what_can_not_be_read_yet_is_not_forgotten(rush: Rush) -> None:
 
 
 def test_a_damaged_log_changes_nothing(rush: Rush) -> None:
-    with transaction() as session:
+    with as_owner() as session:
         session.execute(text("SET LOCAL session_replication_role = replica"))
         session.execute(text("DELETE FROM events WHERE seq = 5"))
     before = dump(rush.term)

@@ -1,0 +1,39 @@
+"""Servers and sentinels of the ledger listen on loopback, where every local user can connect."""
+
+from pathlib import Path
+
+import pytest
+from redis import Redis
+from redis.exceptions import AuthenticationError
+
+from portal import stores
+from portal.embedded import sentinels
+from tests.cluster.stage import Stage, until
+
+
+def test_nobody_commands_a_server_or_a_sentinel_without_the_password(stage: Stage) -> None:
+    for port in (*stage.at.servers, *stage.at.sentinels):
+        for password in (None, "wrong"):
+            with Redis(port=port, password=password) as redis, pytest.raises(AuthenticationError):
+                redis.ping()
+
+
+def test_sentinels_know_each_other_by_the_password(stage: Stage) -> None:
+    for number in (1, 2, 3):
+        with stores.commands(stage.at.sentinel_url(number), size=1) as redis:
+            until(lambda redis=redis: len(redis.sentinel_sentinels(sentinels.NAME)) == 2)  # type: ignore[misc]
+            others = redis.sentinel_sentinels(sentinels.NAME)
+            assert not [each for each in others if each["is_disconnected"]]
+
+
+def test_a_sentinel_of_an_earlier_version_gets_its_password_and_keeps_the_rest(
+    tmp_path: Path,
+) -> None:
+    at = sentinels.topology(tmp_path / "ledger", "secret")
+    own = at.folder / "sentinel-1" / "own.conf"
+    own.parent.mkdir()
+    own.write_text("sentinel monitor fairseat 127.0.0.1 4711 2\n")
+    for _ in range(2):
+        sentinels.sentinel(at, 1, tmp_path / "log", lock=0)
+        learned = "requirepass secret\nsentinel monitor fairseat 127.0.0.1 4711 2\n"
+        assert own.read_text() == learned

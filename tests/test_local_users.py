@@ -1,0 +1,253 @@
+"""Other local users reach neither servers nor data; the portal's role can't rewrite the past."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+
+import psutil
+import psycopg2
+import pytest
+from psycopg2.errors import InsufficientPrivilege
+from redis import Redis
+
+from portal.backend import Backend
+from portal.config import Settings
+from portal.embedded import Servers, account, postgres
+from portal.embedded.folder import Folder
+from portal.embedded.postgres import NotRunnableError
+from portal.ops import schema
+
+STRANGER = 65_533  # a user that nothing here belongs to
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as another user")
+CAPABILITIES = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")
+
+
+def server(servers: Servers, name: str) -> psutil.Process:
+    child = next(each for each in servers.children if each.name == name)
+    assert child.process
+    return psutil.Process(child.process.pid)
+
+
+FRAME = """\
+import os, socket, sys
+try:
+    print({})
+except OSError as error:
+    print(type(error).__name__)
+"""
+
+
+def as_stranger(code: str, *arguments: str) -> str:
+    """What another local user gets for that expression: its value, or the name of its error."""
+    done = subprocess.run(
+        ["/usr/bin/env", "python3", "-c", FRAME.format(code), *arguments],
+        user=STRANGER,
+        group=STRANGER,
+        extra_groups=[],
+        cwd="/",
+        env={"PATH": "/usr/local/bin:/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.strip()
+
+
+CONNECT = "socket.socket(socket.AF_UNIX).connect(sys.argv[1])"
+
+
+@as_root
+def test_another_user_reaches_no_socket(servers: Servers) -> None:
+    assert servers.sockets
+    place = postgres.place(servers.sockets)
+    for path in (place / ".s.PGSQL.5432", servers.sockets / "valkey.sock"):
+        assert path.is_socket()
+        assert as_stranger(CONNECT, str(path)) == "PermissionError"
+    assert as_stranger("os.listdir(sys.argv[1])", str(servers.sockets)) == "PermissionError"
+
+
+def test_the_servers_listen_at_no_port(servers: Servers) -> None:
+    for name in ("postgres", "valkey"):
+        family = [server(servers, name), *server(servers, name).children(recursive=True)]
+        with suppress(psutil.NoSuchProcess):
+            assert [
+                each.net_connections("tcp") for each in family if each.net_connections("tcp")
+            ] == []
+
+
+@as_root
+def test_another_user_reads_nothing_of_the_data_folder(servers: Servers) -> None:
+    var = servers.folder.path
+    assert as_stranger("os.listdir(sys.argv[1])", str(var)) == "PermissionError"
+    for name in ("database-password", "database-owner-password", "postgres/PG_VERSION", "log"):
+        assert (var / name).exists()
+        assert as_stranger("os.stat(sys.argv[1])", str(var / name)) == "PermissionError"
+
+
+@as_root
+def test_postgresql_runs_without_any_capability_as_an_account_of_its_own(servers: Servers) -> None:
+    postmaster = server(servers, "postgres")
+    numbers = set(postmaster.uids())
+    assert numbers == set(postmaster.gids())
+    assert len(numbers) == 1
+    assert numbers.issubset(account.NUMBERS)
+    with closing(psycopg2.connect(servers.database_url)):
+        family = [postmaster, *postmaster.children()]
+        assert len(family) > 3
+        for each in family:
+            told = dict(line.split(":\t") for line in status(each) if ":\t" in line)
+            assert {name: int(told[name], 16) for name in CAPABILITIES} == dict.fromkeys(
+                CAPABILITIES, 0
+            )
+            assert told["NoNewPrivs"] == "1"
+            assert told["Groups"].strip() == ""
+
+
+def status(process: psutil.Process) -> list[str]:
+    return Path(f"/proc/{process.pid}/status").read_text().splitlines()
+
+
+@as_root
+def test_no_two_data_folders_share_an_account_that_runs(servers: Servers) -> None:
+    (number,) = set(server(servers, "postgres").uids())
+    assert account.unused() != number
+
+
+def test_nobody_enters_without_a_password(servers: Servers) -> None:
+    rules = (servers.folder.path / "postgres" / "pg_hba.conf").read_text()
+    assert rules == "local all all scram-sha-256\n"
+    assert servers.sockets
+    for user in (postgres.USER, postgres.OWNER):
+        with pytest.raises(psycopg2.OperationalError, match="no password supplied"):
+            psycopg2.connect(
+                host=str(postgres.place(servers.sockets)), user=user, dbname="fairseat"
+            )
+
+
+def test_no_password_is_seen_by_whoever_lists_processes(servers: Servers) -> None:
+    secrets = [
+        servers.folder.secret(name) for name in ("database-password", "database-owner-password")
+    ]
+    for child in servers.children:
+        assert not [each for each in child.command for secret in secrets if secret in each]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "COPY (SELECT 1) TO PROGRAM 'id'",
+        "CREATE TEMP TABLE t (x text); COPY t FROM PROGRAM 'id'",
+        "CREATE TEMP TABLE t (x text); COPY t FROM '/etc/passwd'",
+        "SELECT pg_read_file('/etc/passwd')",
+        "SET session_replication_role = replica",
+        "CREATE TABLE mine (x text)",
+        "CREATE ROLE another SUPERUSER",
+        "ALTER ROLE fairseat SUPERUSER",
+        "SET ROLE fairseat_owner",
+        *(
+            statement.format(table)
+            for table in ("events", "audit_entries")
+            for statement in (
+                "DELETE FROM {0}",
+                "TRUNCATE {0}",
+                "ALTER TABLE {0} DISABLE TRIGGER ALL",
+                "ALTER TABLE {0} OWNER TO fairseat",
+                "DROP TABLE {0}",
+                "DROP TRIGGER only_added ON {0}",
+                "CREATE TRIGGER mine BEFORE INSERT ON {0} EXECUTE FUNCTION refuse_change()",
+                "CREATE RULE mine AS ON INSERT TO {0} DO INSTEAD NOTHING",
+            )
+        ),
+        "UPDATE events SET name = 'x'",
+        "UPDATE audit_entries SET reason = 'x'",
+        "CREATE OR REPLACE FUNCTION refuse_change() RETURNS trigger LANGUAGE sql AS ''",
+        "UPDATE alembic_version SET version_num = '0001'",
+    ],
+)
+def test_the_portals_role_can_not(backend: Backend, change: str) -> None:
+    url = backend.settings.database_url
+    with closing(psycopg2.connect(url)) as one, pytest.raises(InsufficientPrivilege):
+        one.cursor().execute(change)
+
+
+def test_the_portals_role_owns_nothing_and_is_no_superuser(backend: Backend) -> None:
+    with closing(psycopg2.connect(backend.settings.database_url)) as connection:
+        cursor = connection.cursor()
+        cursor.execute(
+            "SELECT rolsuper OR rolcreaterole OR rolcreatedb OR rolreplication OR rolbypassrls,"
+            " (SELECT count(*) FROM pg_class WHERE relowner = r.oid),"
+            " (SELECT count(*) FROM pg_auth_members WHERE member = r.oid)"
+            " FROM pg_roles r WHERE rolname = current_user"
+        )
+        assert cursor.fetchone() == (False, 0, 0)
+
+
+def test_one_role_for_all_works_as_well(servers: Servers, settings: Settings) -> None:
+    assert settings.owner_url == servers.owner_url
+    schema.upgrade(servers.owner_url, portal=servers.owner_url)
+    with closing(psycopg2.connect(servers.owner_url)) as connection:
+        connection.cursor().execute("SELECT count(*) FROM events")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Folder]:
+    owned = Folder(tmp_path / "var")
+    assert owned.own() is None
+    yield owned
+    owned.release()
+
+
+def test_data_of_a_version_without_passwords_is_refused_with_what_to_do(folder: Folder) -> None:
+    (folder.path / "postgres").mkdir()
+    (folder.path / "postgres" / "PG_VERSION").write_text("18\n")
+    servers = Servers(folder, redis_url="redis://elsewhere", durable=False)
+    with pytest.raises(NotRunnableError, match="`fairseat backup FOLDER` with the earlier version"):
+        servers.start()
+    assert not (folder.path / "database-password").exists()
+
+
+@as_root
+def test_data_that_belongs_to_root_is_refused_with_what_to_do(folder: Folder) -> None:
+    servers = Servers(folder, redis_url="redis://elsewhere", durable=False)
+    servers.start()
+    servers.stop()
+    account.give(folder.path / "postgres", 0, 0)
+    again = Servers(folder, redis_url="redis://elsewhere", durable=False)
+    with pytest.raises(NotRunnableError, match="chown -R"):
+        again.start()
+    account.give(folder.path / "postgres", account.NUMBERS[7], account.NUMBERS[7])
+    again.start()
+    assert set(server(again, "postgres").uids()) == {account.NUMBERS[7]}
+    again.stop()
+
+
+@as_root
+def test_programs_in_a_closed_folder_are_copied_to_where_the_account_reaches_them(
+    folder: Folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    package = Path(postgres.binary("postgres")).parents[2]
+    shutil.copytree(package / "pginstall18", closed / package.name / "pginstall18")
+    shutil.copytree(f"{package}.libs", closed / f"{package.name}.libs")
+    (closed / package.name / "__init__.py").touch()
+    monkeypatch.syspath_prepend(str(closed))
+    assert postgres.binary("postgres").startswith(str(closed))
+    servers = Servers(folder, redis_url="redis://elsewhere", durable=False)
+    servers.start()
+    assert servers.sockets
+    assert server(servers, "postgres").exe().startswith(str(servers.sockets))
+    with closing(psycopg2.connect(servers.database_url)) as connection:
+        connection.cursor().execute("SELECT 1")
+    servers.stop()
+
+
+def test_valkey_serves_its_own_user_alone(servers: Servers) -> None:
+    assert servers.sockets
+    socket_file = servers.sockets / "valkey.sock"
+    assert socket_file.stat().st_mode & 0o077 == 0
+    with Redis.from_url(servers.redis_url) as redis:
+        assert redis.config_get("port") == {"port": "0"}

@@ -6,6 +6,7 @@ from typing import Any
 
 from flask import g, get_flashed_messages, request, session
 
+from portal.edge.readers import ahead_of_reader
 from portal.edge.urls import parts
 
 KEPT_AS = "messages"
@@ -37,7 +38,7 @@ def take() -> list[Message]:
     A request for a part of a page takes none: nothing would show them.
     """
     if "messages" not in g:
-        part = request.method == "HEAD" or "HX-Request" in request.headers
+        part = ahead_of_reader() or "HX-Request" in request.headers
         g.messages = [] if part else [*_kept(), *_flashed()]
     taken: list[Message] = g.messages
     return taken

@@ -17,7 +17,7 @@ from portal.catalog.models import Section, Term
 def test_who_leaves_the_line_is_out_until_they_come_back(meet: Meet, term: Term) -> None:
     ada = waits_as(meet("ada").enter(term), 6)
     ada.page.get_by_role("link", name="Leave the line").click()
-    expect(ada.dialog).to_contain_text("Number 6 stays yours until it is called.")
+    expect(ada.dialog).to_contain_text("Your place is kept until it would be called.")
     ada.confirm()
     banner_is(ada, "open")
     ada.page.reload()

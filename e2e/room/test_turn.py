@@ -24,8 +24,8 @@ def test_the_next_one_waits_and_picks_when_the_first_is_done(
     ada, ben = meet("ada").enter(term), meet("ben").enter(term)
     ada.pick(section)
     ben.ask(section)
-    expect(ben.dialog).to_contain_text("You are number 2 in line")
-    waits_as(ben, 2)
+    expect(ben.dialog).to_contain_text("You are number 1 in line")
+    waits_as(ben, 1)
     ben.page.keyboard.press("Escape")
     expect(ben.page.locator("#banner")).to_contain_text("You are next.")
     expect(ben.page.locator("#banner .clock")).to_contain_text("min")
@@ -81,16 +81,20 @@ PHASES = """() => {
 
 
 @pytest.mark.usefixtures("crowd")
-def test_without_scripts_one_takes_a_place_waits_and_picks(
+def test_without_scripts_one_is_in_line_on_arrival_counts_down_and_picks(
     meet: Meet, term: Term, section: Section, admit: Admit
 ) -> None:
-    ada = meet("ada", java_script_enabled=False)
+    ada = meet("ada", java_script_enabled=False, viewport=PHONE)
     ada.go(f"/terms/{term.id}")
-    ada.page.get_by_role("button", name="Take my place in line").click()
-    expect(ada.page.locator("#room")).to_contain_text("Before you")
-    expect(ada.page.locator("#banner")).to_contain_text("You are number 6 in line")
+    banner = ada.page.locator("#banner")
+    expect(banner).to_contain_text("You are number 6 in line")
+    admit(3)
+    ada.go(f"/terms/{term.id}/room")
+    expect(banner).to_contain_text("You are number 3 in line")
+    expect(banner).to_contain_text("2 people are before you.")
+    expect(ada.page.locator("#room")).to_contain_text("In line since")
     ada.go(f"/terms/{term.id}/sections/{section.id}/pick")
-    expect(ada.page.get_by_role("heading", name="You are number 6 in line")).to_be_visible()
+    expect(ada.page.locator("main")).to_contain_text("You are number 3 in line")
     admit(10)
     button = ada.page.get_by_role("button", name="Pick this section")
     ada.asks_until(button)
@@ -101,9 +105,12 @@ def test_without_scripts_one_takes_a_place_waits_and_picks(
 def test_the_dialog_becomes_the_form_when_it_is_my_turn(
     meet: Meet, term: Term, section: Section, admit: Admit
 ) -> None:
+    admit(1)
     ada = meet("ada").enter(term)
+    admit(0)
     ada.ask(section)
-    expect(ada.dialog.get_by_role("heading", name="You are number 1 in line")).to_be_focused()
+    expect(ada.dialog.get_by_role("heading", name="You are in line")).to_be_focused()
+    expect(ada.dialog).to_contain_text("You are number 1 in line")
     admit(1)
     expect(ada.dialog.get_by_role("button", name="Pick this section")).to_be_visible()
     ada.confirm()
@@ -116,7 +123,7 @@ def test_the_page_of_the_line_leads_to_the_list_at_my_turn(
 ) -> None:
     ada = waits_as(meet("ada").enter(term), 6)
     ada.page.get_by_role("link", name="How the line works").click()
-    expect(ada.page.locator("#room")).to_contain_text("Before you")
+    expect(ada.page.locator("#room")).to_contain_text("In line since")
     with ada.page.expect_navigation(url=f"**/terms/{term.id}"):
         admit(10)
     expect(ada.page).to_have_title(re.compile("^Your turn · "))

@@ -12,6 +12,8 @@ from e2e.room.waiter import FRAME, waits_as
 from e2e.test_announce import heard, until_heard
 from e2e.test_lobby import banner_is
 from portal.catalog.models import Section, Term
+from portal.gate import room
+from portal.seats.answers import WindowView
 
 
 def test_a_refresh_a_second_tab_and_another_browser_keep_the_place(
@@ -41,8 +43,10 @@ def test_the_number_of_those_before_goes_down_by_itself_and_nothing_moves(
     before = ada.page.evaluate(FRAME)
     admit(3)
     expect(note).to_contain_text("2 people are before you.")
+    waits_as(ada, 3)
     admit(4)
     expect(note).to_contain_text("1 person is before you.")
+    waits_as(ada, 2)
     assert not [url for url in asked if "/stage" in url]
     assert ada.page.evaluate(FRAME) == before
     admit(6)
@@ -63,7 +67,7 @@ def test_the_page_tells_the_same_wait_as_the_server(
     by_script = ada.page.locator("#banner .clock").inner_text()
     assert "min" in by_script
     ada.page.reload()
-    waits_as(ada, 6)
+    waits_as(ada, 6 - inside)
     expect(ada.page.locator("#banner .clock")).to_have_text(by_script)
 
 
@@ -73,7 +77,9 @@ def test_where_there_is_no_socket_the_page_asks(
     ada = meet("ada")
     ada.expected = re.compile("WebSocket")
     ada.page.route_web_socket("**/ws", lambda socket: socket.close())
+    admit(1)
     ada.go(f"/terms/{term.id}")
+    admit(0)
     ada.ask(section)
     waits_as(ada, 1)
     admit(1)
@@ -92,3 +98,42 @@ def test_the_wait_and_the_turn_are_announced_and_nothing_between(
     assert heard(ada) == told
     admit(10)
     until_heard(ada, "Your turn. Pick your sections")
+
+
+@pytest.mark.usefixtures("crowd")
+def test_in_line_on_arrival_the_dialog_and_the_page_count_down_together(
+    meet: Meet, term: Term, section: Section, admit: Admit
+) -> None:
+    ada = meet("ada", viewport=PHONE).enter(term)
+    waits_as(ada, 6)
+    expect(ada.cell(section).get_by_role("link")).to_have_count(0)
+    ben = meet("ben")
+    ben.go(f"/terms/{term.id}/sections/{section.id}/pick")
+    main = ben.page.locator("main")
+    expect(main).to_contain_text("You are number 7 in line")
+    admit(2)
+    expect(main).to_contain_text("You are number 5 in line")
+    expect(main).to_contain_text("4 people are before you.")
+    waits_as(ada, 4)
+
+
+@pytest.mark.usefixtures("crowd")
+@pytest.mark.parametrize("page", ["", "/room"])
+def test_a_pause_is_told_at_once_and_so_is_its_end(
+    meet: Meet, term: Term, window: WindowView, page: str
+) -> None:
+    ada = meet("ada", viewport=PHONE).listen(f"/terms/{term.id}{page}")
+    waits_as(ada, 6)
+    banner = ada.page.locator("#banner")
+    before = ada.page.evaluate(FRAME)
+    room.set_limits(term.id, window.id, 0, 10, off=False)
+    expect(banner).to_contain_text("The registrar has paused the line. You keep your place.")
+    expect(banner.locator(".clock")).to_have_text("Paused")
+    until_heard(ada, "You are number 6 in line. The registrar has paused the line.")
+    if page:
+        expect(ada.page.locator("#room")).to_contain_text("while the line is paused")
+    assert ada.page.evaluate(FRAME) == before
+    waits_as(ada, 6)
+    room.set_limits(term.id, window.id, 6000, 2, off=False)
+    waits_as(ada, 4)
+    expect(banner).to_contain_text("3 people are before you.")

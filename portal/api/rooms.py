@@ -56,9 +56,13 @@ class Turn(Said):
     status = fields.String(metadata={"enum": STATUSES})
     requested_at = fields.DateTime(allow_none=True)
     position = fields.Integer(
-        allow_none=True, metadata={"description": "In the whole line, from 1; drawn at opening."}
+        allow_none=True,
+        metadata={"description": "In line: 1 is next, 0 is called. Null until the window opens."},
     )
     ahead = fields.Integer(allow_none=True, metadata={"description": "How many come before."})
+    paused = fields.Boolean(
+        metadata={"description": "The registrar has paused the line; places are kept."}
+    )
     wait = fields.Nested(Wait, metadata={"description": "In seconds, once the window is open."})
     access_token = fields.String(
         allow_none=True, metadata={"description": f"For the header {HEADER} of POST /register."}
@@ -75,8 +79,9 @@ EXAMPLE = {
     "semester_id": 7,
     "status": "waiting",
     "requested_at": "2030-08-01T13:00:04.120000+00:00",
-    "position": 1841,
+    "position": 313,
     "ahead": 312,
+    "paused": False,
     "wait": {"least": 0, "most": 60},
     "access_token": None,
     "access_ends_at": None,
@@ -150,8 +155,9 @@ def _told(door: Door, place: Place) -> dict[str, Any]:
         "semester_id": door.term,
         "status": place.kind,
         "requested_at": moment(place.since) if place.since else None,
-        "position": place.number or None,
+        "position": None if place.kind == "early" else place.position,
         "ahead": place.ahead if place.kind == "waiting" else None,
+        "paused": place.room.paused,
         "wait": dict(zip(("least", "most"), wait, strict=True)),
         "access_token": passes.write(held) if held else None,
         "access_ends_at": moment(held.ends) if held else None,

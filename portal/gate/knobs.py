@@ -1,14 +1,20 @@
 """The two limits of a waiting room as an admin turns them, each turn noted."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import false, or_, select
+from sqlalchemy.dialects.postgresql import distinct_on
+from sqlalchemy.orm import Session
 
 from portal.backend import backend
 from portal.db import transaction
 from portal.gate import room
 from portal.gate.places import Room
-from portal.people.models import AuditEntry
+from portal.people.models import Account, AuditEntry
+
+ACTION = "room.limits"
 
 
 @dataclass(frozen=True)
@@ -31,6 +37,14 @@ class Limits:
         return cls(per_minute, at_once, bool(off))
 
 
+@dataclass(frozen=True)
+class Pause:
+    """Since when a line is paused, and by whom."""
+
+    at: datetime
+    by: str
+
+
 def limits_of(state: Room) -> Limits:
     """The limits of a room as it stands."""
     return Limits(state.per_minute, state.at_once, state.off)
@@ -50,7 +64,7 @@ def turn(  # noqa: PLR0913  whose, both of them, what was seen, who and why
         session.add(
             AuditEntry(
                 account_id=by,
-                action="room.limits",
+                action=ACTION,
                 subject=_subject(term, window),
                 before=asdict(seen),
                 after=asdict(limits),
@@ -71,5 +85,27 @@ def usual_pace(term: int, window: int) -> int:
     return known or per_minute
 
 
+def pauses(session: Session, terms: Sequence[int]) -> dict[int, Pause]:
+    """The last time that the line of each window of these terms was paused, by window."""
+    of_terms = or_(false(), *(AuditEntry.subject.startswith(f"term:{term} ") for term in terms))
+    before, after = (
+        side["off"].as_boolean().is_(False) & (side["per_minute"].as_integer() == 0)
+        for side in (AuditEntry.before, AuditEntry.after)
+    )
+    found = (
+        select(AuditEntry.subject, AuditEntry.at, Account.name)
+        .outerjoin(Account, Account.id == AuditEntry.account_id)
+        .where(AuditEntry.action == ACTION, of_terms, after, ~before)
+        .ext(distinct_on(AuditEntry.subject))
+        .order_by(AuditEntry.subject, AuditEntry.id.desc())
+    )
+    rows = session.execute(found)
+    return {_window(row.subject): Pause(row.at, row.name or "") for row in rows}
+
+
 def _subject(term: int, window: int) -> str:
     return f"term:{term} window:{window}"
+
+
+def _window(subject: str) -> int:
+    return int(subject.rpartition(":")[2])

@@ -23,6 +23,17 @@ class Room:
     pace: tuple[tuple[int, int], ...]  # from when on (ms), how far the line came in half a minute
     right: int  # waits within the range that was shown, and those that were not
     wrong: int
+    free: int = 0  # how many more could come in now, were nobody to wait
+
+    @property
+    def paused(self) -> bool:
+        """Whether an admin has paused the line."""
+        return not self.off and not self.per_minute
+
+    @property
+    def full(self) -> bool:
+        """Whether whoever comes now has to wait."""
+        return self.phase == "open" and (self.waiting > 0 or self.free == 0)
 
 
 @dataclass(frozen=True)
@@ -33,14 +44,20 @@ class Place:
     room: Room
     request: str = ""
     since: int = 0  # when it was taken (ms)
-    number: int = 0  # in the line, from 1
+    number: int = 0  # in the line of all who ever came, from 1; it stays
     ahead: int = 0  # how many are called before
     ends: int = 0  # until when to come in, or to stay (ms)
+
+    @property
+    def position(self) -> int:
+        """The number in line as everyone is told it: 1 is next, 0 waits no more or not yet."""
+        return self.ahead + 1 if self.kind == "waiting" else 0
 
 
 def room_of(state: dict[str, Any]) -> Room:
     """How a room stands, as its functions say it."""
-    facts = {name: state[name] for name in Room.__dataclass_fields__ if name != "pace"}
+    facts = {name: state[name] for name in Room.__dataclass_fields__ if name in state}
+    facts.pop("pace")
     return Room(**facts, pace=tuple(sorted((at, count) for at, count in state["pace"] or ())))
 
 

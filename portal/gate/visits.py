@@ -78,8 +78,7 @@ def _stands(term: int, phase: Phase, who: Visitor, place: Place) -> Visit:
         return _let_in(term, phase, who, place)
     if place.kind in {"early", "waiting"}:
         return Visit("early" if place.kind == "early" else "waiting", place)
-    queue = place.room.phase == "open" and place.room.waiting > 0
-    return Visit("out", place if queue else None)
+    return Visit("out", place if place.room.full else None)
 
 
 def _let_in(term: int, phase: Phase, who: Visitor, place: Place | None = None) -> Visit:

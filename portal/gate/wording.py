@@ -29,13 +29,17 @@ def before(count: int, shown: object) -> str:
     )
 
 
-def ahead(count: int) -> str:
-    """The same, or that nobody is."""
+def ahead(count: int, *, paused: bool = False) -> str:
+    """The same, or that nobody is, or that the line is paused."""
+    if paused:
+        return _("The registrar has paused the line. You keep your place.")
     return before(count, grouped(count)) if count else _("You are next.")
 
 
-def wait(long: Range) -> str:
+def wait(long: Range, *, paused: bool = False) -> str:
     """How long it will take, as a part of a sentence."""
+    if paused:
+        return _("nobody can say while the line is paused")
     if long.most >= NEVER:
         return _("nobody can say yet how long")
     least, most, unit = _rounded(long)
@@ -46,8 +50,10 @@ def wait(long: Range) -> str:
     return _lasts("about", unit, most, _span(least, most))
 
 
-def brief(long: Range) -> str:
+def brief(long: Range, *, paused: bool = False) -> str:
     """The same in few letters, such as `2–4 min`; blank where nobody can say."""
+    if paused:
+        return _("Paused")
     if long.most >= NEVER:
         return ""
     least, most, unit = _rounded(long)
@@ -102,6 +108,11 @@ def _words(locale: Locale) -> dict[str, Any]:
     return {
         "title": title("%(number)s"),
         "next": ahead(0),
+        "paused": {
+            "ahead": ahead(0, paused=True),
+            "wait": wait(Range(0, NEVER), paused=True),
+            "brief": brief(Range(0, NEVER), paused=True),
+        },
         "before": forms(locale, before),
         "moment": wait(Range(0, MINUTE)),
         "unknown": wait(Range(0, NEVER)),

@@ -87,7 +87,8 @@ def met(window: int, place: Place) -> Signal | None:
 def standing(window: int, state: Room) -> Signal:
     """How a room stands, from which a waiting page tells its own wait."""
     pace = [round(each, 3) for each in waits.per_place(state)]
-    return Signal("room", {"window": window, "called": state.called, "pace": pace})
+    facts = {"window": window, "called": state.called, "pace": pace, "paused": state.paused}
+    return Signal("room", facts)
 
 
 def pause(pages: int) -> float:

@@ -36,7 +36,7 @@ def enter_room(term_id: int) -> ResponseReturnValue:
 def ask_to_leave_room(term_id: int) -> ResponseReturnValue:
     """The form that asks first, as it costs the place."""
     now = mine_of(term_id)
-    facts = {"line": line.line_of(now), "term": now.term, "back": wish.back_to(term_id)}
+    facts = {"line": line.looked(now), "term": now.term, "back": wish.back_to(term_id)}
     return render_template("gate/leave.html", wording=wording, **facts)
 
 

@@ -9,6 +9,7 @@ from flask import g, session
 
 from portal.access import visitor
 from portal.backend import backend
+from portal.edge.readers import ahead_of_reader
 from portal.gate import room, visits, waits
 from portal.gate.places import Place, Room
 from portal.gate.room import WindowShut
@@ -74,6 +75,11 @@ class Line:
         return self.offered and session.get(LEFT) != self.window
 
     @property
+    def paused(self) -> bool:
+        """Whether an admin has paused the line."""
+        return self.place is not None and self.place.room.paused
+
+    @property
     def others(self) -> int:
         """How many wait while the visitor is in."""
         return room_of(self.term, self.window).waiting if self.until else 0
@@ -111,18 +117,25 @@ class Line:
 
 
 def line_of(now: Scene, plan: Plan | None = None) -> Line:
-    """How the visitor stands as a page is drawn: nobody gets in line by looking.
+    """How the visitor stands as a page is drawn; where others come first, in line from now on.
 
-    Where nobody waits, whoever is shown a plan to submit is let in.
+    Where nobody does, only whoever is shown a plan to submit is let in. Who left on purpose stays
+    out, and so does a page that a browser asks for ahead of its reader.
     """
+    stands = looked(now)
+    out = stands.kind == "out" and now.phase.kind == "open"
+    if not out or session.get(LEFT) == stands.window or ahead_of_reader():
+        return stands
+    shown = plan or now.plan
+    return come(now) if stands.place or (shown and shown.lines) else stands
+
+
+def looked(now: Scene) -> Line:
+    """How the visitor stands, without getting in line."""
     if "line" not in g:
         g.line = _noted(Line(now, visits.visit(now.term.id, now.phase, visitor())))
     stands: Line = g.line
-    nobody = stands.kind == "out" and stands.place is None and now.phase.kind == "open"
-    if not nobody or session.get(LEFT) == stands.window:
-        return stands
-    shown = plan or now.plan
-    return come(now) if shown and shown.lines else stands
+    return stands
 
 
 def come(now: Scene) -> Line:
@@ -139,14 +152,14 @@ def come(now: Scene) -> Line:
 
 def leave(now: Scene) -> Line:
     """Out of the line, or in no more; and not in again by itself."""
-    window, student = line_of(now).window, visitor().student_id or 0
+    window, student = looked(now).window, visitor().student_id or 0
     if not window:
         return Line(now)
     session[LEFT] = window
     g.pop("given", None)  # looking may have renewed it
     room.leave(now.term.id, window, student)
     place = room.look(now.term.id, window, student)
-    return Line(now, Visit("out", place if place.room.waiting else None))
+    return Line(now, Visit("out", place if place.room.full else None))
 
 
 def rooms() -> bool:

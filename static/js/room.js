@@ -11,8 +11,9 @@ const PLURAL = new Intl.PluralRules(lang);
 const NUMBER = new Intl.NumberFormat(lang);
 
 let shown = document.getElementById("banner");
-let number = shown?.dataset.number;
+let number; // that was said
 let soon = false; // whether it was said that little is left to wait
+let wasPaused = false; // whether it was said that the line is paused
 
 const fill = (text, facts) => text.replace(/%\((\w+)\)s/g, (_, name) => facts[name]);
 const many = (forms, count, shown) => fill(forms[PLURAL.select(count)] ?? forms.other, { count: shown });
@@ -40,35 +41,42 @@ function draw(element) {
   const words = JSON.parse(dataset.words);
   const ahead = Number(dataset.ahead);
   const { said, brief } = wait(dataset);
-  const count = NUMBER.format(ahead);
-  const texts = { count, wait: said, brief, ahead: ahead ? many(words.before, ahead, count) : words.next };
+  const title = fill(words.title, { number: NUMBER.format(ahead + 1) });
+  const before = ahead ? many(words.before, ahead, NUMBER.format(ahead)) : words.next;
+  const texts = { title, wait: said, brief, ahead: before, ...("paused" in dataset ? words.paused : {}) };
   for (const place of element.querySelectorAll("[data-line]")) {
     const text = texts[place.dataset.line];
     if (text !== undefined && place.textContent !== text) place.textContent = text;
   }
 }
 
-addEventListener("fs:room", ({ detail: { window, called, pace } }) => {
+addEventListener("fs:room", ({ detail: { window, called, pace, paused } }) => {
   for (const element of document.querySelectorAll(`[data-number][data-room="${window}"]`)) {
     const { dataset } = element;
     dataset.ahead = Math.max(0, Math.min(dataset.ahead, dataset.number - called - 1));
     dataset.pace = pace.join(" ");
+    element.toggleAttribute("data-paused", paused);
     draw(element);
   }
   say();
 });
 
-// Where one stands is said once, and once more when it is about to be one's turn.
+// Where one stands is said once, once more when it is about to be one's turn, and when the line is
+// paused or goes on.
 function say() {
   const banner = document.getElementById("banner");
   if (!banner?.dataset.number) return;
   const left = wait(banner.dataset);
-  if (banner.dataset.number !== number || (left.soon && !soon)) {
+  const halted = "paused" in banner.dataset;
+  if (banner.dataset.number !== number || (left.soon && !soon) || halted !== wasPaused) {
     const title = banner.querySelector(".banner-title").textContent.trim();
-    spoken.textContent = `${title}: ${left.said}`;
+    spoken.textContent = halted
+      ? `${title}. ${banner.querySelector('[data-line="ahead"]').textContent}`
+      : `${title}: ${left.said}`;
   }
   number = banner.dataset.number;
   soon = Boolean(left.soon);
+  wasPaused = halted;
 }
 
 function settle() {
@@ -113,6 +121,7 @@ addEventListener("htmx:oobBeforeSwap", ({ detail: { target } }) => {
   if (target.id === "gate") target.style.minBlockSize = `${target.offsetHeight}px`;
 });
 
+say();
 if (sessionStorage.getItem(ARRIVED) === location.pathname) {
   sessionStorage.removeItem(ARRIVED);
   if (shown?.dataset.until) greet(shown);

@@ -79,7 +79,7 @@ def test_who_waits_is_told_the_place_and_who_is_called_gets_a_token(
     data = waiting.json["data"]
     assert (waiting.status_code, data["status"]) == (200, "waiting")
     assert (data["position"], data["ahead"], data["access_token"]) == (2, 1, None)
-    assert data["wait"]["most"] is None
+    assert (data["wait"]["most"], data["paused"]) == (None, True)
     body = {"student_id": cast.ada.id, "semester_id": fall.id, "section_ids": [section.id]}
     assert ada.post("/register", body).status_code == 403
 
@@ -89,6 +89,28 @@ def test_who_waits_is_told_the_place_and_who_is_called_gets_a_token(
     token = called["access_token"]
     assert ada.post("/register", body, Fairseat_Pass=token).status_code == 200
     assert held(fall, cast.ada) == [section.id]
+
+
+@pytest.mark.usefixtures("unproven")
+def test_the_position_counts_down_and_a_pause_is_told(app: Flask, fall: Any) -> None:
+    window = known(builders.an_open_window(fall))
+    full(fall, window)
+    ben, ada = caller(app, "ben"), caller(app, "ada")
+    ben.post(line(window), {})
+    asked = ada.post(line(window), {}).json["data"]
+
+    def stands() -> tuple[Any, ...]:
+        data = ada.get(f"{line(window)}/{asked['request_id']}").json["data"]
+        return tuple(data[name] for name in ("status", "position", "ahead", "paused"))
+
+    room.set_limits(fall.id, window.id, 0, 100, off=False)
+    assert stands() == ("waiting", 2, 1, True)
+    room.set_limits(fall.id, window.id, 6000, 0, off=False)
+    assert stands() == ("waiting", 2, 1, False)
+    room.set_limits(fall.id, window.id, 6000, 1, off=False)
+    assert stands() == ("waiting", 1, 0, False)
+    room.set_limits(fall.id, window.id, 6000, 2, off=False)
+    assert stands() == ("called", 0, None, False)
 
 
 @pytest.mark.usefixtures("unproven")
@@ -202,7 +224,7 @@ def test_without_a_room_everyone_is_called_at_the_opening(
     where = f"{line(window)}/{early['request_id']}"
     wait_for(lambda: ada.get(where).status_code == 200)
     data = ada.get(where).json["data"]
-    assert (data["status"], data["position"]) == ("called", None)
+    assert (data["status"], data["position"]) == ("called", 0)
     with app.app_context():
         assert passes.read(data["access_token"])
 

@@ -71,7 +71,7 @@ def test_leaving_is_asked_about_and_says_what_it_costs(ada: FlaskClient, term: A
     shut(term, builders.an_open_window(term))
     come(ada, term)
     page = ada.get(f"/terms/{term.id}/room/leave", headers=DIALOG).text
-    assert "Number 1 stays yours until it is called." in words(page)
+    assert "Your place is kept until it would be called." in words(page)
 
 
 def test_who_leaves_the_line_is_not_put_back_by_the_page(
@@ -112,8 +112,8 @@ def test_the_page_of_the_line_says_where_one_stands_and_since_when(
     come(ada, term)
     page = look(ada, term, "/room")
     told = words(page)
-    assert "Your number 2" in told
-    assert "Before you 1" in told
+    assert "You are number 2 in line" in told
+    assert "1 person is before you." in told
     assert "In line since" in told
     assert "http-equiv" in page
 

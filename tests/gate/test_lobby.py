@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
@@ -11,7 +12,7 @@ from tests import cast as builders
 from tests.cast import Cast
 from tests.gate.lobby import come, facts, look, shut, strip
 from tests.web.visitors import browser_of
-from tests.web.visits import HTMX, words
+from tests.web.visits import DIALOG, HTMX, words
 
 
 def test_the_lobby_asks_for_the_captcha_first(guarded: Flask, term: Any) -> None:
@@ -74,7 +75,7 @@ def test_who_waits_sees_the_number_who_is_before_and_how_long(
     assert facts(page)["phase"] == "line"
     assert (facts(page)["number"], facts(page)["ahead"]) == ("2", "0")
     told = words(page)
-    assert "You are number 2 in line" in told
+    assert "You are number 1 in line" in told  # of those who wait, though two came in all
     assert "You are next." in told
     assert "Leave the line" in strip(page)
 
@@ -100,16 +101,121 @@ def test_the_range_that_is_shown_first_is_kept(
     assert kept == backend.redis.hgetall(f"{{t:{term.id}}}:room:{window.id}:said")
 
 
-def test_who_comes_while_others_wait_is_told_so(
+@pytest.mark.parametrize("page", ["", "/mine", "/plan", "/room"])
+def test_who_comes_while_others_wait_is_in_line_behind_them(
+    ada: FlaskClient, ben: FlaskClient, term: Any, page: str
+) -> None:
+    shut(term, builders.an_open_window(term))
+    look(ada, term, page)
+    told = look(ben, term, page)
+    assert facts(told)["phase"] == "line"
+    assert "You are number 2 in line" in words(told)
+    assert "1 person is before you." in words(told)
+
+
+def test_who_comes_to_a_full_room_where_nobody_waits_is_next_in_line(
+    ada: FlaskClient, ben: FlaskClient, term: Any
+) -> None:
+    shut(term, builders.an_open_window(term), inside=1)
+    come(ada, term)
+    told = look(ben, term)
+    assert facts(told)["phase"] == "line"
+    assert "You are number 1 in line" in words(told)
+    assert "You are next." in words(told)
+
+
+def test_who_comes_faster_than_the_limit_lets_in_is_in_line(
+    ada: FlaskClient, ben: FlaskClient, term: Any
+) -> None:
+    window = builders.an_open_window(term)
+    room.set_limits(term.id, window.id, 1, 100, off=False)
+    come(ada, term)
+    assert "You are number 1 in line" in words(look(ben, term))
+
+
+@pytest.mark.parametrize("purpose", ["Sec-Purpose", "Purpose"])
+def test_a_page_that_is_asked_for_ahead_of_its_reader_joins_no_line(
+    ada: FlaskClient, term: Any, cast: Cast, purpose: str
+) -> None:
+    window = builders.an_open_window(term)
+    shut(term, window)
+    ada.get(f"/terms/{term.id}", headers={purpose: "prefetch;prerender"})
+    ada.head(f"/terms/{term.id}")
+    assert room.look(term.id, window.id, cast.ada.id).kind == "none"
+    assert 'hx-trigger="load,' in strip(
+        ada.get(f"/terms/{term.id}", headers={purpose: "prefetch"}).text
+    )
+
+
+def test_a_robot_joins_no_line_by_looking(guarded: Flask, term: Any, cast: Cast) -> None:
+    window = builders.an_open_window(term)
+    shut(term, window)
+    look(browser_of(guarded, "ada"), term)
+    assert room.look(term.id, window.id, cast.ada.id).kind == "none"
+
+
+def test_who_left_the_line_is_not_put_back_by_looking(
+    ada: FlaskClient, ben: FlaskClient, term: Any, cast: Cast
+) -> None:
+    window = builders.an_open_window(term)
+    shut(term, window)
+    look(ben, term)
+    look(ada, term)
+    ada.post(f"/terms/{term.id}/room/leave")
+    told = look(ada, term)
+    assert "Others are waiting." in strip(told)
+    assert "Take my place in line" in strip(told)
+    assert room.look(term.id, window.id, cast.ada.id).kind == "none"
+
+
+def test_the_number_counts_down_as_those_before_are_called(
     ada: FlaskClient, ben: FlaskClient, term: Any
 ) -> None:
     window = builders.an_open_window(term)
     shut(term, window)
+    for student in (1000, 1001):
+        room.enter(term.id, window.id, student)
+    look(ada, term)
+    assert "You are number 4 in line" in words(look(ben, term))
+    shut(term, window, inside=1)
+    assert "You are number 3 in line" in words(look(ben, term))
+    shut(term, window, inside=3)
+    assert "You are number 1 in line" in words(look(ben, term))
+    assert "before you" not in words(look(ben, term))
+
+
+@pytest.mark.parametrize("page", ["", "/mine", "/plan", "/room"])
+def test_while_the_line_is_paused_every_page_says_so_and_that_the_place_is_kept(
+    ada: FlaskClient, ben: FlaskClient, term: Any, page: str
+) -> None:
+    window = builders.an_open_window(term)
+    room.set_limits(term.id, window.id, 0, 10, off=False)
+    look(ada, term)
+    told = words(look(ben, term, page))
+    assert "You are number 2 in line" in told
+    assert "The registrar has paused the line. You keep your place." in told
+    room.set_limits(term.id, window.id, 6000, 0, off=False)
+    told = words(look(ben, term, page))
+    assert "has paused" not in told
+    assert "You are number 2 in line" in told
+
+
+def test_a_form_that_waits_for_its_turn_says_that_the_line_is_paused(
+    ada: FlaskClient, term: Any
+) -> None:
+    section = builders.a_section(builders.a_course(), term)
+    window = builders.an_open_window(term)
+    room.set_limits(term.id, window.id, 0, 10, off=False)
+    form = words(ada.get(f"/terms/{term.id}/sections/{section.id}/pick", headers=DIALOG).text)
+    assert "You are number 1 in line" in form
+    assert "The registrar has paused the line. You keep your place." in form
+
+
+def test_who_is_in_the_draw_of_a_paused_line_reads_so(ada: FlaskClient, term: Any) -> None:
+    window = builders.a_coming_window(term)
+    room.set_limits(term.id, window.id, 0, 10, off=False)
     come(ada, term)
-    page = look(ben, term)
-    assert "Others are waiting." in strip(page)
-    assert 'hx-trigger="load,' in strip(page)
-    assert facts(page)["phase"] == "open"
+    assert "The registrar has paused the line" in strip(look(ada, term))
 
 
 def test_at_ones_turn_the_page_gets_in_and_says_until_when(ada: FlaskClient, term: Any) -> None:

@@ -74,7 +74,7 @@ def test_a_student_finds_the_own_request(app: Flask, term: Any, cast: Cast) -> N
     window = drawn(term, [*range(100_000, 100_040), cast.ada.id])
     place = room.look(term.id, window.id, cast.ada.id).number
     told = page(browser_of(app, "ada"), term, window).text
-    assert f"Your request is number {place} of them." in words(told)
+    assert f"The draw put your request in place {place}." in words(told)
     assert "Your request" not in words(page(browser_of(app, "ben"), term, window).text)
 
 

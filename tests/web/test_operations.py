@@ -5,6 +5,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from portal import stores
+from portal.admin.operations import remembered
 from portal.backend import Backend
 from portal.backend import backend as connected
 from portal.catalog.models import Pool, Section, Term
@@ -112,6 +113,26 @@ def test_it_shows_windows_with_their_rooms_and_leads_to_the_limits(
     assert "600 a minute, 1 at once" in page
     assert f"/admin/terms/{term.id}/windows/{window.id}/room" in page
     assert 'data-label="Wait in line">2<' in page
+
+
+@pytest.mark.parametrize("opens", ["now", "later"])
+def test_it_names_a_line_that_is_paused_with_since_when_and_by_whom(
+    admin: FlaskClient, term: Term, opens: str
+) -> None:
+    window = builders.an_open_window(term) if opens == "now" else builders.a_coming_window(term)
+    address = f"/admin/terms/{term.id}/windows/{window.id}/room"
+    seen = admin.get(address).text.split('name="seen" value="')[1].split('"')[0]
+    paused = "The line of Selection, Fall 2030 is paused since"
+    assert paused not in text(admin.get(PAGE).text)
+    why = {"reason": "A fire alarm.", "seen": seen}
+    assert admin.post(f"{address}/pause", data=why).status_code == 303
+    room.enter(term.id, window.id, 900_001)
+    remembered.forget()
+    page = text(admin.get(PAGE).text)
+    assert paused in page
+    assert ", by Max: nobody is called." in page
+    assert ("1 student waits." in page) == (opens == "now")
+    assert "All is well" not in page
 
 
 def test_it_says_first_what_is_broken(admin: FlaskClient) -> None:

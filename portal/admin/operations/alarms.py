@@ -7,8 +7,11 @@ from typing import Literal
 from portal.admin.operations.figures import Figures, Jobs
 from portal.admin.operations.fuses import fuses, switches
 from portal.admin.operations.remembered import Remembered
+from portal.backend import backend
+from portal.gate.knobs import Pause
 from portal.gate.wording import grouped
 from portal.ops.names import QUEUES
+from portal.windows.localtime import Clockface
 from portal.words import _, _n
 
 SLOW = 10  # seconds of lag
@@ -28,6 +31,7 @@ def alarms(figures: Figures) -> list[Alarm]:
     found = [
         *_of_stores(figures),
         *_of_truth(figures),
+        *_of_lines(figures),
         *_of_jobs(figures.jobs),
         *_of_outbox(figures.kept),
         *_of_imports(figures.kept),
@@ -67,6 +71,30 @@ def _of_truth(figures: Figures) -> Iterator[Alarm]:
                     term=term.name,
                 )
             )
+
+
+def _of_lines(figures: Figures) -> Iterator[Alarm]:
+    """Waiting rooms whose line an admin has paused."""
+    pauses = figures.kept.pauses if figures.kept else {}
+    for term in figures.terms or ():
+        for watched in term.windows:
+            if watched.room and watched.room.paused:
+                name = watched.window.name or _("Selection")
+                open_now = watched.room.phase == "open"
+                text = _paused(pauses.get(watched.window.id), f"{name}, {term.term.name}")
+                waits = _n("%(num)s student waits.", "%(num)s students wait.", watched.room.waiting)
+                yield Alarm(f"{text} {waits}" if open_now else text, "few")
+
+
+def _paused(pause: Pause | None, window: str) -> str:
+    if pause is None:
+        return _("The line of %(window)s is paused: nobody is called.", window=window)
+    return _(
+        "The line of %(window)s is paused since %(time)s, by %(name)s: nobody is called.",
+        window=window,
+        time=Clockface(backend().settings.zone).short(pause.at),
+        name=pause.by or "–",
+    )
 
 
 def _of_jobs(jobs: Jobs | None) -> Iterator[Alarm]:

@@ -12,6 +12,8 @@ from portal.cache import Cache
 from portal.db import transaction
 from portal.exports import making
 from portal.exports.models import Export
+from portal.gate import knobs
+from portal.gate.knobs import Pause
 from portal.imports import book
 from portal.notices import outbox
 from portal.notices.outbox import DeadLetter
@@ -43,7 +45,7 @@ class Remembered:
     """How far each term is recorded, and how late; what was switched; the last audits by term.
 
     Then the import and the exports under way, the first mails that were given up, how much could
-    not be told to webhooks, and how many students there are.
+    not be told to webhooks, and how many students there are. At last which lines are paused.
     """
 
     recorded: dict[int, int]
@@ -57,6 +59,7 @@ class Remembered:
     untold: int
     students: int
     unlike: dict[int, int]  # differences that the standing comparison has found, by term
+    pauses: dict[int, Pause]  # the last pause of each waiting room's line, by window
 
 
 def remembered(terms: Sequence[int]) -> Remembered:
@@ -83,6 +86,7 @@ def _read(terms: Terms) -> Remembered:
             untold=webhooks.number_dead(session),
             students=readiness.students(session),
             unlike=_unlike(session, terms),
+            pauses=knobs.pauses(session, terms),
         )
 
 

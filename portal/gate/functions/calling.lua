@@ -1,13 +1,18 @@
 -- Calling in: who is next, and how many at once.
 
+-- How many the limit of new ones a minute lets in now.
+function Room:gained(per_minute)
+  if per_minute == 0 then return 0 end
+  local most = math.max(1, per_minute * BURST / 60000)
+  local since = tonumber(self:field("allowed_at")) or self.opens - START
+  local gained = math.max(0, self.at - since) * per_minute / 60000
+  return math.min(most, math.max(0, number(self:field("allowance"))) + gained)
+end
+
 function Room:allowance()
   local per_minute, at_once, off = self:limits()
   if off then return MOST end
-  local most = math.max(1, per_minute * BURST / 60000)
-  if per_minute == 0 then most = 0 end
-  local since = tonumber(self:field("allowed_at")) or self.opens - START
-  local gained = math.max(0, self.at - since) * per_minute / 60000
-  self.allowed = math.min(most, math.max(0, number(self:field("allowance"))) + gained)
+  self.allowed = self:gained(per_minute)
   redis.call("ZREMRANGEBYSCORE", self:key("in"), "-inf", self.at)
   return math.floor(math.min(self.allowed, at_once - redis.call("ZCARD", self:key("in"))))
 end

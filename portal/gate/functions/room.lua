@@ -69,12 +69,14 @@ end
 function Room:state()
   local per_minute, at_once, off = self:limits()
   local pace, flat = {}, redis.call("HGETALL", self:key("pace"))
+  local inside = redis.call("ZCOUNT", self:key("in"), "(" .. self.at, "+inf")
+  local free = off and MOST or math.max(0, math.floor(math.min(self:gained(per_minute), at_once - inside)))
   for i = 1, #flat, 2 do pace[#pace + 1] = { tonumber(flat[i]) * SLOT, tonumber(flat[i + 1]) } end
   return {
     at = self.at, opens = self.opens, phase = self.phase, per_minute = per_minute, at_once = at_once, off = off,
     line = redis.call("ZCARD", self:key("line")), called = number(self:field("called")),
     waiting = self:waiting(), pace = pace,
-    inside = redis.call("ZCOUNT", self:key("in"), "(" .. self.at, "+inf"),
+    inside = inside, free = free,
     right = number(self:field("right")), wrong = number(self:field("wrong")),
   }
 end

@@ -31,10 +31,12 @@ PAGE = """<!doctype html>
 <h1>{title}</h1>
 <p>{advice}</p>
 """
-TOAST = (
-    '<div class="toast" data-tone="stop"><div><p class="toast-title">{title}</p><p>{advice}</p></div>'
-    '<button class="toast-close" type="button" data-close-toast aria-label="{dismiss}">×</button></div>'
-)
+# As the portal's own (templates/macros/ui.html), whose scripts it meets.
+TOAST = """<div class="toast" data-tone="stop">
+<div><p class="toast-title">{title}</p><p>{advice}</p></div>
+<button class="toast-close" type="button" data-close-toast aria-label="{dismiss}">&times;</button>
+</div>
+"""
 
 
 def answer(head: bytes, translations: str) -> bytes:

@@ -1,9 +1,10 @@
 """What a process remembers of PostgreSQL for a while, and longer while it is away."""
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future
 from math import inf
-from threading import Lock, Thread
+from threading import BoundedSemaphore, Lock, Thread
 from time import monotonic
 from typing import Generic, TypeVar
 
@@ -11,17 +12,26 @@ from cachetools import LRUCache
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
+from portal.db import crowded
 from portal.ops import flags
 from portal.outage import Outage, postgresql
+
+log = logging.getLogger(__name__)
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 AWAY = (OperationalError, PoolTimeout)
+AT_ONCE = 4  # readings of one cache that can read many at once: each takes a connection
+BATCH = 500  # keys in such a reading
 
 
 class Cache(Generic[Key, Value]):
     """Values at most `seconds` old; older only while they are read or PostgreSQL is away.
+
+    A value is read once for all who ask for it meanwhile. With `read_many`, keys that are asked
+    for while readings are under way are read together in the next one: a cache that is cold, as
+    after a restart, takes a few connections, however many ask. What it leaves out is read alone.
 
     While the flag `caches` is off each is read whenever it is asked for.
     """
@@ -32,10 +42,14 @@ class Cache(Generic[Key, Value]):
         seconds: float,
         size: int = 20_000,
         outage: Outage = postgresql,
+        read_many: Callable[[Collection[Key]], Mapping[Key, Value]] | None = None,
     ) -> None:
         self.seconds = seconds
         self.size = size
         self._read = read
+        self._read_many = read_many
+        self._queue: list[tuple[Key, Future[Value]]] = []
+        self._places = BoundedSemaphore(AT_ONCE)
         self._outage = outage
         self._known: LRUCache[Key, tuple[float, Value]] = LRUCache(maxsize=size)
         self._readings: dict[Key, Future[Value]] = {}
@@ -106,19 +120,64 @@ class Cache(Generic[Key, Value]):
         return monotonic() - known[0] < self.seconds and not flags.known_off("caches")
 
     def _renew(self, key: Key, reading: "Future[Value]") -> None:
+        if self._read_many is None:
+            self._renew_one(key, reading)
+            return
+        with self._lock:
+            self._queue.append((key, reading))
+        while not reading.done():
+            with self._places:  # whoever has a place reads for all who wait for one
+                with self._lock:
+                    batch, self._queue = self._queue[:BATCH], self._queue[BATCH:]
+                self._renew_many(batch, self._read_many)
+
+    def _renew_many(
+        self,
+        batch: "list[tuple[Key, Future[Value]]]",
+        read: Callable[[Collection[Key]], Mapping[Key, Value]],
+    ) -> None:
+        values: Mapping[Key, Value] = {}
+        try:
+            if len(batch) > 1:
+                values = read({key for key, _ in batch})
+                self._outage.end()
+        except Exception as error:
+            if isinstance(error, AWAY):
+                self._note(error)
+                for key, reading in batch:
+                    self._fail(key, reading, error)
+                return
+            log.exception("Values could not be read together; each is read alone.")
+        except BaseException as error:
+            for key, reading in batch:
+                self._fail(key, reading, error)
+            raise
+        for key, reading in batch:
+            if key in values:
+                self._end(key, reading, (monotonic(), values[key]))
+                reading.set_result(values[key])
+            else:
+                self._renew_one(key, reading)
+
+    def _renew_one(self, key: Key, reading: "Future[Value]") -> None:
         try:
             value = self._read(key)
-        except AWAY as error:
-            self._outage.begin()
-            self._end(key, reading)
-            reading.set_exception(error)
         except BaseException as error:  # noqa: BLE001  whoever waits must hear of any end
-            self._end(key, reading, unknown=True)
-            reading.set_exception(error)
+            if isinstance(error, AWAY):
+                self._note(error)
+            self._fail(key, reading, error)
         else:
             self._outage.end()
             self._end(key, reading, (monotonic(), value))
             reading.set_result(value)
+
+    def _fail(self, key: Key, reading: "Future[Value]", error: BaseException) -> None:
+        self._end(key, reading, unknown=not isinstance(error, AWAY))
+        reading.set_exception(error)
+
+    def _note(self, error: BaseException) -> None:
+        """Leave PostgreSQL alone for a while, be it away or crowded."""
+        self._outage.begin(crowded=crowded(error))
 
     def _end(
         self,

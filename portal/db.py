@@ -8,6 +8,7 @@ from typing import Any
 from psycopg2 import Error
 from sqlalchemy import Engine, MetaData, create_engine, event
 from sqlalchemy.exc import InvalidatePoolError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import DeclarativeBase, Session, sessionmaker
 
 from portal.lines import heard
@@ -54,6 +55,13 @@ def connect(url: str, **options: Any) -> Engine:
     Sessions.configure(bind=engine)
     Looks.configure(bind=engine.execution_options(isolation_level="AUTOCOMMIT"))
     return engine
+
+
+def crowded(error: BaseException) -> bool:
+    """Whether PostgreSQL is there, but all connections to it are taken, here or on its side."""
+    cause = getattr(error, "orig", None)
+    full = ("too many clients", "remaining connection slots", "too many connections")
+    return isinstance(error, PoolTimeout) or any(each in str(cause) for each in full)
 
 
 def with_driver(url: str) -> str:

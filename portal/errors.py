@@ -16,9 +16,11 @@ from werkzeug.exceptions import HTTPException
 from portal import cache
 from portal.bulkheads import Full
 from portal.catalog.board import NoSuchTerm
+from portal.db import crowded
 from portal.extensions import limiter
 from portal.gate import limits
 from portal.gate.limits import TooMany
+from portal.ops import repeated
 from portal.ops.correlation import correlation
 from portal.seats.errors import LedgerBehind, LedgerSilent, LedgerUnavailable
 from portal.words import _, _l, _n
@@ -107,6 +109,7 @@ CROWDED = Words(
     _l("Too much of this is under way"),
     _l("Others have asked for the same before you. Nothing was changed. Try again in a minute."),
 )
+BUSY_SECONDS = 10
 LATER = {"Retry-After": str(RETRY_SECONDS)}
 
 
@@ -171,8 +174,22 @@ def problem(
 
 def away(error: Exception) -> ResponseReturnValue:
     """A store can't be asked: that nothing was changed, unless that is not known."""
-    log.warning("A store is away: %s", error)
+    if crowded(error):
+        return _busy(error)
+    repeated.warn(log, f"A store is away ({type(error).__name__})", error)
     return answer(503, UNSURE if isinstance(error, LedgerSilent) else WORDS[503], LATER)
+
+
+def _busy(error: Exception) -> ResponseReturnValue:
+    """PostgreSQL is there, but nobody let go of a connection to it in time."""
+    repeated.warn(log, "All connections to PostgreSQL are in use", error)
+    advice = _(
+        "Your seats and places are safe and nothing was changed. Try again in %(num)s seconds.",
+        num=BUSY_SECONDS,
+    )
+    return answer(
+        503, Words(_("Too many requests at once"), advice), {"Retry-After": str(BUSY_SECONDS)}
+    )
 
 
 def _http(error: HTTPException) -> ResponseReturnValue:

@@ -1,13 +1,16 @@
 """Gunicorn's settings: one process a core, each with gevent for its requests and sockets."""
 
+import gc
 import os
 import resource
+import time
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
 from threading import Event, Thread
 from typing import Any
 
+from gevent import monkey
 from gunicorn.glogging import Logger
 from psycogreen.gevent import gevent_wait_callback
 from psycopg2 import OperationalError
@@ -62,9 +65,29 @@ logger_class = Log
 
 
 def on_starting(server: Any) -> None:  # noqa: ARG001  gunicorn's signature
-    """Let the web processes count in a folder that they share, where nobody has named one."""
+    """Import the portal once for all web processes, before the port is opened.
+
+    Each process makes its own application after its fork: no connection and no thread is shared.
+    The processes count in a folder that they share, where nobody has named one.
+    """
     if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = mkdtemp(prefix=COUNTS)
+    # What is imported has to find gevent's parts in place. Signals and forks are gunicorn's own
+    # until a process is forked (portal/edge/worker.py).
+    monkey.patch_all(os=False, signal=False)
+    import portal.api  # noqa: PLC0415
+    import portal.blueprints  # noqa: PLC0415, F401
+
+    gc.collect()
+    gc.freeze()  # what the processes share stays shared
+    _wait_until_prepared()
+
+
+def _wait_until_prepared() -> None:
+    """Wait for whoever migrates the database and fills the ledger, if somebody does."""
+    if prepared := os.environ.get("FAIRSEAT_PREPARED"):
+        while not Path(prepared).exists():
+            time.sleep(0.05)
 
 
 def on_exit(server: Any) -> None:  # noqa: ARG001  gunicorn's signature

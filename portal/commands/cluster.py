@@ -10,7 +10,7 @@ from portal.embedded.cluster import ClusterServers
 from portal.embedded.folder import Folder
 from portal.running import crews
 from portal.running.door import UpError
-from portal.running.surroundings import TROUBLES
+from portal.running.troubles import TROUBLES
 from portal.running.whole import supervise
 
 

@@ -9,7 +9,7 @@ from portal.embedded import Servers
 from portal.embedded.folder import Folder
 from portal.running import crews
 from portal.running.door import UpError
-from portal.running.surroundings import TROUBLES
+from portal.running.troubles import TROUBLES
 from portal.running.whole import supervise
 
 

@@ -9,7 +9,7 @@ from portal.embedded import Servers
 from portal.embedded.folder import Folder
 from portal.running import hands
 from portal.running.door import UpError
-from portal.running.surroundings import TROUBLES
+from portal.running.troubles import TROUBLES
 
 NEEDED = ("DATABASE_URL", "REDIS_URL", "SECRET_KEY")
 MISSING = "Without {}: set what the portal has that they are to work for."

@@ -2,6 +2,7 @@
 
 import os
 import select
+import warnings
 from functools import partial
 from ssl import SSLSocket
 from time import monotonic
@@ -28,6 +29,12 @@ class Worker(GeventWorker):  # type: ignore[misc]
     In a rush the system's queue (`backlog`) would be full in a moment, and who finds it full is not
     heard until knocking again after 1, 3, 7 and 15 seconds.
     """
+
+    def patch(self) -> None:
+        """Have gevent patch what its master process left alone (portal/server.py), as well."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", monkey.MonkeyPatchWarning)  # that it does so in parts
+            super().patch()
 
     def server_class(
         self, listener: Any, *, spawn: Any, ssl_context: Any = None, **_: Any

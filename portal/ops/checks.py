@@ -13,7 +13,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from portal import stores
 from portal.db import with_driver
-from portal.ops import schema
+from portal.ops import repeated, schema
 from portal.ops.crew import alive, workers
 from portal.seats import replicas
 from portal.seats.library import prefix
@@ -121,7 +121,7 @@ class Asked:
         try:
             answer.set_result(list(self.check()))
         except (OSError, RedisError, SQLAlchemyError) as error:
-            log.warning("The check of %s failed: %s", self.part, error)
+            repeated.warn(log, f"The check of {self.part} failed", error)
             answer.set_result([self.part])
         except BaseException as error:
             answer.set_exception(error)

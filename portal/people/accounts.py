@@ -1,5 +1,6 @@
 """Who is asking: the account behind a session or an access token."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -155,4 +156,11 @@ def _of_account(account_id: int) -> Visitor | None:
     return read(Account.id == account_id)
 
 
-_visitors = changes.keep("account", _of_account)
+def _of_accounts(account_ids: Collection[int]) -> dict[int, Visitor | None]:
+    with transaction() as session:
+        found = session.execute(_those(Account.id.in_(account_ids)))
+        known = {row.id: _visitor(row) for row in found}
+    return {account: known.get(account) for account in account_ids}
+
+
+_visitors = changes.keep("account", _of_account, _of_accounts)

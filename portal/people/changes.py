@@ -1,6 +1,6 @@
 """Keeps what a process knows of people until it changes, as told by triggers in PostgreSQL."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -50,9 +50,13 @@ class Seen:
 _kept: dict[str, Cache[int, Any]] = {}
 
 
-def keep(kind: str, read: Callable[[int], Value]) -> Cache[int, Value]:
+def keep(
+    kind: str,
+    read: Callable[[int], Value],
+    read_many: Callable[[Collection[int]], Mapping[int, Value]],
+) -> Cache[int, Value]:
     """Values of "account" or "student" by id, for as long as `look` finds no change of them."""
-    cache = _kept[kind] = Cache(read, inf)
+    cache = _kept[kind] = Cache(read, inf, read_many=read_many)
     return cache
 
 

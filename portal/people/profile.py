@@ -1,6 +1,6 @@
 """What the rules need to know of a student, read at once and kept until it changes."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -162,4 +162,9 @@ def _moment(seconds: float | None) -> datetime | None:
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
 
-_profiles = changes.keep("student", read)
+def _read_many(students: Collection[int]) -> dict[int, Profile]:
+    with transaction() as session:
+        return read_all(session, students)
+
+
+_profiles = changes.keep("student", read, _read_many)

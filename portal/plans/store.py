@@ -10,7 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
 from portal.cache import AWAY
-from portal.db import look, transaction
+from portal.db import crowded, look, transaction
 from portal.outage import postgresql
 from portal.plans import pack
 from portal.plans.models import PlanRow
@@ -38,8 +38,8 @@ def plan_of(term: int, student: int) -> Plan | None:
     try:
         with look() as session:
             plan = _read(session, term, student)
-    except AWAY:
-        postgresql.begin()
+    except AWAY as error:
+        postgresql.begin(crowded=crowded(error))
         return known
     postgresql.end()
     return _keep(term, student, plan)

@@ -22,19 +22,19 @@ NODES = ("web-1", "web-2")
 GUNICORN = (sys.executable, "-m", "gunicorn", "-c", "python:portal.server")
 
 
-def alone(supervisor: "Whole") -> list[Child]:
-    """One of each that must be there, and the web at the open door itself."""
+def alone(supervisor: "Whole") -> list[list[Child]]:
+    """The web at the open door itself, then one of each other that must be there."""
     door = supervisor.door.fileno()
     web = supervisor.child("web")
     web.command = GUNICORN
     web.env = {**web.env, "FAIRSEAT_BIND": f"fd://{door}", **_started(supervisor, web)}
     # The door stays open here too, so that callers wait while the web is started again.
     web.keep_open = (door,)
-    return [*workers(supervisor), supervisor.child("clock", "clock"), web]
+    return [[web], [*workers(supervisor), supervisor.child("clock", "clock")]]
 
 
-def clustered(supervisor: "Whole") -> list[Child]:
-    """Two of each that must never be missing; two web nodes behind a balancer."""
+def clustered(supervisor: "Whole") -> list[list[Child]]:
+    """Two web nodes, the balancer before them, then two of each that must never be missing."""
     supervisor.nodes = NODES
     clocks = [supervisor.child(f"clock-{number}", "clock") for number in (1, 2)]
     sockets = {name: Path(supervisor.servers.sockets or "", f"{name}.sock") for name in NODES}
@@ -42,7 +42,7 @@ def clustered(supervisor: "Whole") -> list[Child]:
     folder = supervisor.folder
     door = supervisor.door.fileno()
     front = balancer.child(folder.path, door, sockets, folder.log("haproxy"))
-    return [*workers(supervisor, TWICE), *clocks, *nodes, front]
+    return [nodes, [front], [*workers(supervisor, TWICE), *clocks]]
 
 
 def workers(supervisor: "Supervisor", twice: Collection[str] = ()) -> list[Child]:
@@ -55,7 +55,7 @@ def workers(supervisor: "Supervisor", twice: Collection[str] = ()) -> list[Child
     ]
 
 
-def _node(supervisor: "Supervisor", name: str, socket: Path) -> Child:
+def _node(supervisor: "Whole", name: str, socket: Path) -> Child:
     node = supervisor.child(name)
     node.command = GUNICORN
     processes = os.environ.get("WEB_CONCURRENCY") or max(1, (os.cpu_count() or 1) // len(NODES))
@@ -69,6 +69,8 @@ def _node(supervisor: "Supervisor", name: str, socket: Path) -> Child:
     return node
 
 
-def _started(supervisor: "Supervisor", child: Child) -> dict[str, str]:
-    """Where a web server says that it serves."""
-    return {renewal.STARTED: str(supervisor.folder.path / f"{child.name}.started")}
+def _started(supervisor: "Whole", child: Child) -> dict[str, str]:
+    """Where a web server says that it serves, and what it waits for before it does."""
+    started = supervisor.folder.path / f"{child.name}.started"
+    started.unlink(missing_ok=True)  # of an earlier run
+    return {renewal.STARTED: str(started), renewal.PREPARED: str(supervisor.prepared)}

@@ -23,12 +23,12 @@ class Hands(Supervisor):
     address = "workers alone"
     aloud = True  # in a container, or under systemd, which keep what is said there
 
-    def crew(self) -> Sequence[Child]:
+    def crew(self) -> Sequence[Sequence[Child]]:
         """The least of each queue; the clock shows what all of them count."""
         port = os.environ.get("FAIRSEAT_METRICS_PORT", "")
         clock = self.child("clock", "clock")
         clock.env = {**clock.env, "FAIRSEAT_METRICS_PORT": port}
-        return [*crews.workers(self), clock]
+        return [[*crews.workers(self), clock]]
 
     def prepare(self) -> None:
         """Nothing: that is done where the portal is."""

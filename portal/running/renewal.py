@@ -8,6 +8,7 @@ from pathlib import Path
 from portal.running.kept import Kept, say
 
 STARTED = "FAIRSEAT_STARTED"  # the file that a web server makes when it serves
+PREPARED = "FAIRSEAT_PREPARED"  # the file that it waits for before it serves
 PATIENCE = 60.0  # seconds for a web server to start, or to end
 NOTICED = 3.0  # seconds until a balancer that looks each second sends visitors to a node again
 BRIEFLY = 20.0  # seconds that others wait for a worker: one with a long job ends after that
@@ -28,6 +29,13 @@ def renew(crew: Sequence[Kept], wait: Callable[[], None]) -> None:
     say("Restarted.")
 
 
+def until_started(crew: Sequence[Kept], wait: Callable[[], None]) -> None:
+    """Wait until each web server among them serves, but not for ever for one that can't."""
+    for kept in crew:
+        if STARTED in kept.child.env:
+            _until(Path(kept.child.env[STARTED]).exists, wait)
+
+
 def _renew_web(kept: Kept, wait: Callable[[], None]) -> bool:
     started = Path(kept.child.env[STARTED])
     started.unlink(missing_ok=True)
@@ -41,6 +49,7 @@ def _renew_web(kept: Kept, wait: Callable[[], None]) -> bool:
     kept.start()
     if not _until(started.exists, wait):
         kept.go_back_to(old)
+        started.touch()  # the old one serves
         return _say_not_started(kept)
     if old:
         old.send_signal(signal.SIGTERM)

@@ -1,5 +1,6 @@
 """Every process of a portal on one machine: started in order, kept alive, stopped in order."""
 
+import compileall
 import os
 import signal
 import sys
@@ -10,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
+from portal.config import ROOT
 from portal.embedded import Servers
 from portal.embedded.folder import Folder, Run
 from portal.ops import logs, scaling
@@ -57,17 +59,18 @@ class Supervisor(ABC):
         self.pools = Pools(self.kept, self.child, lambda: self.servers.redis_url)
         self.stopping_since: float | None = None
         self.hurry = False
-        self.restart = False
+        self.restart = False  # whether one is asked for
+        self.restarting = False
         self.metrics = folder.emptied("metrics")  # where each child counts what it does
         self.nodes: Sequence[str] = ()  # of several, each adds up what its own processes count
 
     @abstractmethod
-    def crew(self) -> Sequence[Child]:
-        """The portal's own processes, beside the servers that they need."""
+    def crew(self) -> Sequence[Sequence[Child]]:
+        """The portal's own processes in groups, each of which starts once the one before serves."""
 
     @abstractmethod
     def prepare(self) -> None:
-        """Do what has to be done before they start."""
+        """Do what has to be done before they serve."""
 
     @abstractmethod
     def greet(self) -> None:
@@ -89,15 +92,21 @@ class Supervisor(ABC):
             while True:
                 self._go_on()
                 if self.restart:
-                    self.restart = False
-                    own = [kept for kept in self.kept if kept.child not in self.servers.children]
-                    renewal.renew(own, self._go_on)
+                    self._restart()
         except Stopped:
             pass
         finally:
             self._stop()
 
+    def _restart(self) -> None:
+        self.restart, self.restarting = False, True
+        _compile()
+        own = [kept for kept in self.kept if kept.child not in self.servers.children]
+        renewal.renew(own, self._go_on)
+        self.restarting = False
+
     def _start(self) -> None:
+        _compile()
         self.servers.start()
         names = ", ".join(child.name for child in self.servers.children)
         say(f"Servers: {names}." if names else "Servers: those of DATABASE_URL and REDIS_URL.")
@@ -105,12 +114,19 @@ class Supervisor(ABC):
         urls = self.servers.database_url, self.servers.redis_url
         run = Run(os.getpid(), self.address, *urls, sockets, self.servers.owner_url)
         self.folder.announce(run)
-        self.prepare()
         self.kept += [Kept(child, time.monotonic()) for child in self.servers.children]
-        for child in self.crew():
+        first, *others = self.crew()
+        self._start_group(first)
+        self.prepare()
+        for group in others:
+            renewal.until_started(self.kept, self._wait)
+            self._start_group(group)
+        self._note()
+
+    def _start_group(self, children: Sequence[Child]) -> None:
+        for child in children:
             self.kept.append(Kept(child))
             self.kept[-1].start()
-        self._note()
 
     def child(self, name: str, *arguments: str) -> Child:
         """A process that runs a command of the portal, connected to the servers."""
@@ -134,15 +150,18 @@ class Supervisor(ABC):
         below.mkdir(mode=0o700, exist_ok=True)
         return below
 
-    def _go_on(self) -> None:
+    def _wait(self) -> None:
         self.pause(0.2)
         self.look_after()
 
+    def _go_on(self) -> None:
+        self._wait()
+        self.pools.look_after()
+
     def look_after(self) -> None:
-        """Start again what has ended, and have as many workers as are asked for."""
+        """Start again what has ended."""
         for kept in self.kept:
             kept.look_after()
-        self.pools.look_after()
         self._note()
 
     def _note(self) -> None:
@@ -193,3 +212,9 @@ class Supervisor(ABC):
         for child in children:
             if child.alive:
                 child.kill()
+
+
+def _compile() -> None:
+    """Compile the code once, rather than in each process; where it can't be kept, do without."""
+    for name in ("portal", "jobs", "migrations"):
+        compileall.compile_dir(ROOT / name, quiet=2)

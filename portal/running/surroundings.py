@@ -8,13 +8,11 @@ import click
 
 from portal import backend
 from portal.backend import Backend
-from portal.config import Settings, SettingsError, var_folder
-from portal.embedded import Servers, StartError
-from portal.embedded.folder import Folder, FolderError
-from portal.embedded.postgres import NotRunnableError
+from portal.config import Settings, var_folder
+from portal.embedded import Servers
+from portal.embedded.folder import Folder
 from portal.ops import schema
-
-TROUBLES = (FolderError, NotRunnableError, SettingsError, StartError)
+from portal.running.troubles import TROUBLES
 
 
 @contextmanager

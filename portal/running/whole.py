@@ -11,6 +11,7 @@ from portal.ops import logs
 from portal.running.children import Child
 from portal.running.door import UpError, address, not_ready, open_door
 from portal.running.kept import greet, say
+from portal.running.starting import StartingPage
 from portal.running.supervisor import PATIENCE, Supervisor, owned
 
 Crew = Callable[["Whole"], Sequence[Child]]
@@ -42,14 +43,31 @@ class Whole(Supervisor):
         super().__init__(folder, servers)
         self.door = door
         self.address = address(door)
+        self.prepared = folder.path / "prepared"  # the file that web servers wait for
+        self.prepared.unlink(missing_ok=True)
         self._crew = crew
+        self._starting_page = StartingPage(door, folder.log("starting-page"))
 
-    def crew(self) -> Sequence[Child]:
+    def run(self) -> None:
+        """Answer whoever comes from the first moment on: with 503 until the web serves."""
+        self._starting_page.begin()
+        try:
+            super().run()
+        finally:
+            self._starting_page.end()
+
+    def crew(self) -> Sequence[Sequence[Child]]:
         """Those that were asked for."""
         return self._crew(self)
 
+    def look_after(self) -> None:
+        """Do so, and answer at the door while no web server does."""
+        if not self.restarting:  # then old web servers serve until new ones do
+            self._starting_page.look_after(self.kept)
+        super().look_after()
+
     def prepare(self) -> None:
-        """Migrate, make the demo and warm up, in a process of its own."""
+        """Migrate, make the demo and warm up, in a process of its own; then let the web serve."""
         child = self.child("prepare", "prepare")
         child.env = {**child.env, **self.servers.all_urls()}
         child.start()
@@ -60,6 +78,7 @@ class Whole(Supervisor):
             child.stop(patience=2)
         if child.process and child.process.returncode:
             raise UpError(f"The database could not be prepared:\n{child.last_words(30)}")
+        self.prepared.touch()
 
     def greet(self) -> None:
         """Wait until the portal is ready, then print where it is and who may log in."""
@@ -83,4 +102,5 @@ class Whole(Supervisor):
 
     def shut(self) -> None:
         """Close the door."""
+        self._starting_page.end()
         self.door.close()

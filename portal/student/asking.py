@@ -9,6 +9,7 @@ from flask.typing import ResponseReturnValue
 from portal.cache import AWAY
 from portal.catalog.board import Card, NoSuchTerm, board
 from portal.errors import LATER, Words, answer, away
+from portal.ops import repeated
 from portal.seats.errors import KeyReused, LedgerBehind, LedgerUnavailable
 from portal.student import bp, forms, wish
 from portal.student.pages import mine_of
@@ -69,7 +70,7 @@ def _away(error: Exception) -> ResponseReturnValue:
     decides = request.method == "POST" and "section_id" in sent
     if not decides or not wish.unsure_of(error):
         return away(error)
-    log.warning("No answer to a decision: %r", error)
+    repeated.warn(log, "No answer to a decision", repr(error))
     act = request.path.rpartition("/")[2]
     return forms.again(act, board(sent["term_id"]), card_of(**sent)), 503, LATER
 

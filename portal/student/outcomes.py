@@ -13,6 +13,7 @@ from portal.backend import backend
 from portal.cache import AWAY
 from portal.catalog.board import Card
 from portal.errors import Words
+from portal.ops import repeated
 from portal.seats.answers import Answer, Outcome, Seats
 from portal.seats.errors import LedgerUnavailable
 from portal.student import fragments, saying, wish
@@ -39,7 +40,7 @@ def done(decided: Sequence[Answer], card: Card, along: Sequence[Card] = ()) -> R
         words = saying.words(decided, now, also)
         parts = _changed(decided, now, also) if request.htmx else []
     except (LedgerUnavailable, *AWAY) as error:
-        log.warning("Decided, but not read again: %s", error)
+        repeated.warn(log, "Decided, but not read again", error)
         return _blind(decided, card, also)
     text = with_receipts(words.advice, receipts(card.term_id, decided))
     if not request.htmx:

@@ -187,7 +187,7 @@ def test_secrets_are_made_once_and_for_one_user_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", PORTALS)
 def test_only_what_changes_the_tables_themselves_has_the_password_of_their_owner(name: str) -> None:
     services = _read(name)["services"].items()
-    secret = "POSTGRES_OWNER_PASSWORD"  # noqa: S105  its name
+    secret = "POSTGRES_OWNER_PASSWORD"
     given = {each for each, service in services if secret in str(service.get("environment"))}
     assert given == {"postgres", "prepare", "owner"}
 

@@ -122,7 +122,7 @@ def look() -> Figures:
         jobs=_tried(_jobs, there=at > 0),
         said=_tried(lambda: breaking.said(redis), there=at > 0),
         kept=kept,
-        postgresql=kept is not None and not postgresql.lasts,
+        postgresql=kept is not None and not postgresql.away,
     )
 
 

@@ -6,7 +6,7 @@ import signal
 from collections.abc import Mapping
 from pathlib import Path
 
-from portal.embedded.postgres import NotRunnableError
+from portal.embedded.account import NotRunnableError
 from portal.running.children import Child
 
 MISSING = (

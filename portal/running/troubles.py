@@ -3,6 +3,6 @@
 from portal.config import SettingsError
 from portal.embedded import StartError
 from portal.embedded.folder import FolderError
-from portal.embedded.postgres import NotRunnableError
+from portal.embedded.account import NotRunnableError
 
 TROUBLES = (FolderError, NotRunnableError, SettingsError, StartError)

@@ -14,7 +14,7 @@ from portal.running.kept import greet, say
 from portal.running.starting import StartingPage
 from portal.running.supervisor import PATIENCE, Supervisor, owned
 
-Crew = Callable[["Whole"], Sequence[Child]]
+Crew = Callable[["Whole"], Sequence[Sequence[Child]]]  # groups, in the order of their start
 
 
 def supervise(folder: Folder, servers: Servers, crew: Crew) -> None:

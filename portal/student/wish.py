@@ -71,7 +71,8 @@ def credits_wished(card: Card) -> Decimal | None:
 
 def fields() -> "MultiDict[str, str]":
     """What the form sends, or what was chosen in it before a login led back to it."""
-    return request.form if request.method == "POST" else request.args
+    sent: MultiDict[str, str] = request.form if request.method == "POST" else request.args
+    return sent
 
 
 def credits_chosen() -> str:

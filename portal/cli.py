@@ -1,5 +1,6 @@
 """The `fairseat` command; each of its commands is a file of portal/commands."""
 
+import os
 from importlib import import_module
 from typing import ClassVar
 
@@ -49,6 +50,7 @@ class Commands(AppGroup):
 
     def invoke(self, ctx: click.Context) -> object:
         """Do it; settings with which nobody could be served are named, without a trace."""
+        os.umask(0o077)  # what any command writes, and any process that it starts, is private
         try:
             return super().invoke(ctx)
         except SettingsError as wrong:

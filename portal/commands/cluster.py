@@ -35,5 +35,5 @@ def command(pids: bool) -> None:  # noqa: FBT001  click's way
             owner_url=os.environ.get("DATABASE_OWNER_URL", ""),
         )
         supervise(folder, servers, crews.clustered)
-    except (*TROUBLES, UpError) as trouble:
+    except (*TROUBLES, UpError, OSError) as trouble:
         raise click.ClickException(str(trouble)) from trouble

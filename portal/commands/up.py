@@ -25,5 +25,5 @@ def command() -> None:
             redis_url=os.environ.get("REDIS_URL", ""),
         )
         supervise(folder, servers, crews.alone)
-    except (*TROUBLES, UpError) as trouble:
+    except (*TROUBLES, UpError, OSError) as trouble:
         raise click.ClickException(str(trouble)) from trouble

@@ -12,7 +12,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 PATIENCE = 30.0
-LOG_LIMIT = 10_000_000
+OPEN = (
+    "The data folder {0} is open to other users, and not ours to close, as it holds other things."
+    " Name a folder of its own, FAIRSEAT_VAR=…, or close it: chmod 700 {0}"
+)
+OF_OTHERS = (
+    "The data folder {0} belongs to another account (number {1}), which could read all that is in"
+    " it. Run Fairseat as that account, or give the folder to yours: chown -R {2} {0}"
+)
 
 
 class FolderError(RuntimeError):
@@ -40,16 +47,14 @@ class Folder:
         self.abandoned = False  # whether its last owner was killed
         try:
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
-            (path / "log").mkdir(exist_ok=True)
+            self._close()
+            (path / "log").mkdir(mode=0o700, exist_ok=True)
         except OSError as error:
             raise FolderError(f"The data folder {path} can't be used: {error.strerror}.") from error
 
     def log(self, name: str) -> Path:
-        """The log of the process `name`, begun anew where it has grown long."""
-        log = self.path / "log" / f"{name}.log"
-        if log.exists() and log.stat().st_size > LOG_LIMIT:
-            log.replace(log.with_suffix(".log.1"))
-        return log
+        """The log of the process `name`."""
+        return self.path / "log" / f"{name}.log"
 
     def emptied(self, name: str) -> Path:
         """The folder of that name below, with nothing in it."""
@@ -94,6 +99,7 @@ class Folder:
     def note(self, pids: Mapping[str, int]) -> None:
         """Tell other terminals which process is which."""
         draft = self.path / "pids.json.new"
+        draft.touch(mode=0o600)
         draft.write_text(json.dumps(pids))
         draft.replace(self.path / "pids.json")
 
@@ -117,6 +123,18 @@ class Folder:
             (self.path / "pids.json").unlink(missing_ok=True)
             os.close(self.lock)
             self.lock = -1
+
+    def _close(self) -> None:
+        """Close the folder to other users; raise FolderError where it is not ours alone."""
+        found = self.path.stat()
+        if found.st_uid != os.geteuid():
+            raise FolderError(OF_OTHERS.format(self.path, found.st_uid, os.geteuid()))
+        if not found.st_mode & 0o077:
+            return
+        ours = (self.path / "lock").is_file() or (self.path / "cluster" / "lock").is_file()
+        if any(self.path.iterdir()) and not ours:
+            raise FolderError(OPEN.format(self.path))
+        self.path.chmod(0o700)
 
     def _try_lock(self) -> bool:
         try:

@@ -58,6 +58,7 @@ def topology(folder: Path, password: str) -> Topology:
     folder.mkdir(mode=0o700, exist_ok=True)
     chosen = folder / "ports.json"
     if not chosen.exists():
+        chosen.touch(mode=0o600)
         chosen.write_text(json.dumps(_free_ports(2 * SERVERS)))
     ports = json.loads(chosen.read_text())
     return Topology(folder, password, ports[:SERVERS], ports[SERVERS:])

@@ -10,6 +10,7 @@ from typing import Protocol
 from flask_babel import LazyString
 
 from portal.imports.kinds import KINDS, Action
+from portal.private import owner_only
 from portal.seats.labels import label
 from portal.spreadsheets import plain
 from portal.told import told
@@ -91,9 +92,17 @@ class Report:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.suffix == ".json":
             told = [dict(zip(COLUMNS, cells(note), strict=True)) for note in self.notes]
-            path.write_text(json.dumps(told, indent=1) + "\n", "utf-8")
+            with open(path, "w", encoding="utf-8", opener=owner_only) as out:
+                out.write(json.dumps(told, indent=1) + "\n")
             return
-        with path.open("w", encoding="utf-8-sig", errors="backslashreplace", newline="") as out:
+        with open(
+            path,
+            "w",
+            encoding="utf-8-sig",
+            errors="backslashreplace",
+            newline="",
+            opener=owner_only,
+        ) as out:
             writer = csv.writer(out)
             writer.writerow(COLUMNS)
             writer.writerows(map(plain, cells(note)) for note in self.notes)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from portal.notices.letter import Letter
 from portal.notices.post import Unreachable
+from portal.private import owner_only
 
 
 class Folder:
@@ -17,7 +18,8 @@ class Folder:
         partial = self.path / f".{letter.id}.part"
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-            partial.write_bytes(bytes(letter.message))
+            with open(partial, "wb", opener=owner_only) as out:
+                out.write(bytes(letter.message))
             partial.replace(self.path / f"{letter.id}.eml")
         except OSError as error:
             raise Unreachable(f"{self.path}: {error.strerror}") from error

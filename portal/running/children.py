@@ -10,6 +10,8 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from portal.private import owner_only
+
 PR_SET_PDEATHSIG = 1
 
 
@@ -25,11 +27,13 @@ class Child:
     keep_open: tuple[int, ...] = ()  # file descriptors that it inherits
     aloud: bool = False  # whether it speaks where its parent does, not into its log
     process: subprocess.Popen[bytes] | None = None
+    begun: int = 0  # where in its log this start begins
 
     def start(self) -> None:
         """Start it, appending what it prints to its log."""
         self.log.parent.mkdir(parents=True, exist_ok=True)
-        with nullcontext() if self.aloud else self.log.open("ab") as log:
+        with nullcontext() if self.aloud else open(self.log, "ab", opener=owner_only) as log:
+            self.begun = log.tell() if log else 0
             self.process = subprocess.Popen(  # noqa: S603  our own commands
                 self.command,
                 stdin=subprocess.DEVNULL,
@@ -70,10 +74,14 @@ class Child:
             self.process.wait()
 
     def last_words(self, lines: int = 12) -> str:
-        """The end of its log, for an error message."""
+        """The end of what it has written to its log since it was started, for an error message."""
         if not self.log.exists():
             return ""
-        return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
+        with self.log.open("rb") as log:
+            if self.begun <= self.log.stat().st_size:  # else it was put aside since
+                log.seek(self.begun)
+            said = log.read().decode(errors="replace")
+        return "\n".join(said.splitlines()[-lines:])
 
 
 def _die_with_parent(parent: int, death_signal: signal.Signals) -> Callable[[], None]:

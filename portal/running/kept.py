@@ -1,4 +1,4 @@
-"""A child that is started again whenever it ends."""
+"""A child that is started again whenever it ends: at once, later and later if it dies young."""
 
 import logging
 import time
@@ -10,9 +10,13 @@ import click
 
 from portal.ops import logs
 from portal.running.children import Child
+from portal.running.logfiles import put_aside
 
-HEALTHY = 30.0  # seconds: whoever lived that long has not failed at its start
+YOUNG = 10.0  # seconds: a process that ends sooner may have failed at its start
+AT_ONCE = 3  # times in a row that one that dies young is started again at once
 LONGEST_WAIT = 30.0
+# All else waits for PostgreSQL and the ledger.
+LONGEST_WAIT_OF_SERVERS = 5.0
 
 if TYPE_CHECKING:
     from subprocess import Popen
@@ -22,13 +26,14 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class Kept:
-    """A child that is started again when it ends, later and later if it fails at once."""
+    """A child that is started again when it ends, later and later if it dies young."""
 
     child: Child
     started: float = 0.0
     failures: int = 0
     due: float | None = None
     leaving: bool = False
+    longest_wait: float = LONGEST_WAIT  # seconds
 
     def start(self) -> None:
         """Start it now."""
@@ -48,20 +53,32 @@ class Kept:
     def look_after(self) -> None:
         """Notice its end and plan its next start, or make the planned one."""
         now = time.monotonic()
+        put_aside(self.child.log)
         if self.due is not None:
             if now >= self.due:
-                self.start()
+                self._try_to_start()
         elif not self.child.alive and self.leaving:
-            self.start()
+            self._try_to_start()
         elif not self.child.alive:
-            self.failures = 0 if now - self.started > HEALTHY else self.failures + 1
-            wait = min(LONGEST_WAIT, 0.5 * 2.0**self.failures) if self.failures > 1 else 0.0
-            self.due = now + wait
-            later = f"in {wait:.0f} s" if wait else "now"
             status = self.child.process.returncode if self.child.process else "?"
-            say(f"{self.child.name} ended (status {status}); starting it again {later}.")
+            self._plan(f"{self.child.name} ended (status {status})")
             if not self.child.aloud:
                 say(f"  Its log is {self.child.log}")
+
+    def _try_to_start(self) -> None:
+        """Start it; where that is impossible, as on a full disk, plan to try again."""
+        try:
+            self.start()
+        except OSError as error:
+            self._plan(f"{self.child.name} can't be started ({error.strerror})")
+
+    def _plan(self, why: str) -> None:
+        now = time.monotonic()
+        self.failures = self.failures + 1 if now - self.started < YOUNG else 0
+        more = self.failures - AT_ONCE
+        wait = min(self.longest_wait, 2.0 ** (more - 1)) if more > 0 else 0.0
+        self.due = now + wait
+        say(f"{why}; starting it again {f'in {wait:.0f} s' if wait else 'now'}.")
 
 
 def say(line: str) -> None:

@@ -46,7 +46,10 @@ def _renew_web(kept: Kept, wait: Callable[[], None]) -> bool:
         _until(lambda: False, wait, NOTICED)
         return True
     old = kept.child.process
-    kept.start()
+    try:
+        kept.start()
+    except OSError:  # such as a full disk: the old one serves on
+        return _say_not_started(kept)
     if not _until(started.exists, wait):
         kept.go_back_to(old)
         started.touch()  # the old one serves

@@ -6,7 +6,7 @@ import signal
 import sys
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -18,10 +18,11 @@ from portal.ops import logs, scaling
 from portal.running import renewal
 from portal.running.children import Child
 from portal.running.door import UpError
-from portal.running.kept import Kept, say
+from portal.running.kept import LONGEST_WAIT_OF_SERVERS, Kept, say
 from portal.running.pools import Pools
 
 PATIENCE = 20.0
+QUIET = 30.0  # seconds between two lines that say the same
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -55,6 +56,7 @@ class Supervisor(ABC):
         self.folder = folder
         self.servers = servers
         self.pids: dict[str, int] = {}
+        self.quiet_until = 0.0  # after it has told of a trouble
         self.kept: list[Kept] = []
         self.pools = Pools(self.kept, self.child, lambda: self.servers.redis_url)
         self.stopping_since: float | None = None
@@ -114,14 +116,17 @@ class Supervisor(ABC):
         urls = self.servers.database_url, self.servers.redis_url
         run = Run(os.getpid(), self.address, *urls, sockets, self.servers.owner_url)
         self.folder.announce(run)
-        self.kept += [Kept(child, time.monotonic()) for child in self.servers.children]
+        self.kept += [
+            Kept(child, time.monotonic(), longest_wait=LONGEST_WAIT_OF_SERVERS)
+            for child in self.servers.children
+        ]
         first, *others = self.crew()
         self._start_group(first)
         self.prepare()
         for group in others:
             renewal.until_started(self.kept, self._wait)
             self._start_group(group)
-        self._note()
+        self._try(self._note)
 
     def _start_group(self, children: Sequence[Child]) -> None:
         for child in children:
@@ -156,20 +161,31 @@ class Supervisor(ABC):
 
     def _go_on(self) -> None:
         self._wait()
-        self.pools.look_after()
+        self._try(self.pools.look_after)
 
     def look_after(self) -> None:
         """Start again what has ended."""
         for kept in self.kept:
             kept.look_after()
-        self._note()
+        self._try(self._note)
 
     def _note(self) -> None:
         """Say which process is which wherever that has changed."""
         pids = {kept.child.name: kept.child.process.pid for kept in self.kept if kept.child.process}
         if pids != self.pids:
-            self.pids = pids
             self.folder.note(pids)
+            self.pids = pids
+
+    def _try(self, act: Callable[[], None]) -> None:
+        """Do what is done again soon; where the disk is full, say it instead of ending."""
+        try:
+            act()
+        except OSError as error:
+            if time.monotonic() > self.quiet_until:
+                self.quiet_until = time.monotonic() + QUIET
+                say(
+                    f"ALARM {self.folder.path} can't be written to: {error.strerror}. Trying again."
+                )
 
     def pause(self, seconds: float) -> None:
         """Sleep; raises Stopped where a signal came."""

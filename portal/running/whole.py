@@ -63,7 +63,7 @@ class Whole(Supervisor):
     def look_after(self) -> None:
         """Do so, and answer at the door while no web server does."""
         if not self.restarting:  # then old web servers serve until new ones do
-            self._starting_page.look_after(self.kept)
+            self._try(lambda: self._starting_page.look_after(self.kept))
         super().look_after()
 
     def prepare(self) -> None:

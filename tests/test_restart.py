@@ -1,9 +1,13 @@
 """`fairseat restart`: every process is another one afterwards, and no visitor was turned away."""
 
-from collections.abc import Iterator
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from threading import Event, Thread
+from time import sleep
 
 import pytest
 import requests
@@ -13,7 +17,12 @@ from portal import backend as connections
 from portal import create_app
 from portal.backend import Backend
 from portal.config import Settings
-from portal.embedded.folder import Folder
+from portal.embedded.folder import Folder, Run
+from portal.running import renewal
+from portal.running.children import Child
+from portal.running.kept import Kept
+from portal.running.progress import Progress
+from portal.running.renewal import STARTED
 from tests.cast import an_account
 from tests.cluster.stage import until
 from tests.live.tabs import Tab, cookie
@@ -80,18 +89,109 @@ def test_no_request_fails_and_pages_come_back_while_every_process_is_replaced(
     folder = Folder(up.var)
     before, visitors = folder.pids(), Visitors(up.address)
     until(lambda: visitors.answers > 3, "nobody is answered")
-    said, _ = up.command("restart").communicate(timeout=120)
-    assert said == "Restarting.\n"
+    restart = up.command("restart")
+    said, _ = restart.communicate(timeout=300)
+    assert restart.returncode == 0, said
+    first, *lines, last = said.splitlines()
+    assert (first, last) == ("Restarting one process after the other.", "Restarted.")
+    after = folder.pids()
+    mine = before.keys() - {"postgres", "valkey"}
+    assert [name for name in mine if after[name] == before[name]] == []
+    assert {line.split(" (")[0] for line in lines} == mine
     assert page.closed(90) == 1012
     Tab(Client.connect(address, headers=headers)).close()
-    mine = before.keys() - {"postgres", "valkey"}
-    until(lambda: all(folder.pids()[name] != before[name] for name in mine), "some are old")
     visitors.end()
     assert visitors.wrong == []
-    after = folder.pids()
     assert {name: after[name] for name in ("postgres", "valkey")} == {
         name: before[name] for name in ("postgres", "valkey")
     }
+
+
+@pytest.fixture
+def supervised(tmp_path: Path) -> Iterator[Up]:
+    """A data folder whose supervisor is the process of the tests."""
+    up = Up(tmp_path / "var", free_port())
+    folder = Folder(up.var)
+    folder.own()
+    folder.announce(Run(os.getpid(), up.address, "", "", ""))
+    yield up
+    folder.release()
+
+
+@pytest.fixture
+def on_restart() -> Iterator[Callable[[Callable[[], None]], None]]:
+    """What the supervisor does when it is asked to restart."""
+    before = signal.getsignal(signal.SIGUSR1)
+    yield lambda act: signal.signal(signal.SIGUSR1, lambda *_: act()) and None
+    signal.signal(signal.SIGUSR1, before)
+
+
+def test_a_restart_that_fails_is_told_with_its_reason_and_a_status(
+    supervised: Up, on_restart: Callable[[Callable[[], None]], None]
+) -> None:
+    def fail() -> None:
+        told = Progress(supervised.var)
+        told.tell("web (1 of 2)")
+        told.end("web does not start")
+
+    Progress(supervised.var).end()  # an earlier one, which went well
+    on_restart(fail)
+    restart = supervised.command("restart")
+    said, _ = restart.communicate(timeout=120)
+    assert restart.returncode == 1
+    assert said.splitlines()[1:] == ["web (1 of 2)", "Error: web does not start"]
+
+
+def test_a_portal_that_stops_meanwhile_is_told(
+    supervised: Up, on_restart: Callable[[Callable[[], None]], None]
+) -> None:
+    def stop() -> None:
+        Progress(supervised.var).tell("web (1 of 2)")
+        (supervised.var / "run.json").unlink()
+
+    on_restart(stop)
+    restart = supervised.command("restart")
+    said, _ = restart.communicate(timeout=120)
+    assert restart.returncode == 1
+    assert "The portal was stopped meanwhile" in said
+
+
+def test_who_does_not_wait_is_told_nothing_more(
+    supervised: Up, on_restart: Callable[[Callable[[], None]], None]
+) -> None:
+    asked: list[int] = []
+    on_restart(lambda: asked.append(1))
+    restart = supervised.command("restart", "--no-wait")
+    said, _ = restart.communicate(timeout=120)
+    assert (restart.returncode, said) == (0, "Asked for a restart.\n")
+    assert asked == [1]
+
+
+def test_the_old_web_server_goes_on_where_the_new_one_does_not_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(renewal, "PATIENCE", 1.0)
+    started = tmp_path / "started"
+    command = [
+        sys.executable,
+        "-Sc",
+        "import time; time.sleep(600)",
+    ]  # it never says that it serves
+    web = Kept(Child("web", command, tmp_path / "log", {STARTED: str(started)}, keep_open=(0,)))
+    worker = Kept(Child("record-1", command, tmp_path / "log"))
+    for each in (web, worker):
+        each.start()
+    started.touch()
+    old = web.child.process, worker.child.process
+    said: list[str] = []
+    failure = renewal.renew([web, worker], lambda: sleep(0.01), said.append)
+    assert failure.startswith("web does not start")
+    assert said == ["web (1 of 2)"]
+    assert (web.child.process, worker.child.process) == old
+    assert web.child.alive
+    assert started.exists()
+    for each in (web, worker):
+        each.child.kill()
 
 
 def test_where_nothing_runs_it_says_so(tmp_path: Path) -> None:

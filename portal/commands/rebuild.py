@@ -2,12 +2,15 @@
 
 import click
 
+from portal.backend import backend
 from portal.commands.noting import note
 from portal.commands.progress import bars
-from portal.record import restore, runs
+from portal.record import fence, restore, runs
 from portal.record.audit import audit_term
+from portal.record.checkpoint import recorded
 from portal.record.differences import Difference
 from portal.record.fence import Changed
+from portal.record.journal import last_seq
 from portal.record.rebuild import LogDamaged, rebuild
 from portal.record.restore import Plan
 from portal.record.terms import named
@@ -77,19 +80,51 @@ def _compare(number: int, term: str) -> None:
 
 
 @command.command("ledger")
-@click.option("--term", "name", default="", help="Only the term of that name.")
+@click.option("--term", "names", multiple=True, help="The term of that name; may be repeated.")
+@click.option("--all", "every", is_flag=True, help="Every term, also where nothing is wrong.")
 @click.option("--yes", is_flag=True, help="Do it; else it is only said what would be done.")
-def ledger(name: str, *, yes: bool) -> None:
+def ledger(names: tuple[str, ...], *, every: bool, yes: bool) -> None:
     """Have the ledger hold what follows from the event log, where it has lost something.
 
-    Nothing can be claimed in the term meanwhile; afterwards an audit says whether all is well, and
-    only then is the term opened again.
+    Without --term or --all: the terms whose ledger is fenced, lost decisions or differs from the
+    log. Nothing can be claimed in such a term meanwhile; afterwards an audit says whether all is
+    well, and only then is the term opened again.
     """
     with connected():
-        for number, term in chosen(name):
-            ledger_anew(number, term, yes=yes)
-    if not yes:
+        named_terms = [term for name in names for term in chosen(name)]
+        found = 0
+        for number, term in named_terms or chosen(""):
+            if named_terms or every or _needs_rebuild(number, term):
+                ledger_anew(number, term, yes=yes)
+                found += 1
+    if not found:
+        click.echo("Nothing to rebuild. With --all every term is rebuilt all the same.")
+    elif not yes:
         click.echo("This was a dry run: nothing was changed. With --yes it is done.")
+
+
+def _needs_rebuild(number: int, term: str) -> bool:
+    """Say whether the ledger of the term is as the event log tells, and if not, why not."""
+    try:
+        why = _wrong(number)
+    except LedgerUnavailable as error:
+        raise click.ClickException(f"The ledger can't be asked: {error}.") from error
+    click.echo(f"{term}: {why or 'the ledger agrees with the event log'}.")
+    return bool(why)
+
+
+def _wrong(number: int) -> str:
+    """What is wrong with the ledger of a term; "" where nothing is."""
+    if fenced := fence.why(number):
+        return f"fenced, as {fenced}"
+    if last_seq(backend().redis, number) < recorded(number):
+        return "the ledger has lost recorded decisions"
+    with bars() as tell:
+        report = audit_term(number, tell)
+    runs.keep(number, report)
+    # What only the read models tell otherwise is for `rebuild record`.
+    count = sum("read_model" not in each for each in report["differences"])
+    return f"the ledger or its journal differs from the event log, {count} times" if count else ""
 
 
 def ledger_anew(number: int, term: str, *, yes: bool) -> None:

@@ -4,21 +4,45 @@ import os
 import signal
 
 import click
+import psutil
 
 from portal.config import var_folder
 from portal.embedded.folder import Folder, FolderError
+from portal.running import progress
 
 
 @click.command("restart")
-def command() -> None:
+@click.option("--no-wait", is_flag=True, help="Return at once; the log of the portal tells more.")
+def command(*, no_wait: bool) -> None:
     """Have `fairseat up`, or `cluster`, replace its web servers, workers and clocks.
 
-    One after the other: what is in hand is done first, and pages connect again by themselves. The
-    terminal of that command tells how it goes; PostgreSQL and the ledger are left alone.
+    One after the other: what is in hand is done first, and pages connect again by themselves.
+    PostgreSQL and the ledger are left alone. Waits until the new processes serve; ends with status
+    1 where a web server does not start, as then the old processes go on, or something is missing.
     """
     try:
-        pid = Folder(var_folder()).supervisor()
+        folder = Folder(var_folder())
+        pid = folder.supervisor()
     except FolderError as trouble:
         raise click.ClickException(str(trouble)) from trouble
+    before = progress.latest(folder.path)
     os.kill(pid, signal.SIGUSR1)
-    click.echo("Restarting.")
+    if no_wait:
+        click.echo("Asked for a restart.")
+        return
+    click.echo("Restarting one process after the other.")
+    try:
+        for line in progress.follow(folder.path, before, alive=lambda: _alive(folder, pid)):
+            click.echo(line)
+    except progress.RestartError as why:
+        raise click.ClickException(str(why)) from why
+    click.echo("Restarted.")
+
+
+def _alive(folder: Folder, pid: int) -> bool:
+    """Whether that process runs, and looks after the folder."""
+    try:
+        zombie = psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+        return folder.supervisor() == pid and not zombie
+    except (psutil.NoSuchProcess, FolderError):
+        return False

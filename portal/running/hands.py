@@ -37,5 +37,9 @@ class Hands(Supervisor):
         """Say that they have begun; they wait for PostgreSQL and the ledger themselves."""
         say("Workers and a clock are started.")
 
+    def missing(self) -> str:
+        """Nothing that would be known here."""
+        return ""
+
     def shut(self) -> None:
         """Nothing: nobody comes here."""

@@ -5,28 +5,33 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from portal.running.kept import Kept, say
+from portal.running.kept import Kept
 
 STARTED = "FAIRSEAT_STARTED"  # the file that a web server makes when it serves
 PREPARED = "FAIRSEAT_PREPARED"  # the file that it waits for before it serves
 PATIENCE = 60.0  # seconds for a web server to start, or to end
 NOTICED = 3.0  # seconds until a balancer that looks each second sends visitors to a node again
 BRIEFLY = 20.0  # seconds that others wait for a worker: one with a long job ends after that
+NOT_STARTED = "{} does not start, so no more are restarted. Its log is {}"
 
 
-def renew(crew: Sequence[Kept], wait: Callable[[], None]) -> None:
+def renew(crew: Sequence[Kept], wait: Callable[[], None], tell: Callable[[str], None]) -> str:
     """Replace each of them; `wait` passes a moment in which the others are looked after.
 
-    Where a web server does not start, the old ones go on and nothing else is touched.
+    Where a web server does not start, the old ones go on and nothing else is touched: gives what
+    to say of that, else "".
     """
-    say("Restarting one process after the other.")
     web = [kept for kept in crew if STARTED in kept.child.env]
-    if not all(_renew_web(kept, wait) for kept in web):
-        return
-    for kept in crew:
-        if kept not in web and kept.child.name != "haproxy":
-            _renew(kept, wait)
-    say("Restarted.")
+    others = [kept for kept in crew if kept not in web and kept.child.name != "haproxy"]
+    for number, kept in enumerate((*web, *others), 1):
+        name = kept.child.name
+        tell(f"{name} ({number} of {len(web) + len(others)})")
+        if kept not in web:
+            if not _renew(kept, wait):
+                tell(f"  {name} has a job in hand; it is replaced when that is done.")
+        elif not _renew_web(kept, wait):
+            return NOT_STARTED.format(name, kept.child.log)
+    return ""
 
 
 def until_started(crew: Sequence[Kept], wait: Callable[[], None]) -> None:
@@ -42,7 +47,7 @@ def _renew_web(kept: Kept, wait: Callable[[], None]) -> bool:
     if not kept.child.keep_open:  # a node with a door of its own, which only one can open
         kept.ask_to_leave()
         if not _until(started.exists, wait):
-            return _say_not_started(kept)
+            return False
         _until(lambda: False, wait, NOTICED)
         return True
     old = kept.child.process
@@ -53,7 +58,7 @@ def _renew_web(kept: Kept, wait: Callable[[], None]) -> bool:
     if not _until(started.exists, wait):
         kept.go_back_to(old)
         started.touch()  # the old one serves
-        return _say_not_started(kept)
+        return False
     if old:
         old.send_signal(signal.SIGTERM)
         if not _until(lambda: old.poll() is not None, wait):
@@ -61,10 +66,10 @@ def _renew_web(kept: Kept, wait: Callable[[], None]) -> bool:
     return True
 
 
-def _renew(kept: Kept, wait: Callable[[], None]) -> None:
+def _renew(kept: Kept, wait: Callable[[], None]) -> bool:
     old = kept.child.process
     kept.ask_to_leave()
-    _until(lambda: kept.child.process is not old, wait, BRIEFLY)
+    return _until(lambda: kept.child.process is not old, wait, BRIEFLY)
 
 
 def _until(holds: Callable[[], bool], wait: Callable[[], None], patience: float = PATIENCE) -> bool:
@@ -74,8 +79,3 @@ def _until(holds: Callable[[], bool], wait: Callable[[], None], patience: float 
             return False
         wait()
     return True
-
-
-def _say_not_started(kept: Kept) -> bool:
-    say(f"{kept.child.name} does not start, so no more are restarted. Its log is {kept.child.log}")
-    return False

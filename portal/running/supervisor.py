@@ -20,6 +20,7 @@ from portal.running.children import Child
 from portal.running.door import UpError
 from portal.running.kept import LONGEST_WAIT_OF_SERVERS, Kept, say
 from portal.running.pools import Pools
+from portal.running.progress import Progress
 
 PATIENCE = 20.0
 QUIET = 30.0  # seconds between two lines that say the same
@@ -79,6 +80,10 @@ class Supervisor(ABC):
         """Say that they are there, once they are."""
 
     @abstractmethod
+    def missing(self) -> str:
+        """What can't serve yet, in words; "" when all can."""
+
+    @abstractmethod
     def shut(self) -> None:
         """Let nobody in any more."""
 
@@ -104,8 +109,19 @@ class Supervisor(ABC):
         self.restart, self.restarting = False, True
         _compile()
         own = [kept for kept in self.kept if kept.child not in self.servers.children]
-        renewal.renew(own, self._go_on)
+        progress = Progress(self.folder.path)
+        failure = renewal.renew(own, self._go_on, progress.tell)
         self.restarting = False
+        if not failure and (missing := self._wait_until_ready()):
+            failure = f"All processes were restarted, but this is missing: {missing}."
+        progress.end(failure)
+
+    def _wait_until_ready(self) -> str:
+        """What is still missing after a while; "" when all can serve."""
+        deadline = time.monotonic() + renewal.PATIENCE
+        while (missing := self.missing()) and time.monotonic() < deadline:
+            self._go_on()
+        return missing
 
     def _start(self) -> None:
         _compile()

@@ -83,7 +83,7 @@ class Whole(Supervisor):
     def greet(self) -> None:
         """Wait until the portal is ready, then print where it is and who may log in."""
         nagged = time.monotonic()
-        while missing := not_ready(self.address):
+        while missing := self.missing():
             self.pause(0.2)
             self.look_after()
             if time.monotonic() - nagged > PATIENCE:
@@ -99,6 +99,10 @@ class Whole(Supervisor):
             greet("  Demo accounts: student0001 to student2000, instructor01 and on, admin")
             greet(f"  Their password: {password.read_text()}")
         greet("  Ctrl-C stops everything; the data stays.")
+
+    def missing(self) -> str:
+        """What `/ready` says is missing."""
+        return not_ready(self.address)
 
     def shut(self) -> None:
         """Close the door."""

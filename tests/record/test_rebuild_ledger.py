@@ -20,11 +20,13 @@ from portal.seats.answers import Outcome, Reason
 from portal.seats.asks import Candidate, Passes
 from portal.seats.errors import LedgerUnavailable
 from portal.seats.library import prefix
+from tests.cast import a_course, a_section, a_term, an_open_window
 from tests.owner import as_owner
 from tests.record.dump import dump
 from tests.record.processes import recorded
 from tests.record.rush import Rush, a_rush, claim, claims, drop, everyone_everywhere, spec
 from tests.record.storm import storm
+from tests.record.tampering import TAMPERINGS
 
 
 @pytest.fixture
@@ -273,3 +275,65 @@ def test_the_command_says_first_what_it_will_do(rush: Rush) -> None:
         entry = session.scalars(select(AuditEntry).order_by(AuditEntry.id.desc())).first()
     assert entry
     assert entry.action == "ledger.rebuilt"
+
+
+def test_only_the_term_that_lost_its_ledger_is_rebuilt(rush: Rush) -> None:
+    other = another(rush)
+    untouched, before = dump(other.term), dump(rush.term)
+    lose(rush)
+    done = CliRunner().invoke(command, ["ledger", "--yes"])
+    assert done.exit_code == 0, done.output
+    assert "Fall 2030: the ledger has lost recorded decisions." in done.output
+    assert "Spring 2031: the ledger agrees with the event log." in done.output
+    assert "Spring 2031: as of event" not in done.output
+    assert (dump(rush.term), dump(other.term)) == (before, untouched)
+    assert _rebuilt() == [rush.term]
+
+
+def test_a_term_whose_ledger_tells_otherwise_than_the_log_is_rebuilt(rush: Rush) -> None:
+    before = dump(rush.term)
+    change, _ = TAMPERINGS["a seat was taken from the ledger"]
+    change(rush)
+    assert dump(rush.term) != before
+    done = CliRunner().invoke(command, ["ledger", "--yes"])
+    assert done.exit_code == 0, done.output
+    assert "Fall 2030: the ledger or its journal differs from the event log" in done.output
+    assert dump(rush.term) == before
+
+
+def test_a_fenced_term_is_rebuilt(rush: Rush) -> None:
+    fence.hold(rush.term, "it is being restored from the event log")
+    done = CliRunner().invoke(command, ["ledger", "--yes"])
+    assert done.exit_code == 0, done.output
+    assert "Fall 2030: fenced, as it is being restored" in done.output
+    assert not fence.why(rush.term)
+
+
+def test_where_nothing_is_wrong_only_named_terms_or_all_are_rebuilt(rush: Rush) -> None:
+    another(rush)
+    said = CliRunner().invoke(command, ["ledger", "--yes"])
+    assert (said.exit_code, _rebuilt()) == (0, [])
+    assert "Nothing to rebuild" in said.output
+    assert CliRunner().invoke(command, ["ledger", "--yes", "--term", "Fall 2030"]).exit_code == 0
+    assert _rebuilt() == [rush.term]
+    assert CliRunner().invoke(command, ["ledger", "--yes", "--all"]).exit_code == 0
+    assert len(_rebuilt()) == 3  # that one before, and both
+
+
+def another(rush: Rush) -> Rush:
+    """Another term of the same students, all of it recorded."""
+    term = a_term("Spring 2031")
+    window = an_open_window(term)
+    section = a_section(a_course(), term)
+    backend().ledger.put_sections(term.id, [spec(section.id)])
+    made = Rush(term.id, [section.id], rush.students, window.id)
+    claims(made, everyone_everywhere(made))
+    drain(term.id)
+    return made
+
+
+def _rebuilt() -> list[int]:
+    """The terms whose ledger was rebuilt, as the audit trail tells."""
+    with transaction() as session:
+        which = select(AuditEntry.subject).where(AuditEntry.action == "ledger.rebuilt")
+        return [int(each.removeprefix("term:")) for each in session.scalars(which)]

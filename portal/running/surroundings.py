@@ -5,6 +5,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import click
+from redis.exceptions import ConnectionError as NoLedger
+from redis.exceptions import TimeoutError as LateLedger
+from sqlalchemy.exc import InterfaceError, OperationalError
 
 from portal import backend
 from portal.backend import Backend
@@ -13,7 +16,9 @@ from portal.embedded import Servers, StartError
 from portal.embedded.folder import Folder, FolderError
 from portal.embedded.postgres import NotRunnableError
 from portal.ops import schema
+from portal.seats.errors import LedgerUnavailable
 
+AWAY = (OperationalError, InterfaceError, NoLedger, LateLedger, LedgerUnavailable)
 TROUBLES = (FolderError, NotRunnableError, SettingsError, StartError)
 
 
@@ -26,6 +31,9 @@ def connected() -> Iterator[Backend]:
             yield backend.connect(Settings.read())
     except TROUBLES as trouble:
         raise click.ClickException(str(trouble)) from trouble
+    except AWAY as away:
+        reason = (str(away).splitlines() or [type(away).__name__])[0]
+        raise click.ClickException(f"A server does not answer: {reason}") from away
 
 
 @contextmanager

@@ -7,8 +7,11 @@ from flask.typing import ResponseReturnValue
 from sqlalchemy import ColumnElement, select
 
 from portal.access import requires
+from portal.admin.students.record import searched
 from portal.db import transaction
+from portal.people import search
 from portal.people.models import Account, Student
+from portal.people.search import Found
 from portal.record import receipts
 from portal.record.history import history
 from portal.record.receipts import Receipt
@@ -29,21 +32,36 @@ class Whose:
 @bp.get("")
 @requires("admin")
 def index() -> ResponseReturnValue:
-    """The receipt of a code, or those of a student number, the newest first."""
-    wanted = request.args.get("q", "").replace("\0", "").strip()
-    found = _found(wanted)
-    if found:
-        return redirect(url_for("admin.receipts.show", code=found.code))
-    whose = _student(Student.number == wanted) if wanted else None
+    """The receipt of a code, or those of a student whom the search finds, the newest first."""
+    wanted, page = searched()
+    if receipt := _found(wanted):
+        return redirect(url_for("admin.receipts.show", code=receipt.code))
+    whose, students, more = _students(wanted, page)
     before = _place(request.args.get("before", ""))
-    page = history(whose.id, before=before) if whose else None
+    shown = history(whose.id, before=before) if whose else None
     return render_template(
         "admin/receipts.html",
         wanted=wanted,
         whose=whose,
-        days=by_day(page.receipts) if page else [],
-        older=page.receipts[-1].code if page and page.more else "",
+        students=students,
+        page=page,
+        more=more,
+        days=by_day(shown.receipts) if shown else [],
+        older=shown.receipts[-1].code if shown and shown.more else "",
     )
+
+
+def _students(wanted: str, page: int) -> tuple[Whose | None, list[Found], bool]:
+    """The one student of that number or whom alone the search fits, else those whom it fits."""
+    if not wanted:
+        return None, [], False
+    if exact := _student(Student.number == wanted):
+        return exact, [], False
+    with transaction() as session:
+        found, more = search.students(session, wanted, page)
+    if page == 1 and len(found) == 1:
+        return _student(Student.id == found[0].id), [], False
+    return None, found, more
 
 
 @bp.get("/<code>")

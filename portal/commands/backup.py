@@ -15,14 +15,9 @@ from jobs.trouble import AWAY, brief
 from portal.commands.noting import note
 from portal.ops import backup, backups, logs
 from portal.ops.backup import Manifest
-from portal.record.audit import catch_up
-from portal.record.journal import JournalGap
-from portal.record.project import UnknownEvent
-from portal.record.terms import named
+from portal.record.behind import record_all
 from portal.running.surroundings import connected
-from portal.seats.errors import LedgerUnavailable
 
-BEHIND = "What {} has decided can't all be recorded yet, so it can't be copied: {}"
 WRONG = (click.ClickException, psycopg2.Error, SQLAlchemyError, *AWAY)
 AGAIN = timedelta(minutes=5)  # after one that could not be made, at the latest
 UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
@@ -93,8 +88,8 @@ def _one_more(folder: Path, keep: int) -> bool:
 
 def _make(folder: Path) -> Manifest:
     with connected() as parts:
-        for number, name in named():
-            _record(number, name)
+        for missing in record_all():
+            raise click.ClickException(f"No backup was made: {missing}")
         click.echo("All that was acknowledged is recorded. Copying PostgreSQL…")
         try:
             made = backup.make(parts.settings.database_url, folder)
@@ -102,11 +97,3 @@ def _make(folder: Path) -> Manifest:
             raise click.ClickException(str(wrong)) from wrong
         note("backup.made", "portal", {"made_at": made.made_at, "events": made.events})
     return made
-
-
-def _record(number: int, name: str) -> None:
-    try:
-        if not catch_up(number):
-            raise click.ClickException(BEHIND.format(name, "PostgreSQL is too slow; try again."))
-    except (JournalGap, UnknownEvent, LedgerUnavailable) as why:
-        raise click.ClickException(BEHIND.format(name, why)) from why

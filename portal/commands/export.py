@@ -7,20 +7,31 @@ import click
 
 from portal.exports.oneroster import write_oneroster
 from portal.private import owner_only
+from portal.record.behind import record_all
+from portal.running.served import portal
 from portal.running.surroundings import connected
 
 
 @click.command("export")
 @click.argument("target", type=click.Path(dir_okay=False, path_type=Path))
 def command(target: Path) -> None:
-    """Write everything to the zip TARGET, which imported again changes nothing."""
+    """Write everything to the zip TARGET, which imported again changes nothing.
+
+    What the ledger has decided is recorded first. Exit status 1 where some of it can't be: then
+    the file lacks it, and the error output says what.
+    """
+    click.echo(f"Exporting the portal of the {portal()}.", err=True)
     with connected():
+        missing = list(record_all())
         try:
             with open(target, "xb", opener=owner_only) as out:
                 _write(out, target)
         except OSError as error:
             raise click.ClickException(f"{target} can't be written: {error.strerror}.") from error
     click.echo(f"Exported to {target}.")
+    for each in missing:
+        click.echo(f"NOT in the file: {each}", err=True)
+    raise SystemExit(bool(missing))
 
 
 def _write(out: BinaryIO, target: Path) -> None:

@@ -25,6 +25,7 @@ from portal.imports.kinds import KINDS
 from portal.imports.options import LAYOUTS, Options
 from portal.imports.report import Report
 from portal.imports.run import Imported, import_files
+from portal.running.served import portal
 from portal.running.surroundings import connected
 from portal.seats.errors import LedgerUnavailable
 
@@ -95,6 +96,7 @@ def command(source: Path, path: Path | None, *, dry: bool, **choices: Any) -> No
     console, report, options = Console(), Report(), Options(**choices)
     path = (path or default_path(options.term or source.stem)).resolve()
     write(report, path)  # before anything is stored: a report that can't be written is none
+    console.print(f"Into the portal of the {portal()}.", soft_wrap=True, highlight=False)
     with connected():
         try:
             done = imported(source, options, report, console, dry=dry)

@@ -15,6 +15,7 @@ from portal.record import fence, restore
 from portal.record.journal import last_seq
 from portal.record.rebuild import LogDamaged
 from portal.record.terms import named
+from portal.running.served import portal
 from portal.running.surroundings import connected
 from portal.seats import replicas
 from portal.seats.errors import LedgerUnavailable
@@ -59,6 +60,7 @@ def command(folder: Path, *, yes: bool, forget: bool) -> None:
     A ledger that has outlived PostgreSQL, and whose journal goes on where the backup ends, is
     recorded first: then nothing is lost at all. The portal must not run.
     """
+    click.echo(f"Into the portal of the {portal()}.")
     with connected() as parts:
         url, portal = parts.settings.owner_url, parts.settings.database_url
         try:

@@ -1,5 +1,6 @@
 """Exports of everything as an errand: asked for on a page, made by a worker, fetched when done."""
 
+import logging
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from tempfile import TemporaryFile
@@ -22,11 +23,13 @@ from portal.ops.correlation import cause
 from portal.ops.dead import KEPT as LETTER_KEPT
 from portal.ops.job import AGAIN
 from portal.people.models import Account
+from portal.record.behind import record_all
 
 QUEUE, JOB = "errands", "jobs.errands.make_export"
 LONGEST = timedelta(minutes=30)  # that a worker may take
 KEPT = timedelta(days=1)
 AT_WORK = 7_305_002  # key of the locks that whoever makes an export holds, by its id
+log = logging.getLogger(__name__)
 LOCK = text("SELECT pg_try_advisory_xact_lock(:key, :id)")
 
 
@@ -117,6 +120,8 @@ def _make(export_id: int) -> None:
         if found is None or found.size is not None:
             return
         session.execute(delete(ExportPart).where(ExportPart.export_id == export_id))
+    for missing in record_all():
+        log.warning("Export %d lacks decisions. %s", export_id, missing)
     with TemporaryFile() as out:
         write_oneroster(out)
         _keep(export_id, out)

@@ -5,6 +5,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import click
+from redis.exceptions import ConnectionError as NoLedger
+from redis.exceptions import TimeoutError as LateLedger
+from sqlalchemy.exc import InterfaceError, OperationalError
 
 from portal import backend
 from portal.backend import Backend
@@ -13,6 +16,9 @@ from portal.embedded import Servers
 from portal.embedded.folder import Folder
 from portal.ops import schema
 from portal.running.troubles import TROUBLES
+from portal.seats.errors import LedgerUnavailable
+
+AWAY = (OperationalError, InterfaceError, NoLedger, LateLedger, LedgerUnavailable)
 
 
 @contextmanager
@@ -24,6 +30,9 @@ def connected() -> Iterator[Backend]:
             yield backend.connect(Settings.read())
     except TROUBLES as trouble:
         raise click.ClickException(str(trouble)) from trouble
+    except AWAY as away:
+        reason = (str(away).splitlines() or [type(away).__name__])[0]
+        raise click.ClickException(f"A server does not answer: {reason}") from away
 
 
 @contextmanager

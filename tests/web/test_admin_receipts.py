@@ -9,6 +9,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from portal.backend import backend as parts
+from portal.db import transaction
+from portal.people.models import Account
 from portal.record import history as pages
 from portal.record.drain import drain
 from portal.record.journal import last_seq
@@ -67,6 +69,24 @@ def test_a_student_number_leads_to_all_of_theirs(
     page = max_.get("/admin/receipts", query_string={"q": cast.ada.number}).text
     assert f"Ada, {cast.ada.number}" in words(page)
     assert re.findall(r'href="/admin/receipts/([\w-]+)"', page) == [refusal]
+
+
+@pytest.mark.parametrize("wanted", ["Ada", "ADA@", "ada lov"])
+def test_a_name_that_the_students_search_finds_leads_to_their_receipts(
+    max_: FlaskClient, refusal: str, wanted: str, cast: Cast
+) -> None:
+    with transaction() as session:
+        account = session.get_one(Account, cast.ada.account_id)
+        account.name, account.email = "Ada Lovelace", "ada@example.edu"
+    assert "Ada Lovelace" in max_.get("/admin/students", query_string={"q": wanted}).text
+    page = max_.get("/admin/receipts", query_string={"q": wanted}).text
+    assert re.findall(r'href="/admin/receipts/([\w-]+)"', page) == [refusal]
+
+
+def test_of_several_students_one_is_chosen(max_: FlaskClient, cast: Cast) -> None:
+    page = max_.get("/admin/receipts", query_string={"q": "N0"}).text
+    assert f'href="/admin/receipts?q={cast.ben.number}"' in page
+    assert "Ada" in page
 
 
 def test_those_of_all_terms_are_ordered_by_time(

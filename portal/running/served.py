@@ -1,0 +1,70 @@
+"""Which portal a command works for, and the surroundings of a process that needs one running."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+import click
+from sqlalchemy.engine import make_url
+
+from portal.config import var_folder
+from portal.embedded.folder import Folder, FolderError
+from portal.running.surroundings import TROUBLES
+
+SERVERS = ("DATABASE_URL", "REDIS_URL")
+NO_SECRET = "Without SECRET_KEY: set the one of the portal that {} are of."  # noqa: S105
+NOTHING = "{} Start the portal with `fairseat up`, or set {} and SECRET_KEY."
+
+
+def portal() -> str:
+    """Name the portal that a command works for; to be asked before it connects."""
+    given = [name for name in SERVERS if os.environ.get(name)]
+    parts = [f"{_where(name)} ({name})" for name in given]
+    if len(given) < len(SERVERS):
+        parts.insert(0, _folder())
+    return ", ".join(parts)
+
+
+def _where(name: str) -> str:
+    """The server of an address, without its user and password."""
+    url = os.environ[name]
+    if name == "DATABASE_URL":
+        found = make_url(url)
+        host = found.host or found.query.get("host") or "this machine"
+        return f"database {found.database} at {host}{f':{found.port}' if found.port else ''}"
+    return f"ledger at {url.partition('://')[2].rpartition('@')[2].partition('?')[0]}"
+
+
+def _folder() -> str:
+    folder, running = Folder(var_folder()), "not running"
+    with suppress(FolderError):
+        folder.supervisor()
+        running = "running"
+    return f"data folder {folder.path.resolve()} ({running})"
+
+
+@contextmanager
+def served() -> Iterator[None]:
+    """A block of a process that works for servers that run: given ones, or those of `up`."""
+    try:
+        if all(os.environ.get(name) for name in SERVERS):
+            if not os.environ.get("SECRET_KEY"):
+                raise click.ClickException(NO_SECRET.format(" and ".join(SERVERS)))
+        else:
+            _find()
+        yield
+    except TROUBLES as trouble:
+        raise click.ClickException(str(trouble)) from trouble
+
+
+def _find() -> None:
+    """Set the servers of the portal that runs on the data folder."""
+    folder = Folder(var_folder())
+    try:
+        folder.supervisor()
+    except FolderError as nothing:
+        raise FolderError(NOTHING.format(nothing, ", ".join(SERVERS))) from nothing
+    if run := folder.own():
+        servers = {"DATABASE_URL": run.database_url, "REDIS_URL": run.redis_url}
+        os.environ.update(servers, SECRET_KEY=folder.secret("secret"))
+        os.environ.setdefault("FAIRSEAT_URL", run.address)

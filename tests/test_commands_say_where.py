@@ -1,0 +1,140 @@
+"""Commands say which portal they work for, and what they can't do there, in a line each."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from portal.backend import Backend
+from portal.catalog.models import Section, Term
+from portal.cli import main
+from portal.embedded.folder import Folder, Run
+from portal.record.journal import last_seq
+from portal.record.wake import wake
+from tests.cast import Cast
+from tests.record.moves import claim, sections
+from tests.record.processes import caught_up, recorded, wait_for
+
+THERE = "database fall at db.example:5433"
+
+
+def surroundings(**more: str) -> dict[str, str]:
+    """An environment that tells nothing of the servers of the tests."""
+    told = ("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "DATABASE_OWNER_URL")
+    return {name: value for name, value in os.environ.items() if name not in told} | more
+
+
+def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """A command in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "portal.cli", *arguments],
+        env=surroundings(**environment),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.fixture
+def section(term: Term) -> Section:
+    return sections(term, 5)[0]
+
+
+def export(target: Path) -> Result:
+    return CliRunner().invoke(main, ["export", str(target)])
+
+
+def enrolled(target: Path) -> int:
+    rows = zipfile.ZipFile(target).read("enrollments.csv").decode().splitlines()
+    return sum(",student," in row for row in rows)
+
+
+def test_an_export_has_what_was_decided_a_moment_ago(
+    section: Section, cast: Cast, tmp_path: Path
+) -> None:
+    claim(cast.ada, section)
+    done = export(tmp_path / "all.zip")
+    assert (done.exit_code, enrolled(tmp_path / "all.zip")) == (0, 1), done.output
+    assert "NOT" not in done.stderr
+
+
+def test_an_export_names_what_it_lacks_and_fails(
+    backend: Backend, section: Section, cast: Cast, tmp_path: Path
+) -> None:
+    claim(cast.ada, section)
+    export(tmp_path / "before.zip")
+    known = recorded(section.term_id)
+    claim(cast.ben, section)
+    last = last_seq(backend.redis, section.term_id)
+    backend.redis.xdel(f"{{t:{section.term_id}}}:journal", f"{known + 1}-0")
+    done = export(tmp_path / "all.zip")
+    assert (done.exit_code, enrolled(tmp_path / "all.zip")) == (1, 1)
+    lost = f"{last - known} decisions (events {known + 1} to {last}) of Fall 2030"
+    assert f"NOT in the file: {lost} are not recorded: " in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("database", "ledger", "told"),
+    [
+        (
+            "postgresql://registrar:secret@db.example:5433/fall?sslmode=require",
+            "redis://:secret@ledger.example:6380/2",
+            f"{THERE} (DATABASE_URL), ledger at ledger.example:6380/2 (REDIS_URL).",
+        ),
+        ("", "", "data folder {var} (not running)."),
+    ],
+)
+def test_an_import_says_first_where_it_goes(
+    tmp_path: Path, database: str, ledger: str, told: str
+) -> None:
+    var = tmp_path / "var"
+    place = {"DATABASE_URL": database, "REDIS_URL": ledger, "FAIRSEAT_VAR": str(var)}
+    done = run("import", str(tmp_path / "nothing"), **place)
+    first, *_ = done.stdout.splitlines()
+    assert first == f"Into the portal of the {told.format(var=var)}"
+    assert "secret" not in first
+
+
+@pytest.mark.parametrize("command", [("worker", "record"), ("clock",)])
+def test_a_worker_without_a_portal_says_what_it_needs(
+    tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    done = run(*command, FAIRSEAT_VAR=str(tmp_path / "var"))
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"Error: Nothing runs on {tmp_path / 'var'}. Start the portal with `fairseat up`, or set"
+        " DATABASE_URL, REDIS_URL and SECRET_KEY.\n"
+    )
+    done = run(*command, DATABASE_URL="postgresql://a/b", REDIS_URL="redis://a")
+    assert (done.returncode, "Without SECRET_KEY" in done.stderr) == (1, True)
+    assert "Traceback" not in done.stderr
+
+
+def test_a_worker_works_for_the_portal_that_runs_on_the_data_folder(
+    backend: Backend, section: Section, cast: Cast, tmp_path: Path
+) -> None:
+    folder, parts = Folder(tmp_path / "var"), backend.settings
+    assert folder.own() is None
+    folder.announce(Run(os.getpid(), "http://here", parts.database_url, parts.redis_url, ""))
+    claim(cast.ada, section)
+    wake(section.term_id, ["record"])
+    command = [sys.executable, "-m", "portal.cli", "worker", "record"]
+    with subprocess.Popen(command, env=surroundings(FAIRSEAT_VAR=str(folder.path))) as worker:
+        try:
+            wait_for(lambda: caught_up(section.term_id))
+        finally:
+            worker.kill()
+    folder.release()
+
+
+def test_a_command_whose_servers_do_not_answer_says_so_in_a_line(tmp_path: Path) -> None:
+    nowhere = {"DATABASE_URL": "postgresql://a:b@127.0.0.1:1/c", "REDIS_URL": "redis://127.0.0.1:1"}
+    done = run("export", str(tmp_path / "all.zip"), **nowhere)
+    assert done.returncode == 1
+    assert "Error: A server does not answer: " in done.stderr
+    assert "Traceback" not in done.stderr

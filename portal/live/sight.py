@@ -7,7 +7,8 @@ from portal.backend import backend
 from portal.catalog.board import Card, NoSuchTerm, board
 from portal.people.accounts import Visitor
 from portal.people.profile import profile
-from portal.seats import rules
+from portal.seats import desk, rules
+from portal.windows.phases import phase, shows
 
 
 def seen(visitor: Visitor, term: int, sections: Sequence[int]) -> tuple[int, ...]:
@@ -43,7 +44,8 @@ def _as_student(visitor: Visitor, term: int, cards: list[Card]) -> set[int]:
         who = profile(visitor.student_id)
     except LookupError:
         return set()
-    listed = {card.id for card in cards if rules.visible(who, _as_offered(card))}
+    shown = shows(phase(desk.windows_of(who, term), backend().ledger.now()))
+    listed = {card.id for card in cards if shown and rules.visible(who, _as_offered(card))}
     others = {card.id for card in cards if card.id not in listed and card.status != "NEW"}
     # Most pages show nothing but the list, so the ledger is seldom asked.
     return listed | (others & _part_of(term, visitor.student_id) if others else set())

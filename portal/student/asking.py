@@ -9,11 +9,11 @@ from flask.typing import ResponseReturnValue
 from portal.cache import AWAY
 from portal.catalog.board import Card, NoSuchTerm, board
 from portal.errors import LATER, Words, answer, away
-from portal.seats import rules
 from portal.seats.errors import KeyReused, LedgerBehind, LedgerUnavailable
 from portal.student import bp, forms, wish
 from portal.student.pages import mine_of
 from portal.student.scene import Scene
+from portal.windows.phases import shows
 from portal.words import _l
 
 log = logging.getLogger(__name__)
@@ -22,12 +22,25 @@ REUSED = Words(
     _l("This form was sent before with another choice"),
     _l("Go back to the list and begin again. What was decided then stands."),
 )
+ENDED = Words(
+    _l("Selection has ended"),
+    _l("Sections are no longer shown. What you have is under My selections."),
+)
+
+
+class NotShown(Exception):  # noqa: N818  a state of the world, not a mistake
+    """Selection has ended, so that sections of others are no longer shown."""
 
 
 def seen(term_id: int, section_id: int) -> tuple[Scene, Card]:
-    """A section that the student may see, holds or waits for; 404 otherwise."""
+    """A section that the student may see, holds, waits for or has planned.
+
+    404 otherwise; raises NotShown where selection has ended.
+    """
     card, now = card_of(term_id, section_id), mine_of(term_id)
-    if not (rules.visible(now.profile, card) or now.state(card.id)):
+    if not (now.shows(card) or now.state(card.id) or card.id in now.planned):
+        if not shows(now.phase):
+            raise NotShown
         abort(404)
     return now, card
 
@@ -43,6 +56,11 @@ def card_of(term_id: int, section_id: int) -> Card:
 @bp.errorhandler(KeyReused)
 def _reused(_error: KeyReused) -> ResponseReturnValue:
     return answer(400, REUSED)
+
+
+@bp.errorhandler(NotShown)
+def _not_shown(_error: NotShown) -> ResponseReturnValue:
+    return answer(404, ENDED)
 
 
 def _away(error: Exception) -> ResponseReturnValue:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from portal.catalog.board import Card
-from portal.seats import foresight, rules
+from portal.seats import foresight
 from portal.seats.answers import Answer, Reason
 from portal.seats.case import Step, name_of
 from portal.seats.wishes import hundredths
@@ -39,7 +39,7 @@ def others(now: Scene, card: Card) -> str:
     siblings = [
         each
         for each in now.board.sections_of(card.course_id)
-        if each.id != card.id and rules.visible(now.profile, each)
+        if each.id != card.id and now.shows(each)
     ]
     why = [_foreseen(now, each, card.id, []) for each in siblings]
     held = card.id in now.held

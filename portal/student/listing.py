@@ -14,6 +14,7 @@ from portal.seats.answers import Seats
 from portal.student import kept
 from portal.student.rows import rows
 from portal.student.scene import Scene
+from portal.windows.phases import shows
 
 if TYPE_CHECKING:
     from werkzeug.datastructures import MultiDict
@@ -58,7 +59,7 @@ class Listing:
 def listing(scene: Scene, args: "MultiDict[str, str]", *, last_page_only: bool = False) -> Listing:
     """The pages up to the one asked for, or that one alone; nothing once selection has ended."""
     query = Query.parse(args)
-    if scene.phase.kind == "ended":
+    if not shows(scene.phase):
         return Listing(query, 0, 1, [])
     counts = _counts_for(scene) if query.open_only else None
     cards = scene.board.search(query, counts)

@@ -52,7 +52,7 @@ def groups(now: Scene, card: Card, instead: int, sent: Sequence[int]) -> list[Gr
     needed = rules.corequisites(now.profile, card, now.board)
     lacking = {int(course) for course in trees.codes(needed)} - held
     found = [
-        [each for each in cards if rules.visible(now.profile, each)]
+        [each for each in cards if now.shows(each)]
         for cards in linked.partners(card, now.board)
         if lacking & {each.course_id for each in cards}
         and not held & {each.course_id for each in cards}

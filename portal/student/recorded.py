@@ -21,6 +21,7 @@ from portal.student.alike import classes
 from portal.student.listing import PAGE
 from portal.student.planning.panel import on_plan_page
 from portal.student.scene import titled
+from portal.windows.phases import open_to, phase, shows
 from portal.words import _
 
 View = Callable[..., ResponseReturnValue]
@@ -48,12 +49,15 @@ def _page(term_id: int) -> ResponseReturnValue:
     except LookupError:
         abort(404)
     query = Query.parse(request.args)
-    fitting = [card for card in offered.search(query) if rules.visible(who, card)]
+    listed = shows(phase(open_to(who, known.windows(term_id)), known.now()))
+    found = offered.search(query) if listed else []
+    fitting = [card for card in found if rules.visible(who, card)]
     shown, standing = fitting[:PAGE], known.standing(term_id, who.student)
     return render_template(
         "student/recorded.html",
         term=offered.term,
         query=query,
+        listed=listed,
         total=len(fitting),
         shown=shown,
         held=offered.some([each.section for each in standing.enrolled]),

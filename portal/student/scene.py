@@ -9,11 +9,11 @@ from portal.catalog.board import Board, Card, TermView, board
 from portal.people.profile import Profile, profile
 from portal.plans.plan import Plan
 from portal.plans.store import plan_of
-from portal.seats import desk
+from portal.seats import desk, rules
 from portal.seats.answers import Held, Standing, Waiting
 from portal.seats.case import Case
 from portal.windows.localtime import Clockface
-from portal.windows.phases import Phase, phase
+from portal.windows.phases import Phase, phase, shows
 from portal.words import _
 
 
@@ -101,6 +101,10 @@ class Scene:
         if self.phase.kind == "ended":
             return _("Selection is over, so the lists move no more.")
         return _("The lists move once selection is scheduled.")
+
+    def shows(self, card: Card) -> bool:
+        """Whether the student sees the section, which they may neither hold nor wait for."""
+        return shows(self.phase) and rules.visible(self.profile, card)
 
     def state(self, section: int) -> str:
         """`selected`, `waiting`, or blank."""

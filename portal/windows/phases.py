@@ -69,6 +69,15 @@ def phase(windows: Iterable[WindowView], now: int) -> Phase:
     return Phase("unscheduled", None, now)
 
 
+def shows(found: Phase, *, to_register: bool = False) -> bool:
+    """Whether students see the sections of a term, other than those they hold or wait for.
+
+    The one rule for lists, searches, forms, live counts and the API: students may plan until
+    selection ends, and are offered sections to register for only while it is open.
+    """
+    return found.kind == "open" if to_register else found.kind != "ended"
+
+
 def open_to(profile: Profile, windows: Iterable[WindowView]) -> list[WindowView]:
     """The windows whose cohort the student is in."""
     return [window for window in windows if in_cohort(profile, window.cohort)]

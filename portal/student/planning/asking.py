@@ -50,8 +50,9 @@ def ask_plan(term_id: int, section_id: int) -> ResponseReturnValue:
 @resumes(planning)
 def plan_section(term_id: int, section_id: int) -> ResponseReturnValue:
     """The section planned, or taken out of the plan; or why that can't be."""
-    card, out = card_of(term_id, section_id), request.form.get("do") == "out"
-    now = mine_of(term_id)  # first: where it can't be read, nothing is changed, as is then said
+    out = request.form.get("do") == "out"
+    # First: where it can't be read, nothing is changed, as is then said.
+    now, card = _to_take_out(term_id, section_id) if out else seen(term_id, section_id)
     try:
         if out:
             make(term_id, lambda plan: plans.take_out(plan, card.id))
@@ -62,6 +63,11 @@ def plan_section(term_id: int, section_id: int) -> ResponseReturnValue:
         again = _planned if card.id in now.planned else _unplanned
         return again(now, card, why), 422
     return _done(now, card, out=out)
+
+
+def _to_take_out(term_id: int, section_id: int) -> tuple[Scene, Card]:
+    """A section that may have left the plan on another page already."""
+    return mine_of(term_id), card_of(term_id, section_id)
 
 
 def _done(now: Scene, card: Card, *, out: bool) -> ResponseReturnValue:

@@ -48,7 +48,10 @@ class Dropped(GivenUp):
     )
     promoted_student_id = fields.Integer(
         allow_none=True,
-        metadata={"description": "Who came in, if that is known yet: told to admins alone."},
+        metadata={
+            "description": "Who came in, if that is known yet: told to admins and to instructors"
+            " of the section."
+        },
     )
 
 
@@ -74,7 +77,7 @@ def drop(header: dict[str, Any], body: dict[str, Any]) -> ResponseReturnValue:
         published(asked.offered, section, f"/along/{number}")
     answer = giving_up.decide(asked, lambda who: desk.drop(who, along))
     return decided(
-        giving_up.facts(asked, answer) | _freed(asked.term, answer),
+        giving_up.facts(asked, answer) | _freed(asked, answer),
         giving_up.sentence(asked, answer, along),
         asked.key,
         granted=not answer.reasons,
@@ -82,14 +85,21 @@ def drop(header: dict[str, Any], body: dict[str, Any]) -> ResponseReturnValue:
     )
 
 
-def _freed(term: int, answer: Answer) -> dict[str, Any]:
+def _may_know_who(asked: giving_up.Request) -> bool:
+    """Whether the visitor may see who came in: an admin, or an instructor of the section."""
+    who, card = visitor(), asked.offered.card(asked.section)
+    teaches = card is not None and not who.teacher_ids.isdisjoint(card.teacher_ids)
+    return teaches or "admin" in who.roles
+
+
+def _freed(asked: giving_up.Request, answer: Answer) -> dict[str, Any]:
     if answer.reasons:
         return dict.fromkeys(FREED) | {"seat_released": False, "waitlist_processed": False}
-    done = processed(term, answer)
-    seen = done and "admin" in visitor().roles
+    done = processed(asked.term, answer)
+    seen = done and _may_know_who(asked)
     return {
         "dropped_at": moment(answer.at),
         "seat_released": bool(answer.seats and answer.seats.open),
         "waitlist_processed": done,
-        "promoted_student_id": next_in(term, answer) if seen else None,
+        "promoted_student_id": next_in(asked.term, answer) if seen else None,
     }

@@ -8,13 +8,11 @@ from marshmallow import fields
 
 from portal.api import keys
 from portal.api.fields import Id, Key
-from portal.api.own import own, semester
-from portal.api.reading import fault
+from portal.api.own import own, semester, semester_of
 from portal.api.reasons import Why, in_words
 from portal.api.schemas import Body, Said
-from portal.api.wanted import NO_SECTION, published
-from portal.catalog.board import Board, board
-from portal.catalog.terms import live_terms
+from portal.api.wanted import published
+from portal.catalog.board import Board
 from portal.ops.correlation import correlation
 from portal.record.receipts import code
 from portal.seats.answers import Answer
@@ -66,7 +64,11 @@ class Request:
 def request(header: dict[str, Any], body: dict[str, Any]) -> Request:
     """What is to be given up; refuses what is not one's own, or not offered."""
     student, section = own(body["student_id"]), body["section_id"]
-    offered = semester(body["semester_id"]) if "semester_id" in body else _semester_of(section)
+    offered = (
+        semester(body["semester_id"])
+        if "semester_id" in body
+        else semester_of({"/section_id": section})
+    )
     published(offered, section, "/section_id")
     return Request(student, section, offered, keys.chosen(header, body))
 
@@ -94,11 +96,3 @@ def sentence(asked: Request, answer: Answer, along: Sequence[int] = ()) -> str:
         return saying.plainly([replace(answer, replayed=False)], asked.term, along)
     reasons = in_words(answer.reasons, asked.offered, asked.section)
     return " ".join(each["message"] for each in reasons)
-
-
-def _semester_of(section: int) -> Board:
-    """The semester that has such a section; refuses one that none has."""
-    for term in live_terms():
-        if board(term.id).card(section):
-            return board(term.id)
-    raise fault("/section_id", NO_SECTION, 404)

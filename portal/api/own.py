@@ -1,5 +1,6 @@
 """Changes are made by students alone, each to what is their own."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from flask import abort
@@ -8,9 +9,10 @@ from flask.typing import ResponseReturnValue
 from portal.access import visitor
 from portal.api.keys import Request, headers
 from portal.api.kinds import kind
-from portal.api.reading import fault
+from portal.api.reading import Malformed, fault, wrong
 from portal.api.schemas import said
 from portal.catalog.board import Board, NoSuchTerm, board
+from portal.catalog.terms import live_terms
 from portal.errors import Words, problem
 from portal.words import _, _l
 
@@ -30,6 +32,36 @@ def semester(term: int) -> Board:
         return board(term)
     except NoSuchTerm as error:
         raise fault("/semester_id", UNKNOWN, 404) from error
+
+
+def semester_of(sections: Mapping[str, int]) -> Board:
+    """The one semester of these sections, each by its JSON pointer in the body.
+
+    Refuses a section that no semester has, and sections of several semesters.
+    """
+    offered = [board(term.id) for term in live_terms()]
+    found: list[Board] = []
+    for pointer, section in sections.items():
+        having = next((each for each in offered if each.card(section)), None)
+        if having is None:
+            raise fault(pointer, _("There is no such section."), 404)
+        found.append(having)
+    first, names = found[0], [each.term.name for each in found]
+    others = [at for at, each in enumerate(found) if each.term.id != first.term.id]
+    if others:
+        pointers = list(sections)
+        raise Malformed([_elsewhere(pointers[at], names[at], names[0]) for at in others])
+    return first
+
+
+def _elsewhere(pointer: str, here: str, first: str) -> dict[str, str]:
+    message = _(
+        "This section is of %(here)s and the first one of %(first)s."
+        " Send a request for each semester.",
+        here=here,
+        first=first,
+    )
+    return wrong("body", pointer, message)
 
 
 def decided(

@@ -13,10 +13,11 @@ from portal.api.examples import RESULT
 from portal.api.fields import Id, Key, Yes
 from portal.api.kinds import kind
 from portal.api.operations import about, asks, gives, takes
-from portal.api.own import decided, own, semester
+from portal.api.own import decided, own, semester, semester_of
 from portal.api.results import Result, Summary, sentence, summary, told
 from portal.api.schemas import Body, Said
 from portal.api.wrongs import so_long, so_many
+from portal.catalog.board import Board
 from portal.errors import Words
 from portal.gate import guard
 from portal.gate.guard import NoPass, needs_pass
@@ -37,7 +38,7 @@ NO_PASS = Words(
 
 class Register(Body):
     student_id = Id(required=True, metadata={"description": "Your own."})
-    semester_id = Id(required=True)
+    semester_id = Id(metadata={"description": "Not needed: sections are of one semester."})
     section_ids = fields.List(
         wanted.Item(),
         required=True,
@@ -105,7 +106,7 @@ def register(header: dict[str, Any], body: dict[str, Any]) -> ResponseReturnValu
     decision, a refusal too, is kept for a day under its idempotency key and answered again word
     for word. To try again after a refusal, take a new key.
     """
-    student, offered = own(body["student_id"]), semester(body["semester_id"])
+    student, offered = own(body["student_id"]), _offered(body)
     passed, key = guard.access(), keys.chosen(header, body)
     if passed and passed.term != offered.term.id:
         raise NoPass
@@ -132,6 +133,14 @@ def register(header: dict[str, Any], body: dict[str, Any]) -> ResponseReturnValu
         granted=counts["errors"] < len(each),
         replayed=found.replayed,
     )
+
+
+def _offered(body: dict[str, Any]) -> Board:
+    """The semester that the body names, or that its sections are of."""
+    if "semester_id" in body:
+        return semester(body["semester_id"])
+    items = enumerate(body["section_ids"])
+    return semester_of({f"/section_ids/{at}": item["section_id"] for at, item in items})
 
 
 @bp.errorhandler(NoPass)

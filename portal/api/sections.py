@@ -6,17 +6,18 @@ from typing import Any
 from marshmallow import fields
 
 from portal.access import visitor
+from portal.api import known
 from portal.api.schemas import Said
-from portal.backend import backend
 from portal.catalog.board import Board, Card, MeetingView
 from portal.catalog.query import hours
-from portal.seats.answers import Seats
+from portal.record.known import recorded
+from portal.seats.answers import Seats, Standing
 from portal.seats.case import name_of
 from portal.student.alike import classes
 from portal.student.amounts import amounts
 from portal.student.kept import open_to
 from portal.student.rows import unknown
-from portal.student.scene import scene, titled
+from portal.student.scene import titled
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
@@ -26,6 +27,9 @@ class Course(Said):
     code = fields.String()
     title = fields.String()
     subject = fields.String()
+    course_id = fields.Integer(metadata={"description": "The same as `id`."})
+    course_code = fields.String(metadata={"description": "The same as `code`."})
+    course_name = fields.String(metadata={"description": "The same as `title`."})
 
 
 class Counts(Said):
@@ -76,12 +80,17 @@ class Section(Said):
     section_id = fields.Integer()
     semester_id = fields.Integer()
     name = fields.String(metadata={"description": "As people say it, such as CSC 1100-01."})
+    section_number = fields.String()
     crn = fields.String()
     title = fields.String()
+    course_code = fields.String(metadata={"description": "As in `course`."})
+    course_name = fields.String(metadata={"description": "As in `course`."})
     status = fields.String(metadata={"enum": ["OPEN", "CONFIRMED", "CANCELED"]})
     credits = fields.Nested(Offered)
     course = fields.Nested(Course)
     seats = fields.Nested(Counts)
+    total_seats = fields.Integer(metadata={"description": "As `seats.capacity`."})
+    available_seats = fields.Integer(metadata={"description": "As `seats.available`."})
     instructor = fields.String(allow_none=True)
     schedule = fields.Nested(Schedule)
 
@@ -89,7 +98,7 @@ class Section(Said):
 def shown(offered: Board, cards: Iterable[Card]) -> dict[int, dict[str, Any]]:
     """The sections by id, with their counts of this moment."""
     found = list(cards)
-    counts = backend().ledger.seats_of(offered.term.id, [card.id for card in found])
+    counts = known.seats_of(offered.term.id, [card.id for card in found])
     yours = as_yours(offered, found, counts)
     told = {}
     for card in found:
@@ -105,8 +114,9 @@ def as_yours(offered: Board, cards: Iterable[Card], counts: dict[int, Seats]) ->
     student = visitor().student_id
     if not some or not student:
         return counts
-    now = scene(offered.term.id, student)
-    return counts | {card.id: open_to(now, card, counts[card.id]) for card in some}
+    now, likely = known.scene(offered, student, Standing()), recorded()
+    own = {card.id: open_to(now, card, counts[card.id], likely=likely) for card in some}
+    return counts | own
 
 
 def _section(offered: Board, card: Card, seats: Seats, yours: Seats) -> dict[str, Any]:
@@ -114,8 +124,11 @@ def _section(offered: Board, card: Card, seats: Seats, yours: Seats) -> dict[str
         "section_id": card.id,
         "semester_id": card.term_id,
         "name": name_of(card),
+        "section_number": card.number,
         "crn": card.crn,
         "title": titled(offered, card),
+        "course_code": card.course_code,
+        "course_name": card.course_title,
         "status": card.status,
         "credits": {
             "least": card.credits_min,
@@ -127,8 +140,13 @@ def _section(offered: Board, card: Card, seats: Seats, yours: Seats) -> dict[str
             "code": card.course_code,
             "title": card.course_title,
             "subject": card.subject_name,
+            "course_id": card.course_id,
+            "course_code": card.course_code,
+            "course_name": card.course_title,
         },
         "seats": _counts(seats, yours),
+        "total_seats": seats.capacity,
+        "available_seats": seats.open,
         "instructor": ", ".join(card.teachers) or None,
         "schedule": _schedule(card),
     }

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from flask import abort
 
 from portal.access import visitor
-from portal.backend import backend
+from portal.api import known
 from portal.catalog.board import Board, board
 from portal.catalog.terms import live_terms
 from portal.people.profile import profile
@@ -16,6 +16,7 @@ from portal.seats.answers import Held, Standing, Waiting
 class Record:
     """What a student has in a term, as far as the visitor may see it."""
 
+    student: int
     offered: Board
     standing: Standing
 
@@ -41,7 +42,7 @@ def _terms() -> list[int]:
 
 
 def _record(term: int, student: int) -> Record:
-    return Record(board(term), backend().ledger.standing(term, student))
+    return Record(student, board(term), known.standing(term, student))
 
 
 def _exists(student: int) -> bool:
@@ -61,4 +62,4 @@ def _of_teacher(record: Record, teachers: frozenset[int]) -> Record:
     enrolled = tuple(filter(taught, record.standing.enrolled))
     waiting = filter(taught, record.standing.waiting)
     alone = tuple(replace(each, instead=0, reasons=()) for each in waiting)
-    return Record(record.offered, Standing(enrolled, alone))
+    return Record(record.student, record.offered, Standing(enrolled, alone))

@@ -5,16 +5,14 @@ from typing import Any
 import marshmallow as ma
 from marshmallow import fields
 
-from portal.access import signed_in, visitor
+from portal.access import signed_in
+from portal.api import known
 from portal.api.entry import bp
 from portal.api.fields import Id
 from portal.api.operations import about, asks, gives
 from portal.api.schemas import Said, said
-from portal.backend import backend
 from portal.catalog.board import board
-from portal.people.profile import profile
 from portal.record.fact import moment
-from portal.seats import desk
 from portal.seats.answers import WindowView
 from portal.windows.phases import Phase, phase
 
@@ -65,15 +63,23 @@ class Windows(Said):
 @signed_in
 @asks(Asked)
 @about("catalogue", [404])
-@gives(Windows, example=EXAMPLE)
+@gives(Windows, example=EXAMPLE, headers=[known.HEADER])
 def windows(asked: dict[str, Any]) -> dict[str, Any]:
     """The selection windows of a semester; a student is told of those for them alone."""
-    term, student = board(asked["semester_id"]).term.id, visitor().student_id
-    found = desk.windows_of(profile(student), term) if student else desk.windows(term)
-    now = backend().ledger.now()
-    mine = phase(found, now)
-    about = {"window_id": mine.window.id if mine.window else None, "semester_id": term}
-    return said(_answer(mine) | about | {"now": moment(now), "windows": _each(found, now)})
+    term = board(asked["semester_id"]).term.id
+    found, mine = known.windows(term), known.phase_of(term)
+    about = {"semester_id": term, "now": moment(mine.now), "windows": _each(found, mine.now)}
+    return said(answer(mine) | {"window_id": window_id(mine)} | about, known.note())
+
+
+def answer(found: Phase) -> dict[str, Any]:
+    """Which of the four answers it is, and the same in words."""
+    return {"answer": found.kind, "sentence": found.sentence}
+
+
+def window_id(found: Phase) -> int | None:
+    """The window that the answer is about."""
+    return found.window.id if found.window else None
 
 
 def _each(found: list[WindowView], now: int) -> list[dict[str, Any]]:
@@ -84,11 +90,7 @@ def _each(found: list[WindowView], now: int) -> list[dict[str, Any]]:
             "opens_at": moment(each.opens),
             "closes_at": moment(each.closes),
             "state": each.state,
-            **_answer(phase([each], now)),
+            **answer(phase([each], now)),
         }
         for each in found
     ]
-
-
-def _answer(found: Phase) -> dict[str, Any]:
-    return {"answer": found.kind, "sentence": found.sentence}

@@ -3,14 +3,18 @@
 For reading alone: whoever decides, or shows what a decision will mean, asks the ledger itself.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
 from time import time
 from typing import TypeVar
 
 from flask import g, has_app_context
+from sqlalchemy import func, select
 
 from portal.backend import backend
+from portal.db import transaction
 from portal.record import last
+from portal.record.models import Checkpoint
 from portal.seats.answers import Seats, Standing, WindowView
 from portal.seats.errors import LedgerUnavailable
 
@@ -20,6 +24,13 @@ Said = TypeVar("Said")
 def recorded() -> bool:
     """Whether this request was told what was last recorded: templates/recorded.html says so."""
     return has_app_context() and bool(g.get("recorded"))
+
+
+def recorded_at(terms: Iterable[int]) -> datetime | None:
+    """When the last event of these terms was recorded; None where none has been."""
+    moved = select(func.max(Checkpoint.moved_at)).where(Checkpoint.term_id.in_(terms))
+    with transaction() as session:
+        return session.scalar(moved)
 
 
 def give_up() -> None:

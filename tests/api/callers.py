@@ -22,7 +22,7 @@ class Caller:
 
     def get(self, path: str, **args: Any) -> TestResponse:
         """Look at something; `args` go into the address."""
-        return self.client.get(ROOT + path, query_string=args, headers=self.headers())
+        return self.client.get(ROOT + path, query_string=args or None, headers=self.headers())
 
     def post(self, path: str, body: Any, **headers: str) -> TestResponse:
         """Send a body of JSON; `headers` are written with underscores."""

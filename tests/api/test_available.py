@@ -1,9 +1,11 @@
 """GET /api/v1/sections/available, /semesters and /windows."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from portal.backend import backend
 from portal.catalog.models import Reserve
 from portal.seats import desk
 from tests import cast as builders
@@ -27,14 +29,27 @@ def test_a_section_is_told_with_its_course_seats_and_instructor(
     seat(cast.ben, section)
     data = ada.get("/sections/available", semester_id=term.id).json["data"]
     [told] = data.pop("sections")
-    assert data == {"page": 1, "per_page": 40, "pages": 1, "total": 1}
+    assert data.pop("sentence").startswith("Ends in")
+    assert data.pop("window_id")
+    assert data == {
+        "answer": "open",
+        "page": 1,
+        "per_page": 40,
+        "pages": 1,
+        "total": 1,
+        "total_sections": 1,
+        "total_available_seats": 1,
+    }
     assert told.pop("schedule")
     assert told == {
         "section_id": section.id,
         "semester_id": term.id,
         "name": "CSC 1100-01",
+        "section_number": "01",
         "crn": "10412",
         "title": "Data Structures",
+        "course_code": "CSC-1100",
+        "course_name": "Data Structures",
         "status": "OPEN",
         "credits": {"least": 4, "most": 4, "choices": [4]},
         "course": {
@@ -42,6 +57,9 @@ def test_a_section_is_told_with_its_course_seats_and_instructor(
             "code": "CSC-1100",
             "title": "Data Structures",
             "subject": "Field of CSC",
+            "course_id": course.id,
+            "course_code": "CSC-1100",
+            "course_name": "Data Structures",
         },
         "seats": {
             "capacity": 2,
@@ -53,8 +71,54 @@ def test_a_section_is_told_with_its_course_seats_and_instructor(
             "waiting": 0,
             "waitlist_capacity": 5,
         },
+        "total_seats": 2,
+        "available_seats": 1,
         "instructor": "Iris",
     }
+
+
+def of_no_window(term: Any) -> None:
+    """A term for which nothing is scheduled."""
+
+
+def of_another_cohort(term: Any) -> None:
+    builders.an_open_window(term, cohort={"years": ["Senior"]})
+
+
+@pytest.mark.parametrize(
+    ("schedule", "reply"),
+    [
+        (of_no_window, "unscheduled"),
+        (builders.a_coming_window, "before"),
+        (builders.an_ended_window, "ended"),
+        (of_another_cohort, "unscheduled"),
+    ],
+)
+def test_students_are_shown_none_unless_their_window_is_open(
+    ada: Caller, iris: Caller, admin: Caller, schedule: Callable[[Any], Any], reply: str
+) -> None:
+    term = builders.a_term()
+    schedule(term)
+    section = builders.a_section(builders.a_course(), term)
+    desk.forget_windows()
+    for narrowed in ({}, {"q": "course"}, {"free": "true"}, {"course_id": section.course_id}):
+        answer = ada.get("/sections/available", semester_id=term.id, **narrowed)
+        data = answer.json["data"]
+        assert (answer.status_code, data["sections"], data["answer"]) == (200, [], reply)
+        assert (data["total"], data["total_available_seats"]) == (0, 0)
+        assert answer.json["message"] == data["sentence"]
+    assert found(iris, term) == found(admin, term) == [section.id]
+
+
+def test_what_students_hold_stays_visible_after_the_end(ada: Caller, term: Any, cast: Cast) -> None:
+    section = builders.a_section(builders.a_course(title="Logic"), term)
+    seat(cast.ada, section)
+    (window,) = backend().ledger.windows(term.id)
+    backend().ledger.close_window(term.id, window.id, "tests")
+    desk.forget_windows()
+    assert found(ada, term) == []
+    [mine] = ada.get(f"/students/{cast.ada.id}/registrations").json["data"]["registrations"]
+    assert mine["section"]["title"] == "Logic"
 
 
 @pytest.mark.parametrize(("year", "open_to_you"), [("Freshman", 2), ("Senior", 0)])

@@ -11,7 +11,7 @@ from sqlalchemy import update
 
 from portal.backend import backend as parts
 from portal.db import transaction
-from portal.people.models import Account
+from portal.people.models import Account, Teacher
 from portal.record.drain import drain
 from portal.record.promote import promote
 from portal.record.receipts import code
@@ -119,6 +119,29 @@ def test_an_admin_who_studies_is_told_who_came(
         drain(term.id)
     data = both.post("/register/drop", gone(cast.ada, section), Idempotency_Key="the-drop").json
     assert data["data"]["promoted_student_id"] == cast.ben.id
+
+
+def test_an_instructor_of_the_section_who_studies_is_told_who_came_and_no_other(
+    app: Flask, ben: Caller, term: Any, cast: Cast
+) -> None:
+    with transaction() as session:
+        teaches = Teacher.id == cast.iris.id
+        session.execute(update(Teacher).where(teaches).values(account_id=cast.ada.account_id))
+    both = caller(app, "ada")
+    hers, his = (
+        builders.a_section(
+            builders.a_course(f"MAT-{teacher.id}"), term, capacity=1, teacher=teacher
+        )
+        for teacher in (cast.iris, cast.otto)
+    )
+    for section, told in ((hers, cast.ben.id), (his, None)):
+        seat(cast.ada, section)
+        queue(ben, cast.ben, section)
+        key = f"the-drop-{section.id}"
+        both.post("/register/drop", gone(cast.ada, section), Idempotency_Key=key)
+        promote(term.id, "tests")
+        data = both.post("/register/drop", gone(cast.ada, section), Idempotency_Key=key).json
+        assert data["data"]["promoted_student_id"] == told
 
 
 def test_a_section_over_capacity_releases_no_seat(ada: Caller, term: Any, cast: Cast) -> None:

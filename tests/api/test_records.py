@@ -47,6 +47,9 @@ def test_a_seat_is_told_with_its_section(ada: Caller, term: Any, taught: Any, ca
     [told] = answer.json["data"]["registrations"]
     section = told.pop("section")
     assert told.pop("registered_at").startswith("20")
+    assert told.pop("registration_date").startswith("20")
+    data = answer.json["data"]
+    assert (data["total_registrations"], data["enrolled_credits"]) == (1, 4)
     assert told == {
         "registration_id": mine.registration,
         "semester_id": term.id,

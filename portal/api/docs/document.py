@@ -56,6 +56,11 @@ HEADERS: dict[str, dict[str, Any]] = {
         "description": "`true` where the answer is that of an earlier request with this key.",
         "schema": {"type": "string", "enum": ["true"]},
     },
+    "Fairseat-Recorded-At": {
+        "description": "Sent where the ledger could not be asked: the answer is what was last"
+        " recorded, and this the time of the last event in it; `never` where nothing was.",
+        "schema": {"type": "string"},
+    },
     "Location": {
         "description": "Where to ask for the place.",
         "schema": {"type": "string", "format": "uri-reference"},

@@ -50,6 +50,16 @@ def requires(*roles: str) -> Callable[[View], View]:
     return lambda view: _mark(view, *roles)
 
 
+def needs_scope(scope: str) -> Callable[[View], View]:
+    """Ask a token for this scope, whatever the method: for a GET that gives leave to change."""
+
+    def decorate(view: View) -> View:
+        view.scope = scope  # type: ignore[attr-defined]
+        return view
+
+    return decorate
+
+
 def rule_of(view: Callable[..., Any]) -> frozenset[str]:
     """The rule that a view has stated; empty where it has none."""
     return cast("frozenset[str]", getattr(view, "access", frozenset()))
@@ -83,7 +93,7 @@ def _guard() -> ResponseReturnValue | None:
         return _to_login()
     if not (SIGNED_IN in rule or rule & who.roles):
         return _instead(request.endpoint)
-    return _beyond_scope()
+    return _beyond_scope(current_app.view_functions[request.endpoint])
 
 
 def _without_token(error: CSRFError) -> ResponseReturnValue:  # noqa: ARG001
@@ -104,9 +114,10 @@ def _may_be_sent_again() -> bool:
     return bool(request.form) and ours and not secret
 
 
-def _beyond_scope() -> ResponseReturnValue | None:
+def _beyond_scope(view: Callable[..., Any]) -> ResponseReturnValue | None:
     """What an access token that may not do this is told; sessions have no scopes."""
-    needed = "read" if request.method in READS else "register"
+    usual = "read" if request.method in READS else "register"
+    needed = getattr(view, "scope", usual)
     if needed in g.get("scopes", {needed}):
         return None
     advice = _("It needs the scope “%(scope)s”. Make another token that has it.", scope=needed)

@@ -6,7 +6,7 @@ from flask import abort, url_for
 from flask.typing import ResponseReturnValue
 from marshmallow import fields
 
-from portal.access import requires, visitor
+from portal.access import needs_scope, requires, visitor
 from portal.api import queues
 from portal.api.entry import bp
 from portal.api.fields import LARGEST
@@ -107,11 +107,13 @@ def enter_room(body: dict[str, Any], window_id: int) -> ResponseReturnValue:
 
 @bp.get(f"{LINE}/<string(length=32):request_id>")
 @requires("student")
+@needs_scope("register")
 @about("waiting room", [404])
 @gives(Turn, example=EXAMPLE, status=(200, 202), headers=TOLD[1:])
 def room_place(window_id: int, request_id: str) -> ResponseReturnValue:
     """One's place: 202 until the order is drawn, then 200, at last with an access token.
 
+    It takes the scope `register`: asking keeps the place, and the answer gives leave to register.
     Asking is a sign of life: who gives none for some minutes is skipped. 404 once the visit is
     over, or for anyone else's request.
     """

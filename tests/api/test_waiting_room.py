@@ -216,3 +216,17 @@ def _token(caller: Caller, window: Any) -> str:
 
 def _student(caller: Caller) -> int:
     return int(caller.get("/me").json["student_id"])
+
+
+@pytest.mark.usefixtures("unproven")
+def test_a_token_that_may_only_read_gets_no_access_token(app: Flask, fall: Any, cast: Cast) -> None:
+    window = known(builders.an_open_window(fall))
+    whole, reading = caller(app, "ada"), caller(app, "ada", ("read",))
+    asked = whole.post(line(window), {}).json["data"]["request_id"]
+    before = room.look(fall.id, window.id, cast.ada.id).ends
+    for answer in (reading.post(line(window), {}), reading.get(f"{line(window)}/{asked}")):
+        assert (answer.status_code, answer.json["scope"]) == (403, "register")
+        assert "access_token" not in answer.text
+    assert room.look(fall.id, window.id, cast.ada.id).ends == before
+    registering = caller(app, "ada", ("register",))
+    assert registering.get(f"{line(window)}/{asked}").json["data"]["access_token"]

@@ -6,14 +6,15 @@ earlier. The seed's own SHA-256, its fingerprint, is public before the window op
 
 import hashlib
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 from sqlalchemy import func, select
 
 from portal.backend import backend
+from portal.cache import Cache
 from portal.db import transaction
 from portal.gate import room
 from portal.people.models import AuditEntry
@@ -22,6 +23,8 @@ from portal.seats.library import prefix, reached
 DIGEST, REQUEST = re.compile(r"[0-9a-f]{64}"), re.compile(r"[0-9a-f]{32}")
 DIGITS = room.BITS // 4  # of a digest that count
 HEAD = "# fingerprint "
+FRESH_SECONDS = 60
+KEPT = 32  # orders in a process, each of some MB at most
 
 
 @dataclass(frozen=True)
@@ -32,12 +35,12 @@ class Order:
     seed: str = ""
     requests: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def true_seed(self) -> bool:
         """Whether the seed is the one whose fingerprint was published."""
         return sha256(self.seed) == self.fingerprint
 
-    @property
+    @cached_property
     def in_order(self) -> bool:
         """Whether the requests stand as the seed says."""
         ranks = [sha256(f"{self.seed}:{request}")[:DIGITS] for request in self.requests]
@@ -48,6 +51,12 @@ class Order:
         """Whether both are so."""
         return self.true_seed and self.in_order
 
+    @cached_property
+    def text(self) -> str:
+        """The order as a text: the seed, then a request a line."""
+        lines = (f"{HEAD}{self.fingerprint}", self.seed, *self.requests)
+        return "".join(f"{line}\n" for line in lines if line)
+
 
 def sha256(text: str) -> str:
     """In hex, as `sha256sum` prints it."""
@@ -55,21 +64,40 @@ def sha256(text: str) -> str:
 
 
 def published(term: int, window: int, *, opened: bool) -> Order:
-    """What may be known of a window's order by now."""
-    fingerprint = room.commitment(term, window)
+    """What may be known of a window's order by now; once it has opened, as last read.
+
+    The order of those who came early no longer changes then, and anyone may ask for it, so a
+    process reads and checks it once in FRESH_SECONDS, however many ask.
+    """
     if not opened:
-        return Order(fingerprint)
-    return Order(fingerprint, room.seed(term, window), tuple(room.order(term, window)))
+        return Order(room.commitment(term, window))
+    return _drawn.get((term, window))
 
 
-def place_of(term: int, window: int, student: int, requests: Sequence[str]) -> int:
-    """Where a student's request stands among these, from 1; 0 where it does not."""
+def place_of(term: int, window: int, student: int) -> int:
+    """Where a student's request stands in the order of an open window, from 1; 0 for none."""
+    return _places.get((term, window)).get(student, 0)
+
+
+def forget() -> None:
+    """Read every order when it is next asked for."""
+    _drawn.clear()
+    _places.clear()
+
+
+def _read(of: tuple[int, int]) -> Order:
+    return Order(room.commitment(*of), room.seed(*of), tuple(room.order(*of)))
+
+
+def _owners(of: tuple[int, int]) -> dict[int, int]:
+    """The places of an order by student."""
+    term, window = of
+    requests = _drawn.get(of).requests
     if not requests:
-        return 0
+        return {}
     with reached():
         owners: Any = backend().redis.hmget(f"{prefix(term)}:room:{window}:who", requests)
-    mine = f"{student}:".encode()
-    return next((at for at, it in enumerate(owners, 1) if it and it.startswith(mine)), 0)
+    return {int(it.partition(b":")[0]): at for at, it in enumerate(owners, 1) if it}
 
 
 def noted(term: int, window: int) -> list[tuple[datetime, str]]:
@@ -85,12 +113,6 @@ def noted(term: int, window: int) -> list[tuple[datetime, str]]:
         return [(at, fingerprint) for at, fingerprint in session.execute(query)]
 
 
-def write(order: Order) -> str:
-    """The order as a text: the seed, then a request a line."""
-    lines = (f"{HEAD}{order.fingerprint}", order.seed, *order.requests)
-    return "".join(f"{line}\n" for line in lines if line)
-
-
 def read(text: str) -> Order:
     """The order in such a text; raises ValueError where it is none, or its seed is not told yet."""
     fingerprint, seed, *requests = text.removeprefix(HEAD).split()
@@ -98,3 +120,7 @@ def read(text: str) -> Order:
     if not (text.startswith(HEAD) and whole and all(map(REQUEST.fullmatch, requests))):
         raise ValueError("This is no order.")
     return Order(fingerprint, seed, tuple(requests))
+
+
+_drawn: Cache[tuple[int, int], Order] = Cache(_read, FRESH_SECONDS, KEPT)
+_places: Cache[tuple[int, int], dict[int, int]] = Cache(_owners, FRESH_SECONDS, KEPT)

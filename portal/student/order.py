@@ -1,6 +1,6 @@
 """The order of those who came early, for anyone to check."""
 
-from flask import Response, abort, render_template, url_for
+from flask import Response, abort, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_login import current_user
 
@@ -30,7 +30,7 @@ def show_order(term_id: int, window_id: int) -> ResponseReturnValue:
         window=window,
         order=found,
         shown=found.requests[:SHOWN],
-        mine=_mine(term_id, window_id, found),
+        mine=_mine(term_id, window_id) if found.seed else 0,
         noted=_noted(term_id, window_id),
         clock=Clockface(backend().settings.zone),
         file=url_for(".order_file", term_id=term_id, window_id=window_id, _external=True),
@@ -42,8 +42,12 @@ def show_order(term_id: int, window_id: int) -> ResponseReturnValue:
 @public
 def order_file(term_id: int, window_id: int) -> ResponseReturnValue:
     """The same as a text: see portal/gate/order.py."""
-    text = order.write(_published(term_id, _window(term_id, window_id)))
-    return Response(text, mimetype="text/plain")
+    found = _published(term_id, _window(term_id, window_id))
+    file = Response(found.text, mimetype="text/plain")
+    if found.seed:  # it stays as it is
+        file.headers["Cache-Control"] = f"private, max-age={order.FRESH_SECONDS}"
+        file.add_etag()
+    return file.make_conditional(request)
 
 
 def _window(term_id: int, window_id: int) -> WindowView:
@@ -56,10 +60,10 @@ def _published(term_id: int, window: WindowView) -> Order:
     return order.published(term_id, window.id, opened=opened)
 
 
-def _mine(term_id: int, window_id: int, found: Order) -> int:
+def _mine(term_id: int, window_id: int) -> int:
     """Where the request of a student who has logged in stands, from 1; 0 for everyone else."""
     student = getattr(current_user, "student_id", None)
-    return order.place_of(term_id, window_id, student, found.requests) if student else 0
+    return order.place_of(term_id, window_id, student) if student else 0
 
 
 def _noted(term_id: int, window_id: int) -> list[tuple[str, str]]:

@@ -26,7 +26,7 @@ def window(term: Any, enter: Enter) -> Any:
 
 @pytest.fixture
 def text(term: Any, window: Any) -> str:
-    return order.write(order.published(term.id, window.id, opened=True))
+    return order.published(term.id, window.id, opened=True).text
 
 
 def test_it_recomputes_what_the_ledger_has(term: Any, window: Any) -> None:

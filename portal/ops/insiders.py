@@ -30,6 +30,6 @@ def has_token() -> bool:
 def is_admin() -> bool:
     """Whether an admin asks, by a session or by an access token that may read."""
     with suppress(*AWAY):  # nobody knows who asks while PostgreSQL is away
-        roles = getattr(current_user, "roles", frozenset())
+        roles: frozenset[str] = getattr(current_user, "roles", frozenset())
         return "admin" in roles and "read" in g.get("scopes", {"read"})
     return False

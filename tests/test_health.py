@@ -6,11 +6,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import psutil
 import pytest
+from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import text
 
@@ -21,7 +23,10 @@ from portal.ops import crew, health, schema
 from portal.record.drain import drain
 from portal.running.children import Child
 from portal.seats.ledger import prefix
-from tests import cast
+from tests import cast as builders
+from tests.api.callers import caller
+from tests.cast import Cast
+from tests.web.visitors import browser_of
 
 pytestmark = pytest.mark.xdist_group("health")
 
@@ -105,6 +110,45 @@ def test_it_is_ready_when_all_can_serve(client: FlaskClient) -> None:
     assert {"timestamp", "version"} < set(report)
 
 
+ELSEWHERE = {"REMOTE_ADDR": "203.0.113.9"}
+THROUGH_A_PROXY = {"HTTP_X_FORWARDED_FOR": "203.0.113.9"}
+
+
+@pytest.mark.parametrize("asks", [ELSEWHERE, THROUGH_A_PROXY], ids=["elsewhere", "proxy"])
+def test_strangers_read_nothing_but_whether_it_serves(
+    client: FlaskClient, asks: dict[str, str]
+) -> None:
+    health_, ready = (client.get(page, environ_overrides=asks) for page in ("/health", "/ready"))
+    assert (health_.status_code, health_.json) == (503, {"status": "unhealthy"})
+    assert (ready.status_code, ready.json) == (503, {"ready": False})
+
+
+def test_a_client_with_rights_reads_every_field(
+    app: Flask, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = replace(app.config["SETTINGS"], metrics_token="of-the-monitor")
+    monkeypatch.setitem(app.config, "SETTINGS", settings)
+    stranger, admin, student = app.test_client(), caller(app, "max").token, caller(app, "ada").token
+    brought = {"of-the-monitor": True, admin: True, student: False, "fs_made-up": False}
+    for token, allowed in brought.items():
+        headers = {"Authorization": f"Bearer {token}"}
+        told = stranger.get("/health", headers=headers, environ_overrides=ELSEWHERE).json
+        assert told
+        fields = {"status", "timestamp", "version", "services", "replicas", "dead_letters"}
+        assert set(told) == (fields if allowed else {"status"})
+        missing = stranger.get("/ready", headers=headers, environ_overrides=ELSEWHERE).json
+        assert ("missing" in (missing or {})) == allowed
+    assert cast
+
+
+def test_an_admin_who_has_logged_in_reads_every_field(app: Flask, cast: Cast) -> None:
+    for username, allowed in (("max", True), ("ada", False)):
+        told = browser_of(app, username).get("/health", environ_overrides=ELSEWHERE).json
+        assert told
+        assert ("services" in told) == allowed
+    assert cast
+
+
 def test_it_is_not_ready_without_workers(client: FlaskClient) -> None:
     assert missing(client) == ["record worker", "promote worker"]
 
@@ -179,8 +223,8 @@ def test_it_is_not_ready_without_the_functions(client: FlaskClient, backend: Bac
 def test_it_is_not_ready_while_the_ledger_knows_less_than_is_recorded(
     client: FlaskClient, backend: Backend
 ) -> None:
-    term = cast.a_term()
-    cast.a_section(cast.a_course(), term)
+    term = builders.a_term()
+    builders.a_section(builders.a_course(), term)
     drain(term.id)
     assert "record" not in missing(client)
     backend.redis.delete(f"{prefix(term.id)}:seq")

@@ -1,9 +1,8 @@
 """`GET /metrics`: one scrape tells of every process of this node, and of the ledger's state."""
 
 from functools import cache
-from ipaddress import ip_address
 
-from flask import Blueprint, Response, abort, current_app, request
+from flask import Blueprint, Response, abort, current_app
 from flask.typing import ResponseReturnValue
 from gevent.monkey import is_module_patched
 from gevent.threadpool import ThreadPool
@@ -11,9 +10,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from portal.access import public
 from portal.metrics import gathered
-from portal.ops import shown
-
-FORWARDED = ("Forwarded", "X-Forwarded-For", "X-Real-Ip")
+from portal.ops import insiders, shown
 
 bp = Blueprint("metrics", __name__)
 
@@ -30,14 +27,9 @@ def scrape() -> ResponseReturnValue:
 
 def _admitted() -> bool:
     """By the token where one is set; else from this machine, with no proxy between."""
-    token = current_app.config["SETTINGS"].metrics_token
-    if token:
-        return shown.admits(request.headers.get("Authorization", ""), token)
-    forwarded = any(name in request.headers for name in FORWARDED)
-    try:
-        return ip_address(request.remote_addr or "").is_loopback and not forwarded
-    except ValueError:
-        return False
+    if current_app.config["SETTINGS"].metrics_token:
+        return insiders.has_token()
+    return insiders.from_this_machine()
 
 
 def _counted() -> bytes:

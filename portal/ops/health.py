@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
+from typing import Any
 
 from flask import Blueprint, current_app, jsonify
 from flask.typing import ResponseReturnValue
@@ -11,7 +12,7 @@ from redis import RedisError
 from portal.access import public
 from portal.backend import backend
 from portal.config import Settings
-from portal.ops import dead
+from portal.ops import dead, insiders
 from portal.ops.checks import PROMISED, Checks
 
 bp = Blueprint("health", __name__)
@@ -27,36 +28,47 @@ def live() -> ResponseReturnValue:
 @bp.get("/ready")
 @public
 def ready() -> ResponseReturnValue:
-    """200 when ledger, database and workers can serve, else 503 and what is missing.
+    """200 when ledger, database and workers can serve, else 503.
 
-    And how many replicas have what the ledger decides.
+    Insiders also read what is missing, and how many replicas have what the ledger decides.
     """
     asked = checks(backend().settings)
     missing = [*asked.missing(), *_ending()]
-    told = jsonify(ready=not missing, missing=missing, replicas=asked.replicas)
-    return told, 503 if missing else 200
+    told: dict[str, Any] = {"ready": not missing}
+    if _insider():
+        told |= {"missing": missing, "replicas": asked.replicas}
+    return jsonify(told), 503 if missing else 200
 
 
 @bp.get("/health")
 @public
 def health() -> ResponseReturnValue:
-    """The state of each service in words."""
+    """Whether all is well, in a word; insiders read the state of each service, and the version."""
     asked = checks(backend().settings)
     missing = asked.missing()
+    told: dict[str, Any] = {"status": _word(not missing)}
+    if _insider():
+        told |= _inside(missing) | {"replicas": asked.replicas}
+    return jsonify(told), 503 if missing else 200
+
+
+def _inside(missing: list[str]) -> dict[str, Any]:
     services = {
         "database": "database" not in missing,
         "cache": "ledger" not in missing,
         "queue": not any(f"{queue} worker" in missing for queue in PROMISED),
     }
-    body = jsonify(
-        status=_word(not missing),
-        timestamp=datetime.now(UTC).isoformat(timespec="seconds"),
-        version=version("fairseat"),
-        services={name: _word(well) for name, well in services.items()},
-        replicas=asked.replicas,
-        dead_letters=_dead_letters() if services["cache"] else None,
-    )
-    return body, 503 if missing else 200
+    return {
+        "timestamp": datetime.now(UTC).isoformat(timespec="seconds"),
+        "version": version("fairseat"),
+        "services": {name: _word(well) for name, well in services.items()},
+        "dead_letters": _dead_letters() if services["cache"] else None,
+    }
+
+
+def _insider() -> bool:
+    """Whether the request may learn more than a load balancer needs."""
+    return insiders.from_this_machine() or insiders.has_token() or insiders.is_admin()
 
 
 def _ending() -> list[str]:

@@ -13,6 +13,8 @@ from portal.gate import limits
 from portal.people import bearers, changes, keys, sessions
 from portal.people.models import Account, Student, Teacher
 
+HEALTH = {"/health", "/ready"}
+
 
 @dataclass(frozen=True)
 class Visitor:
@@ -68,10 +70,11 @@ def of_request(asked: Request) -> Visitor | None:
 
 
 def bearer(asked: Request = request) -> str | None:
-    """The access token that a request carries, if it does; the API alone takes them."""
+    """The access token that a request carries, if it does; pages take none."""
     scheme, _, token = asked.headers.get("Authorization", "").partition(" ")
     given = scheme.lower() == "bearer" and token.startswith(keys.PREFIX)
-    return token if given and asked.path.startswith("/api/") else None
+    for_programs = asked.path.startswith("/api/") or asked.path in HEALTH
+    return token if given and for_programs else None
 
 
 def find(account_id: int) -> Visitor | None:

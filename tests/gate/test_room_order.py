@@ -69,6 +69,8 @@ def test_a_student_whose_number_begins_anothers_finds_the_own_request(
     term: Any, enter: Enter
 ) -> None:
     window = builders.a_coming_window(term)
-    requests = [enter(window, student).request for student in (12, 1, 123)]
-    places = [order.place_of(term.id, window.id, student, requests) for student in (12, 1, 123, 2)]
-    assert places == [1, 2, 3, 0]
+    mine = {student: enter(window, student).request for student in (12, 1, 123)}
+    drawn = room.order(term.id, window.id)
+    for student, request in mine.items():
+        assert order.place_of(term.id, window.id, student) == drawn.index(request) + 1
+    assert order.place_of(term.id, window.id, 2) == 0

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import marshmallow as ma
 from flask import Flask
 from marshmallow import fields
 
@@ -16,8 +17,10 @@ class Live(Said):
     status = fields.String(metadata={"enum": ["alive"]})
 
 
-class Ready(Said):
-    ready = fields.Boolean()
+class Ready(ma.Schema):
+    """`ready` for everyone; the rest for this machine, monitors with the token, and admins."""
+
+    ready = fields.Boolean(required=True)
     missing = fields.List(fields.String())
     replicas = fields.Integer(allow_none=True, metadata={"description": REPLICAS})
 
@@ -28,8 +31,10 @@ class Services(Said):
     queue = fields.String(metadata={"enum": STATES})
 
 
-class Health(Said):
-    status = fields.String(metadata={"enum": STATES})
+class Health(ma.Schema):
+    """`status` for everyone; the rest for this machine, monitors with the token, and admins."""
+
+    status = fields.String(required=True, metadata={"enum": STATES})
     timestamp = fields.DateTime()
     version = fields.String()
     services = fields.Nested(Services)
@@ -44,8 +49,18 @@ class Health(Said):
 
 LOOKS = (
     ("live", Live, "200 while this process answers at all.", ("200",)),
-    ("ready", Ready, "200 when ledger, database and workers can serve; else 503.", ("200", "503")),
-    ("health", Health, "The state of each service in words.", ("200", "503")),
+    (
+        "ready",
+        Ready,
+        "200 when ledger, database and workers can serve; else 503. `missing` is for insiders.",
+        ("200", "503"),
+    ),
+    (
+        "health",
+        Health,
+        "Whether all is well; for admins and monitors the state of each service too.",
+        ("200", "503"),
+    ),
 )
 
 

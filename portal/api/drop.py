@@ -28,8 +28,9 @@ class Drop(GivingUp):
         validate=so_many(0, MOST_TOGETHER),
         metadata={
             "uniqueItems": True,
-            "description": "Sections given up with it, such as the lab that needs the lecture."
-            " Together they are one drop of the day.",
+            "description": "Sections given up with it in one step. One that can't be held without"
+            " another of them, such as the lab without its lecture, is no drop of its own; every"
+            " other counts as a drop of the day. Waitlists named here are left.",
         },
     )
 

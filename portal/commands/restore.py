@@ -62,7 +62,7 @@ def command(folder: Path, *, yes: bool, forget: bool) -> None:
     """
     click.echo(f"Into the portal of the {portal()}.")
     with connected() as parts:
-        url, portal = parts.settings.owner_url, parts.settings.database_url
+        url = parts.settings.owner_url
         try:
             manifest = backup.check(folder)
             if connections := backup.busy(url):
@@ -73,7 +73,7 @@ def command(folder: Path, *, yes: bool, forget: bool) -> None:
             backup.load(url, folder)
         except backup.BackupError as wrong:
             raise click.ClickException(str(wrong)) from wrong
-        schema.upgrade(url, portal=portal)
+        schema.upgrade(url, portal=parts.settings.database_url)
         _let_go(parts, set() if forget else {number for number, _ in named()})
         for number, name in named():
             _ledger(number, name, forget=forget)

@@ -54,7 +54,7 @@ def _renew_web(kept: Kept, wait: Callable[[], None]) -> bool:
     try:
         kept.start()
     except OSError:  # such as a full disk: the old one serves on
-        return _say_not_started(kept)
+        return False
     if not _until(started.exists, wait):
         kept.go_back_to(old)
         started.touch()  # the old one serves

@@ -99,7 +99,11 @@ def claim(
 
 
 def drop(asked: Asked, along: Sequence[int] = ()) -> Answer:
-    """Give a seat up, and those of `along` with it: together one drop of the day."""
+    """Give a seat up, and what `along` names with it, in one step.
+
+    The ledger decides how many drops of the day that is: a seat that can't be held without another
+    of them is none. A waitlist that `along` names is left.
+    """
     who = profile(asked.student)
     answer = backend().ledger.drop(
         **vars(asked),

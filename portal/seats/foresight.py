@@ -95,6 +95,28 @@ def needed_by(
     ]
 
 
+def drops(profile: "Profile", board: "Board", standing: Standing, given_up: Collection[int]) -> int:
+    """How many drops of the day it is to give these seats up together.
+
+    A seat that can't be held without another of them goes with that one.
+    """
+
+    def lost(sections: Collection[int]) -> set[int]:
+        return {each.facts["section"] for each in needed_by(profile, board, standing, sections)}
+
+    left = {each.section for each in standing.enrolled} & set(given_up)
+    gone: set[int] = set()
+    number = 0
+    while left:
+        roots = (each for each in sorted(left) if each not in lost(gone | left - {each}))
+        gone.add(next(roots, min(left)))
+        while fallen := lost(gone) & left - gone:
+            gone |= fallen
+        left -= gone
+        number += 1
+    return number
+
+
 def without(standing: Standing, sections: Collection[int]) -> Standing:
     """The standing once the seats of those sections have been given up."""
     kept = tuple(each for each in standing.enrolled if each.section not in sections)

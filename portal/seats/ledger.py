@@ -158,7 +158,9 @@ class Ledger(LedgerByHand, LedgerSections, LedgerWindows):
         actor: str,
         correlation: str,
     ) -> Answer:
-        """Give a seat up, and those of `along` with it: together one drop of the day.
+        """Give a seat up, and what `along` names with it, in one step.
+
+        A seat that can't be held without another of them is no drop of the day of its own.
 
         `days` are the starts (ms) and names of the days around now.
         """

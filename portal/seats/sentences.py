@@ -99,6 +99,15 @@ def _not_enrolled(facts: Facts, case: Case) -> Saying:
 
 
 def _drop_limit(facts: Facts, case: Case) -> Saying:
+    if facts.get("left"):
+        text = _(
+            "This counts as %(drops)s cancellations, and you have %(left)s left today."
+            " You can cancel again from %(time)s.",
+            drops=facts["drops"],
+            left=facts["left"],
+            time=case.when(facts["resets"]),
+        )
+        return text, steps.mine(case)
     text = _n(
         "You have used your %(num)s cancellation of today. You can cancel again from %(time)s.",
         "You have used your %(num)s cancellations of today. You can cancel again from %(time)s.",

@@ -39,6 +39,7 @@ def drop(now: Scene, card: Card, along: Sequence[Card] = (), answers: Sequence[A
         names=trees.all_of([name_of(each) for each in (card, *along)]),
         query=_along([each.id for each in along]),
         seats=seats_of(card),
+        drops=foresight.drops(now.profile, now.board, now.standing, going),
         left=desk.drops_left(now.profile.student, now.term.id, now.phase.now),
         waits=[now.case(None).named(each) for each in waits],
     )

@@ -12,6 +12,7 @@ from sqlalchemy import update
 from portal.backend import backend as parts
 from portal.db import transaction
 from portal.people.models import Account, Teacher
+from portal.record import last
 from portal.record.drain import drain
 from portal.record.promote import promote
 from portal.record.receipts import code
@@ -69,6 +70,23 @@ def test_a_seat_is_given_up(ada: Caller, term: Any, section: Any, cast: Cast) ->
     assert data["promoted_student_id"] is None
     assert data["receipt"] == code(term.id, parts().ledger.seats(term.id)[section.id].seq)
     assert held(term, cast.ada) == []
+
+
+def test_unrelated_sections_along_count_as_drops_of_their_own(
+    ada: Caller, term: Any, section: Any, cast: Cast
+) -> None:
+    others = [builders.a_section(builders.a_course(f"MAT-{n}"), term) for n in range(3)]
+    for each in others:
+        seat(cast.ada, each)
+    along = [each.id for each in others]
+    refused = ada.post("/register/drop", gone(cast.ada, section, along=along))
+    assert refused.status_code == 409
+    assert [each["code"] for each in refused.json["data"]["reasons"]] == ["drop_limit"]
+    assert len(held(term, cast.ada)) == 4
+    assert ada.post("/register/drop", gone(cast.ada, section, along=along[1:])).status_code == 200
+    assert list(parts().ledger.drops(term.id, cast.ada.id).values()) == [3]
+    drain(term.id)
+    assert list(last.drops(term.id, cast.ada.id).values()) == [3]  # as it was recorded
 
 
 def test_the_semester_is_found_by_the_section(

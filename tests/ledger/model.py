@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
 
 from portal.seats.ledger import (
     Answer,
@@ -32,26 +33,54 @@ class Model(ByHands):
         at: int,
     ) -> Answer:
         held, student = self.held(who.student), who.student
-        section, *along = leaving
+        waits = self.waits(student)
+        places = [each for each in leaving[1:] if each in waits and each not in held]
+        section, *along = seats = [each for each in leaving if each not in places]
+        number = self.drops_of(student, [each for each in seats if each in held])
         day = max(index for index, (start, _) in enumerate(days) if start <= at)
         used = self.drops.get((student, days[day][1]), 0)
         reasons = self.window(who.windows, at)
         if section not in held:
             reasons.append(Reason("not_enrolled"))
         reasons += [Reason("not_enrolled", {"section": each}) for each in along if each not in held]
-        if used >= limit:
-            reasons.append(Reason("drop_limit", {"limit": limit, "resets": days[day + 1][0]}))
-        reasons += self.losses(student, without(held, *leaving))
+        if used + max(number, 1) > limit:
+            facts = {"limit": limit, "resets": days[day + 1][0]}
+            facts |= {"left": max(0, limit - used), "drops": number} if number > 1 else {}
+            reasons.append(Reason("drop_limit", facts))
+        reasons += self.losses(student, without(held, *leaving), waits - set(leaving))
         if reasons:
             return self.refuse(section, student, at, reasons)
-        self.drops[student, days[day][1]] = used + 1
-        said, *_ = [self.release(each, student, at) for each in leaving]
+        self.drops[student, days[day][1]] = used + number
+        said, *_ = [self.release(each, student, at) for each in seats]
+        for each in places:
+            self.lose(each, student)
         return said
+
+    def drops_of(self, student: int, seats: Sequence[int]) -> int:
+        """The least number of them of which all others are a consequence."""
+        found = (
+            len(some)
+            for size in range(len(seats) + 1)
+            for some in combinations(seats, size)
+            if set(seats) <= self.falls(student, set(some), set(seats))
+        )
+        return next(found)
+
+    def falls(self, student: int, gone: set[int], among: set[int]) -> set[int]:
+        """What goes with these, of some."""
+        held = self.held(student)
+        lost = {each.facts["section"] for each in self.losses(student, without(held, *gone))}
+        more = (lost & among) - gone
+        return self.falls(student, gone | more, among) if more else gone
 
     def leave(self, section: int, student: int, at: int) -> Answer:
         each = self.sections.get(section)
         if not each or student not in each.queue:
             return self.refuse(section, student, at, [Reason("not_waiting")])
+        lost = self.losses(student, self.held(student), self.waits(student) - {section})
+        if lost:
+            lost = [Reason(each.code, each.facts | {"waiting": True}) for each in lost]
+            return self.refuse(section, student, at, lost)
         seq = self.lose(section, student)
         return self.answer(Outcome.LEFT, section, at, seq=seq)
 
@@ -98,7 +127,8 @@ class Model(ByHands):
         if not passes or (passes.codes and not codes & set(passes.codes)):
             return False
         each.passes[student] = each.passes.get(student, 0) + 1
-        return each.passes[student] >= passes.most
+        needed = self.losses(student, self.held(student), self.waits(student) - {each.spec.section})
+        return each.passes[student] >= passes.most and not needed
 
     def lose(self, section: int, student: int) -> int:
         self.unqueue(section, student)

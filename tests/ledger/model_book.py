@@ -168,6 +168,10 @@ class Book:
         seats = {number: each.roster.get(student) for number, each in self.sections.items()}
         return {number: seat.credits for number, seat in sorted(seats.items()) if seat}
 
+    def waits(self, student: int) -> set[int]:
+        """The sections on whose lists the student is."""
+        return {number for number, each in self.sections.items() if student in each.queue}
+
     def courses(self, sections: Iterable[int]) -> set[int]:
         known = [self.sections[each] for each in sections if each in self.sections]
         return {each.spec.course for each in known}

@@ -67,15 +67,21 @@ class Wishes(Calendar):
     def trials(self, who: Candidate, line: Line, at: int) -> Iterator[list[Tried]]:
         """Each option up to the first that can be had whole."""
         for option in line.options:
-            tried = self.trial(who, option, line.instead or 0, at)
+            tried = self.trial(who, option, line.instead or 0, at, wait=line.wait)
             yield tried
             if no_reason(tried) and all(part.sure for part in tried):
                 return
 
-    def trial(self, who: Candidate, option: Sequence[Part], instead: int, at: int) -> list[Tried]:
+    def trial(
+        self, who: Candidate, option: Sequence[Part], instead: int, at: int, *, wait: bool = False
+    ) -> list[Tried]:
         held = self.held(who.student)
-        rest, along = without(held, instead), self.courses(part.section for part in option)
+        rest = without(held, instead)
         tried: list[Tried] = []
+        ways: list[Tried] = []
+        for part in option:
+            more = self.of_the_pool(part, ways)
+            ways.append(Tried(part, self.standing_of(who.student, part, instead, more), []))
         for part in option:
             more = self.of_the_pool(part, tried)
             how, reasons = self.standing_of(who.student, part, instead, more), []
@@ -85,15 +91,40 @@ class Wishes(Calendar):
                 place = list(self.sections[part.section].queue).index(who.student) + 1
                 reasons = [Reason("already_waiting", {"position": place})]
             elif how != "had":
+                along, missed = self.company(part, ways, wait=wait)
                 reasons = self.objections(part, who, rest, along, at)
+                reasons = [waiting(each, missed) for each in reasons]
                 rest |= {part.section: part.credits} if how != "unknown" else {}
             tried.append(Tried(part, how, reasons))
         if instead and instead not in held:
             tried[0].reasons.append(Reason("not_enrolled", {"section": instead}))
         gained = next((each for each in tried if each.how not in {"had", "waits"}), None)
         if instead and gained:
-            gained.reasons += self.losses(who.student, rest)
+            seated = any(each.how == "seat" for each in tried)
+            after = without(
+                rest, *(each.part.section for each in tried if seated and not each.sure)
+            )
+            lined = {each.part.section for each in tried if each.part.section not in after}
+            gained.reasons += self.losses(
+                who.student, after, self.waits(who.student) | lined & self.sections.keys()
+            )
         return tried
+
+    def company(
+        self, part: Part, ways: Sequence[Tried], *, wait: bool
+    ) -> tuple[set[int], set[int]]:
+        """The courses that a part is had with; and those that are only waited for."""
+        [own] = [each for each in ways if each.part is part]
+        own_course = self.courses([part.section])
+        along, missed = set(), set()
+        for other in ways:
+            course = self.courses([other.part.section])
+            back = own_course & named(other.part.corequisites)
+            if other.sure or not (wait and own.how == "seat") or back:
+                along |= course
+            else:
+                missed |= course
+        return along, missed
 
     def of_the_pool(self, part: Part, tried: Sequence[Tried]) -> int:
         """Seats of its pool that go to other parts."""
@@ -152,15 +183,23 @@ class Wishes(Calendar):
         if held + part.credits > limit:
             yield Reason("credit_limit", {"held": held, "adds": part.credits, "limit": limit})
 
-    def losses(self, student: int, after: Seats) -> list[Reason]:
-        """Seats that would lose a corequisite which they have now."""
-        had, has = self.courses(self.held(student)), self.courses(after)
+    def losses(self, student: int, after: Seats, lined: set[int] | None = None) -> list[Reason]:
+        """Seats that would lose a corequisite which they have now; a seat outranks a place."""
+        held, waits = self.held(student), self.waits(student)
+        places = waits if lined is None else lined
         needs = {each: self.sections[each].needs.get(student) for each in sorted(after)}
         return [
-            Reason("needed_by", {"section": section, "missing": missing(tree, has)})
+            Reason("needed_by", {"section": section, "missing": missing(tree, self.courses(after))})
             for section, tree in needs.items()
-            if tree and fulfilled(tree, had) and not fulfilled(tree, has)
+            if tree and self.level(tree, after, places) < self.level(tree, held, waits)
         ]
+
+    def level(self, tree: dict[str, Any], seats: Iterable[int], places: Iterable[int]) -> int:
+        """2 if it is met by seats, 1 if by places too, else 0."""
+        courses = self.courses(seats)
+        if fulfilled(tree, courses):
+            return 2
+        return int(fulfilled(tree, courses | self.courses(places)))
 
     def turn_down(
         self, student: int, tried: Sequence[Tried], line: Line, at: int
@@ -236,6 +275,22 @@ class Wishes(Calendar):
         return self.answer(
             Outcome.WAITLISTED, section, at, seq=ticket, position=position, given_up=instead
         )
+
+
+def named(tree: dict[str, Any] | None) -> set[int]:
+    """All courses of a tree."""
+    if not tree:
+        return set()
+    if "course" in tree:
+        return {tree["course"]}
+    return set().union(*(named(each) for each in tree.get("all") or tree["any"]))
+
+
+def waiting(reason: Reason, missed: set[int]) -> Reason:
+    """The reason, saying of a missing corequisite that it is only waited for."""
+    if reason.code != "corequisite" or not missed & set(reason.facts["missing"]):
+        return reason
+    return Reason(reason.code, reason.facts | {"waiting": True})
 
 
 def full(section: Section) -> dict[str, Any]:

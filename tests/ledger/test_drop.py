@@ -71,6 +71,35 @@ def test_all_reasons_are_told_at_once(desk: Desk) -> None:
     ]
 
 
+def test_unrelated_seats_that_are_dropped_along_count_as_drops_of_their_own(desk: Desk) -> None:
+    for section in range(1, 5):
+        desk.section(section)
+        desk.claim(501, section)
+    refused = desk.drop(501, 1, along=(2, 3, 4))
+    days = desk.days()
+    assert facts(refused, "drop_limit").items() >= {"limit": 3, "left": 3, "drops": 4}.items()
+    assert facts(refused, "drop_limit")["resets"] > days[1][0]
+    assert desk.ledger.drops(TERM, 501) == {}
+    assert len(desk.ledger.standing(TERM, 501).enrolled) == 4
+    assert desk.drop(501, 1, along=(2, 3)).outcome == Outcome.DROPPED
+    assert desk.ledger.drops(TERM, 501) == {"today": 3}
+
+
+def test_what_can_not_be_held_without_a_dropped_seat_goes_with_it_for_free(desk: Desk) -> None:
+    for section in range(1, 6):
+        desk.section(section)
+    desk.claim(501, 1)
+    desk.claim(501, 2, corequisites={"course": 1})
+    desk.claim(501, 3, corequisites={"course": 2})  # by way of another
+    desk.claim(501, 4, corequisites={"any": [{"course": 1}, {"course": 5}]})
+    desk.claim(501, 5)
+    assert desk.drop(501, 3, along=(1, 2, 4)).outcome == Outcome.DROPPED
+    assert desk.ledger.drops(TERM, 501) == {"today": 2}  # 4 could be held with 5
+    told = {each["section"]: each for each in desk.events() if each["name"] == "dropped"}
+    assert [number for number, each in told.items() if "day" in each] == [1, 4]
+    assert (told[3]["along"], told[2]["along"]) == (1, 1)
+
+
 def test_a_freed_seat_with_waiters_calls_the_promoter(desk: Desk) -> None:
     desk.section(1, capacity=1)
     desk.claim(501, 1)

@@ -109,6 +109,28 @@ def test_all_that_need_it_are_given_up_in_one_step(ada: FlaskClient, term: Any, 
     assert held(term, cast.ada) == []
 
 
+def test_unrelated_sections_in_the_address_count_each(
+    ada: FlaskClient, term: Any, cast: Cast
+) -> None:
+    made = [builders.a_section(builders.a_course(f"MAT-{n}"), term) for n in range(4)]
+    for section in made:
+        press(ada, section, "pick")
+    one, *others = made
+    everything = "drop?" + "&".join(f"along={each.id}" for each in others)
+    page = words(ada.get(address(one, everything)).text)
+    assert "This counts as 4 cancellations, and you have 3 left today." in page
+    refused = ada.post(address(one, everything), data={"request": "all-of-them"})
+    assert refused.status_code == 422
+    assert 'data-reason="drop_limit"' in refused.text
+    assert len(held(term, cast.ada)) == 4
+    two = f"drop?along={others[0].id}"
+    assert "It counts as 2 cancellations." in words(ada.get(address(one, two)).text)
+    page = words(ada.get(press(ada, one, two).location).text)
+    assert "You can cancel 1 more today." in page
+    drain(term.id)
+    assert audit_term(term.id)["clean"]
+
+
 def test_a_section_named_twice_is_given_up_once(
     ada: FlaskClient, term: Any, pair: Pair, cast: Cast
 ) -> None:

@@ -75,7 +75,10 @@ end
 
 local function add_by_hand(term, section)
   local ask = term.ask
-  if ask.drop then term:release(ask.drop, ask.student, { swap = section.id }) end
+  if ask.drop then
+    local alone = term:orphans(ask.student, ask.drop, section.id)
+    term:release(ask.drop, ask.student, { swap = section.id, alone = alone })
+  end
   return seat_by_hand(term, ask, section)
 end
 
@@ -86,7 +89,8 @@ local function drop_by_hand(term)
     day = today(ask.days, term.at)
     redis.call("HINCRBY", term:key("drops", ask.student), day, 1)
   end
-  local section, seq, registration = term:release(ask.drop, ask.student, { day = day })
+  local alone = term:orphans(ask.student, ask.drop)
+  local section, seq, registration = term:release(ask.drop, ask.student, { day = day, alone = alone })
   return answer(term, "dropped", section, { seq = seq, registration = registration })
 end
 

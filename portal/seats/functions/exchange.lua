@@ -85,7 +85,8 @@ local function exchange(term)
   for i, move in ipairs(moves) do
     if may then
       begin_by_hand(term, aside[i])
-      term:release(move.drop, move.student, { swap = move.add.section })
+      local alone = term:orphans(move.student, move.drop, move.add.section)
+      term:release(move.drop, move.student, { swap = move.add.section, alone = alone })
     else
       answers[i] = refused_by_hand(term, move, left[i])
     end

@@ -89,15 +89,39 @@ function Term:objections(section, mine, terms, along)
   return permitted(reasons, terms.waived)
 end
 
--- Objects where a seat that is kept would lose a corequisite that it has had until now.
+-- How well corequisites are met: 2 by seats, 1 by seats and waitlist positions, 0 not at all; and the
+-- courses in which a seat is missing.
+function Term:met(needs, mine)
+  local courses = self:courses(mine.held)
+  local missing = lacking(needs, courses)
+  if #missing == 0 then return 2, missing end
+  return #lacking(needs, with(courses, self:courses(mine.waiting))) == 0 and 1 or 0, missing
+end
+
+-- Whether the corequisites of a held section are met less well once these are gone; with what is missing.
+function Term:loses(id, mine, gone, after)
+  local needs = mine.needs[id]
+  if not needs then return false end
+  local level, missing = self:met(needs, after or without(mine, gone))
+  return level < 2 and self:met(needs, mine) > level, missing
+end
+
+-- Objects where a seat that is kept would lose a corequisite that it has had until now. A place on a
+-- waitlist can't replace a seat.
 function Term:object_loss(reasons, before, after)
-  local had, has
   for _, id in ipairs(ids(after.held)) do
-    local needs = before.needs[id]
-    if needs then
-      had, has = had or self:courses(before.held), has or self:courses(after.held)
-      local missing = #lacking(needs, had) == 0 and lacking(needs, has) or {}
-      if #missing > 0 then object(reasons, "needed_by", { section = id, missing = missing }) end
-    end
+    local loses, missing = self:loses(id, before, nil, after)
+    if loses then object(reasons, "needed_by", { section = id, missing = missing }) end
   end
+end
+
+-- The held sections that lose a corequisite with the student's seat or place in one; nil where none
+-- does. `gained` is had in its stead.
+function Term:orphans(student, gone, gained)
+  local reasons, mine, found = {}, self:selections(student), {}
+  local after = without(mine, { [gone] = true })
+  if gained then after.held[gained] = 0 end
+  self:object_loss(reasons, mine, after)
+  for i, reason in ipairs(reasons) do found[i] = reason.facts.section end
+  return #found > 0 and found or nil
 end

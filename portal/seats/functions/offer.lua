@@ -19,11 +19,14 @@ local function vacate(term, section)
   local left, emptying = term.ask.batch, term:key("emptying")
   local waiting = redis.call("ZRANGE", term:key("queue", section.id), 0, left - 1)
   for _, student in ipairs(waiting) do
+    local alone = term:orphans(student, section.id)
     term:unqueue(section, student)
-    term:tell(term:next_seq(), "left", section, { student = tonumber(student), canceled = true })
+    term:tell(term:next_seq(), "left", section, { student = tonumber(student), canceled = true, alone = alone })
   end
   local roster = ids(hash(term:key("roster", section.id)))
-  for i = 1, math.min(left - #waiting, #roster) do term:release(section.id, roster[i], { canceled = true }) end
+  for i = 1, math.min(left - #waiting, #roster) do
+    term:release(section.id, roster[i], { canceled = true, alone = term:orphans(roster[i], section.id) })
+  end
   local rest = redis.call("HLEN", term:key("roster", section.id)) + redis.call("ZCARD", term:key("queue", section.id))
   if rest == 0 then
     redis.call("SREM", emptying, section.id)

@@ -9,29 +9,89 @@ local function today(days, at)
   return name, ends
 end
 
--- Seats given up together count as one drop of the day.
-local function drop(term)
-  local ask, reasons, gone, leaving = term.ask, {}, {}, {}
-  for _, id in ipairs(extend({ ask.section }, ask.along or {})) do
-    if not gone[id] then gone[id], leaving[#leaving + 1] = true, id end
+-- Which of these to drop first: one that could be held without the others, if there is one.
+local function first_cause(term, mine, left, gone)
+  for i, id in ipairs(left) do
+    local others = with({}, gone)
+    for _, other in ipairs(left) do others[other] = other ~= id or nil end
+    if not term:loses(id, mine, others) then return i end
   end
+  return 1
+end
+
+-- For each of the seats the drop that it goes with, itself or the one without which it can't be held,
+-- and how many drops of the day they are.
+local function drops_of(term, mine, leaving)
+  local gone, left, cause, number = {}, {}, {}, 0
+  for _, id in ipairs(leaving) do
+    if mine.held[id] then left[#left + 1] = id end
+  end
+  while #left > 0 do
+    local root = table.remove(left, first_cause(term, mine, left, gone))
+    cause[root], gone[root], number = root, true, number + 1
+    local at = 1
+    while at <= #left do
+      local id = left[at]
+      if term:loses(id, mine, gone) then
+        cause[id], gone[id] = root, true
+        table.remove(left, at)
+        at = 1 -- others may need this one
+      else
+        at = at + 1
+      end
+    end
+  end
+  return cause, number
+end
+
+-- What is to be given up, each once: seats, and waitlist positions that are left along with them.
+local function given_up(mine, ask)
+  local gone, seats, places = {}, {}, {}
+  for i, id in ipairs(extend({ ask.section }, ask.along or {})) do
+    if not gone[id] then
+      local list = i > 1 and mine.waiting[id] and not mine.held[id] and places or seats
+      gone[id], list[#list + 1] = true, id
+    end
+  end
+  return gone, seats, places
+end
+
+local function leave_list(term, id, more)
+  local section, seq = term:section(id), term:next_seq()
+  term:unqueue(section, term.ask.student)
+  term:tell(seq, "left", section, with({ student = term.ask.student }, more))
+  return section, seq
+end
+
+-- A seat that can't be held without another one goes with it; every other counts as a drop of the day.
+local function drop(term)
+  local ask, reasons = term.ask, {}
   local mine, drops = term:selections(ask.student), term:key("drops", ask.student)
+  local gone, seats, places = given_up(mine, ask)
+  local cause, number = drops_of(term, mine, seats)
   local day, resets = today(ask.days, term.at)
   term:enter(ask.windows)
   extend(reasons, term.barred)
-  for i, id in ipairs(leaving) do
+  for i, id in ipairs(seats) do
     if not mine.held[id] then object(reasons, "not_enrolled", i > 1 and { section = id } or nil) end
   end
-  if tonumber(redis.call("HGET", drops, day) or 0) >= ask.drop_limit then
-    object(reasons, "drop_limit", { limit = ask.drop_limit, resets = resets })
+  local used = tonumber(redis.call("HGET", drops, day) or 0)
+  if used + math.max(number, 1) > ask.drop_limit then
+    local left = number > 1 and math.max(0, ask.drop_limit - used) or nil
+    object(reasons, "drop_limit", { limit = ask.drop_limit, resets = resets, left = left, drops = left and number })
   end
   term:object_loss(reasons, mine, without(mine, gone))
   if #reasons > 0 then return refuse(term, "drop", ask.section, reasons) end
 
-  redis.call("HINCRBY", drops, day, 1)
-  local section, seq, registration = term:release(ask.section, ask.student, { day = day })
-  for i = 2, #leaving do term:release(leaving[i], ask.student, { along = ask.section }) end
-  return answer(term, "dropped", section, { seq = seq, registration = registration })
+  redis.call("HINCRBY", drops, day, number)
+  local first, seq, registration
+  for i, id in ipairs(seats) do
+    local more = cause[id] == id and { day = day } or { along = cause[id] }
+    local section, event, held = term:release(id, ask.student, more)
+    if i == 1 then first, seq, registration = section, event, held end
+  end
+  for _, id in ipairs(places) do leave_list(term, id, { along = ask.section }) end
+  return answer(term, "dropped", first, { seq = seq, registration = registration })
 end
 
 local function leave(term)
@@ -40,9 +100,11 @@ local function leave(term)
     object(reasons, "not_waiting")
     return refuse(term, "leave", ask.section, reasons)
   end
-  local section, seq = term:section(ask.section), term:next_seq()
-  term:unqueue(section, ask.student)
-  term:tell(seq, "left", section, { student = ask.student })
+  local mine = term:selections(ask.student)
+  term:object_loss(reasons, mine, without(mine, { [ask.section] = true }))
+  for _, reason in ipairs(reasons) do reason.facts.waiting = true end
+  if #reasons > 0 then return refuse(term, "leave", ask.section, reasons) end
+  local section, seq = leave_list(term, ask.section)
   return answer(term, "left", section, { seq = seq })
 end
 
@@ -75,6 +137,7 @@ local function head(term)
 end
 
 -- How many passes count by the term's rule, which names reasons, and whether this one loses the place.
+-- A place that a held section needs is kept.
 local function count_pass(term, section, student, reasons)
   local rule, counts = term.ask.passes, false
   for _, reason in ipairs(rule and reasons or {}) do
@@ -82,7 +145,7 @@ local function count_pass(term, section, student, reasons)
   end
   if not counts then return end
   local passes = redis.call("HINCRBY", term:key("passes", section.id), student, 1)
-  return passes, passes >= rule.most or nil
+  return passes, passes >= rule.most and not term:orphans(student, section.id) or nil
 end
 
 -- Give a waiter a seat, or note why not; true if it was given. In a swap the old seat goes with it.

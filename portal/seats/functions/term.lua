@@ -92,6 +92,15 @@ local function lacking(tree, courses)
   return lacks
 end
 
+-- Whether a tree names a course.
+local function names(tree, course)
+  if not tree or tree.course then return tree ~= nil and tree.course == course end
+  for _, branch in ipairs(tree.all or tree.any) do
+    if names(branch, course) then return true end
+  end
+  return false
+end
+
 -- A term: what is ---------------------------------------------------------------------------------
 
 local Term = {}
@@ -152,11 +161,13 @@ function Term:selections(student)
   return mine
 end
 
--- The same without the seats that are given up.
+-- The same without the seats and waitlist positions that are given up.
 local function without(mine, gone)
-  local rest = { held = {}, needs = mine.needs, waiting = mine.waiting }
-  for id, credits in pairs(mine.held) do
-    if not gone[id] then rest.held[id] = credits end
+  local rest = { held = {}, needs = mine.needs, waiting = {} }
+  for _, kind in ipairs({ "held", "waiting" }) do
+    for id, value in pairs(mine[kind]) do
+      if not gone[id] then rest[kind][id] = value end
+    end
   end
   return rest
 end

@@ -1,13 +1,62 @@
 -- Wishes: several sections at once, with fallbacks, pairs and swaps.
 
--- An option's parts, each with its section, what stands in its way, and whether a seat is free.
-local function weigh(term, mine, option, instead)
-  local rest, parts, along, gained = without(mine, { [instead or 0] = true }), {}, {}, nil
-  local shared = {} -- seats of each pool that go to other parts
+-- An option's parts, each with its section, and whether a seat is free.
+local function parts_of(term, mine, option, instead)
+  local parts, shared, named = {}, {}, {} -- shared: seats of each pool that go to other parts
   for i, wish in ipairs(option) do
-    parts[i] = { wish = wish, section = term:section(wish.section), reasons = {} }
-    if parts[i].section then along[parts[i].section.course] = true end
+    local id, section = wish.section, term:section(wish.section)
+    local part = { wish = wish, section = section, reasons = {} }
+    if section and not (mine.held[id] or mine.waiting[id] or named[id]) then
+      part.seat = term:claimable(section, wish.reserves, instead, shared[section.pool])
+      if part.seat then shared[section.pool] = (shared[section.pool] or 0) + 1 end
+    end
+    parts[i], named[id] = part, true
   end
+  return parts
+end
+
+-- The courses that a part is had with. One that is only waited for counts where both need each other;
+-- `missed` are those that don't count for that.
+local function company(mine, parts, part, wait)
+  local along, missed = {}, {}
+  for _, other in ipairs(parts) do
+    local course = other.section and other.section.course
+    local seated = other.seat or mine.held[other.wish.section]
+    if course and (seated or not (wait and part.seat) or names(other.wish.corequisites, part.section.course)) then
+      along[course] = true
+    elseif course then
+      missed[course] = true
+    end
+  end
+  return along, missed
+end
+
+-- Says of a missing corequisite that it is only waited for.
+local function mark_waiting(reasons, missed)
+  for _, reason in ipairs(reasons) do
+    for _, course in ipairs(reason.code == "corequisite" and reason.facts.missing or {}) do
+      if missed[course] then reason.facts.waiting = true end
+    end
+  end
+end
+
+-- What the student has once an option is taken: a part without a seat is waited for, unless all wait.
+local function afterwards(rest, parts)
+  local after, seated = without(rest, {}), false
+  for _, part in ipairs(parts) do seated = seated or part.seat end
+  for _, part in ipairs(parts) do
+    local id = part.wish.section
+    if seated and not part.seat and after.held[id] and not part.had then
+      after.held[id], after.waiting[id] = nil, {}
+    end
+  end
+  return after
+end
+
+-- The parts, with what stands in the way of each.
+local function weigh(term, mine, option, instead, wait)
+  local rest, gained = without(mine, { [instead or 0] = true }), nil
+  local parts = parts_of(term, mine, option, instead)
   for _, part in ipairs(parts) do
     local wish, section = part.wish, part.section
     wish.windows, wish.limit = term.ask.windows, term.ask.limit
@@ -21,9 +70,9 @@ local function weigh(term, mine, option, instead)
       part.waits = true
       object(part.reasons, "already_waiting", { position = term:position(wish.section, term.ask.student) })
     else
+      local along, missed = company(mine, parts, part, wait)
       part.reasons = term:objections(section, rest, wish, along)
-      part.seat = section and term:claimable(section, wish.reserves, instead, shared[section.pool])
-      if part.seat then shared[section.pool] = (shared[section.pool] or 0) + 1 end
+      mark_waiting(part.reasons, missed)
       if section then rest.held[wish.section] = wish.credits end
       gained = gained or part
     end
@@ -31,7 +80,7 @@ local function weigh(term, mine, option, instead)
   if instead and not mine.held[instead] then
     object(parts[1].reasons, "not_enrolled", { section = instead })
   end
-  if instead and gained then term:object_loss(gained.reasons, mine, rest) end
+  if instead and gained then term:object_loss(gained.reasons, mine, afterwards(rest, parts)) end
   return parts
 end
 
@@ -146,7 +195,7 @@ local function decide(term, line)
     end
   end
   for rank, option in ipairs(line.options) do
-    weighed[rank] = weigh(term, mine, option, line.instead)
+    weighed[rank] = weigh(term, mine, option, line.instead, line.wait)
     if chance(weighed[rank]) == "seats" then chosen = rank break end
   end
   for rank, parts in ipairs(line.wait and not chosen and weighed or {}) do

@@ -1,12 +1,13 @@
 """Which news follows from what the ledger has decided."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import BigInteger, DateTime, Integer, SelectBase, String, column, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Session
 
+from portal.notices.clashing import clashing, moved
 from portal.notices.kinds import BY_HAND, PASSED_OVER, PROMOTED
 from portal.notices.making import make
 from portal.record.fact import Fact
@@ -75,7 +76,8 @@ WHERE 'CANCELED' IS DISTINCT FROM (
 CHANGES = f"""
 SELECT student.account_id, 'section_changed' AS kind, told.section AS section_id,
        NULL::int AS window_id,
-       {SECTION} || jsonb_build_object('had', part.had, 'changes', news.changes) AS data,
+       {SECTION} || jsonb_build_object('had', part.had, 'changes', news.changes)
+           || jsonb_strip_nulls(jsonb_build_object('clashes', clash.found)) AS data,
        told.at AS made_at, told.seq, 0 AS lead
 FROM json_to_recordset(:told) AS told(seq bigint, section int, at timestamptz, version int)
 JOIN sections section ON section.id = told.section AND section.term_id = :term
@@ -91,6 +93,8 @@ JOIN LATERAL (
         ORDER BY before.seq DESC LIMIT 1)
 ) news ON news.changes IS NOT NULL
 {PART}
+LEFT JOIN json_to_recordset(:clashes) AS clash(student int, section int, found jsonb)
+    ON clash.student = student.id AND clash.section = told.section
 """  # noqa: S608  constants of ours
 
 
@@ -98,6 +102,7 @@ def follow(session: Session, term: int, facts: Sequence[Fact]) -> None:
     """Make the notices that follow from facts whose read models the transaction has written."""
     seats = _of_seats(fact for fact in facts if not fact.imported)
     imported = _of_seats(fact for fact in facts if fact.imported)
+    _add_clashes(session, term, [*seats, *imported])
     sets = [fact for fact in facts if fact.name == "section_set"]
     canceled = [_row(fact) for fact in sets if _cancels(fact)]
     changed = [
@@ -105,10 +110,12 @@ def follow(session: Session, term: int, facts: Sequence[Fact]) -> None:
         for fact in sets
         if not _cancels(fact)
     ]
+    clashes = clashing(session, term, moved(session, [each["section"] for each in changed]))
     told_of = (SEATS, seats), (SEATS, imported), (CANCELLATIONS, canceled), (CHANGES, changed)
     for news, told in told_of:
         if told:
-            select = _select(news, term=term, told=as_json(told))
+            values = {"clashes": _rows(clashes)} if news is CHANGES else {}
+            select = _select(news, term=term, told=as_json(told), **values)
             # An import gives a student a whole semester at once: the inbox tells, no mail for each.
             make(session, term, select, by_mail=told is not imported, of_events=True)
 
@@ -125,6 +132,22 @@ def _of_seats(facts: Iterable[Fact]) -> list[dict[str, Any]]:
             row = {"kind": kind, "student": told["student"], "data": data}
             rows[kind, told["student"], told["section"], again] = _row(fact) | row
     return list(rows.values())
+
+
+def _add_clashes(session: Session, term: int, rows: Sequence[dict[str, Any]]) -> None:
+    """Note what a seat clashes with that the registrar has given."""
+    given = [row for row in rows if row["kind"] == BY_HAND.name and not row["data"].get("gone")]
+    clashes = clashing(session, term, {row["section"] for row in given})
+    for row in given:
+        if found := clashes.get((row["student"], row["section"])):
+            row["data"]["clashes"] = found
+
+
+def _rows(clashes: Mapping[tuple[int, int], Any]) -> str:
+    keys = "student", "section"
+    return as_json(
+        [dict(zip(keys, key, strict=True), found=found) for key, found in clashes.items()]
+    )
 
 
 def _kind(fact: Fact) -> str:

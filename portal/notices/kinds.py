@@ -52,6 +52,12 @@ PERMITTED = Kind(
     _l("The registrar has put rules of one section aside for you, or has taken that back."),
     toast=True,
 )
+HOLD = Kind(
+    "hold",
+    _l("There is a hold on your record, or it is lifted"),
+    _l("While a hold stands, you can’t pick sections. You are told why and who lifts it."),
+    toast=True,
+)
 WINDOW_SOON = Kind(
     "window_soon",
     _l("Your selection window begins soon"),
@@ -84,6 +90,7 @@ KINDS = {
         CANCELED,
         CHANGED,
         PERMITTED,
+        HOLD,
         WINDOW_SOON,
         REQUEST_MADE,
         REQUEST_DECIDED,

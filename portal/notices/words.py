@@ -8,10 +8,12 @@ from urllib.parse import quote_plus
 from portal.backend import backend
 from portal.catalog.board import board
 from portal.catalog.editing.news import changes
+from portal.notices import clashing
 from portal.notices.kinds import (
     BY_HAND,
     CANCELED,
     CHANGED,
+    HOLD,
     PASSED_OVER,
     PERMITTED,
     PROMOTED,
@@ -25,6 +27,7 @@ from portal.seats.answers import Reason
 from portal.seats.case import Case, Step
 from portal.seats.promise import Promise, in_words
 from portal.seats.reasons import Told, told
+from portal.seats.rulings import hold_in_words, reason_of
 from portal.windows.localtime import Clockface
 from portal.words import _
 
@@ -96,8 +99,10 @@ def _by_hand(news: News) -> Words:
         title = _("The registrar has taken you out of %(name)s", name=news.name)
     else:
         title = _("The registrar has given you a seat in %(name)s", name=news.name)
+    clashes = _clashes(news)
     text = _("If you did not expect this, please ask the registrar.")
-    return Words(title, (text,), _mine(news), "stop" if news.data.get("gone") else "go")
+    tone = "stop" if news.data.get("gone") or clashes else "go"
+    return Words(title, (*clashes, text), _mine(news), tone)
 
 
 def _canceled(news: News) -> Words:
@@ -126,7 +131,39 @@ def _permitted(news: News) -> Words:
     return Words(title, tuple(text), Step(_("Go to the section"), _found(news)), "go")
 
 
+def _hold(news: News) -> Words:
+    data, step = news.data, Step(_("See my selections"), f"{news.url}/mine")
+    if data["gone"]:
+        title = _("The hold on your record is lifted: %(kind)s", kind=data["hold"])
+        text = _(
+            "It no longer keeps you from picking sections: %(reason)s.", reason=reason_of(data)
+        )
+        return Words(title, (text,), step, "go")
+    title = _("There is a hold on your record: %(kind)s", kind=data["hold"])
+    text = [hold_in_words(data), *_stands(data)]
+    text.append(
+        _(
+            "While it stands, you can’t pick sections, and no seat comes to you from a waitlist."
+            " What you have stays yours."
+        )
+    )
+    return Words(title, tuple(text), step, "stop")
+
+
+def _stands(data: dict[str, Any]) -> Iterable[str]:
+    """From when to when, as far as that is set."""
+    times = Clockface(backend().settings.zone)
+    if data["since"]:
+        yield _("It begins %(when)s.", when=times.full(data["since"]))
+    if data["until"]:
+        yield _(
+            "It ends %(when)s.", when=times.full(data["until"] - 1000)
+        )  # midnight is another day
+
+
 def _changed(news: News) -> Words:
+    if any("meetings" in each for each in news.data["changes"]) and (clashes := _clashes(news)):
+        return _clashing(news, clashes)
     title = _("%(name)s has changed", name=news.name)
     text = [_change(*each) for each in changes(news.data["changes"])]
     if news.data["had"] == "seat":
@@ -134,6 +171,30 @@ def _changed(news: News) -> Words:
     else:
         text.append(_("Look whether it still suits you. You keep your place on the waitlist."))
     return Words(title, tuple(text), _mine(news), "wait")
+
+
+def _clashing(news: News, clashes: list[str]) -> Words:
+    """That the new times clash, and with what."""
+    others = trees.all_of([_named(each) for each in news.data["clashes"]])
+    title = _("%(name)s has changed and clashes with %(others)s", name=news.name, others=others)
+    then = (
+        _("Both seats stay yours. Cancel or swap one of them, or ask the registrar’s office.")
+        if news.data["had"] == "seat"
+        else _("You keep your place on the waitlist, but get no seat while they clash.")
+    )
+    told = [_change(*each) for each in changes(news.data["changes"])]
+    return Words(title, (*clashes, *told, then), _mine(news), "stop")
+
+
+def _clashes(news: News) -> list[str]:
+    return [
+        _(
+            "It meets at the same time as your %(name)s (%(times)s).",
+            name=_named(each),
+            times=trees.all_of(clashing.times(each)),
+        )
+        for each in news.data.get("clashes", ())
+    ]
 
 
 def _change(label: str, old: list[str], new: list[str]) -> str:
@@ -223,6 +284,7 @@ TELLERS: dict[str, Callable[[News], Words]] = {
     CANCELED.name: _canceled,
     CHANGED.name: _changed,
     PERMITTED.name: _permitted,
+    HOLD.name: _hold,
     WINDOW_SOON.name: _window_soon,
     REQUEST_MADE.name: _request_made,
     REQUEST_DECIDED.name: _request_decided,

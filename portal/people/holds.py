@@ -1,5 +1,6 @@
 """Setting and lifting holds, each in the audit trail; what is done twice is done once."""
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
@@ -9,6 +10,8 @@ from sqlalchemy.orm import Session
 
 from portal.db import transaction
 from portal.people.models import AuditEntry, Hold, Student
+
+Tell = Callable[[Session, Hold, AuditEntry], None]  # has the student told, in the transaction
 
 
 class NoSuchHold(LookupError):  # noqa: N818  a fact, not a mistake
@@ -29,7 +32,7 @@ class Wish:
     ends_at: datetime | None = None
 
 
-def place(student: int, wish: Wish, *, by: int, why: str) -> bool:
+def place(student: int, wish: Wish, *, by: int, why: str, tell: Tell) -> bool:
     """Set the hold; False where the student has the very same one already. Raises NoSuchHold."""
     with transaction() as session:
         _student(session, student)
@@ -40,11 +43,13 @@ def place(student: int, wish: Wish, *, by: int, why: str) -> bool:
         hold = Hold(student_id=student, **asdict(wish))
         session.add(hold)
         session.flush()
-        session.add(_entry("hold.place", hold, None, by, why))
+        entry = _entry("hold.place", hold, None, by, why)
+        session.add(entry)
+        tell(session, hold, entry)
     return True
 
 
-def lift(student: int, hold_id: int, *, by: int, why: str) -> bool:
+def lift(student: int, hold_id: int, *, by: int, why: str, tell: Tell) -> bool:
     """Lift the hold; False where it has been lifted already. Raises NoSuchHold."""
     with transaction() as session:
         _student(session, student)
@@ -55,7 +60,9 @@ def lift(student: int, hold_id: int, *, by: int, why: str) -> bool:
             return False
         before = _facts(hold)
         hold.lifted_at = session.scalar(select(func.now()))
-        session.add(_entry("hold.lift", hold, before, by, why))
+        entry = _entry("hold.lift", hold, before, by, why)
+        session.add(entry)
+        tell(session, hold, entry)
     return True
 
 

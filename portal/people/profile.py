@@ -30,6 +30,11 @@ class HoldView:
         return within(self.since, self.until)
 
     @property
+    def over(self) -> bool:
+        """Whether its time has ended."""
+        return not within(None, self.until)
+
+    @property
     def facts(self) -> dict[str, str]:
         """What a refusal tells of it."""
         return {"kind": self.kind, "reason": self.reason, "office": self.office}

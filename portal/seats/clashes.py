@@ -1,6 +1,7 @@
 """Which meetings of two sections clash, as the ledger sees it, and how that is said."""
 
 from datetime import timedelta
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from portal.seats import trees
@@ -59,3 +60,27 @@ def _share_a_day(one: "MeetingView", other: "MeetingView") -> bool:
 
 def _times(meetings: "Iterable[MeetingView]") -> list[str]:
     return list(dict.fromkeys(f"{meeting.days} {meeting.times}" for meeting in meetings))
+
+
+def pairs(cards: "Iterable[Card]") -> "list[tuple[Card, Card]]":
+    """Return every two of these sections that meet at the same time."""
+    return [(one, other) for one, other in combinations(cards, 2) if clash(one, other)]
+
+
+def pair_in_words(one: "Card", other: "Card") -> str:
+    """Say that two sections meet at the same time, and when each of them does."""
+    first, then = (_times(meetings) for meetings in zip(*_clashing(one, other), strict=True))
+    names = {"one": _named(one), "other": _named(other)}
+    if first == then:
+        times = trees.all_of(first)
+        return _("%(one)s and %(other)s meet at the same time (%(times)s).", times=times, **names)
+    return _(
+        "%(one)s (%(mine)s) and %(other)s (%(times)s) meet at the same time.",
+        mine=trees.all_of(first),
+        times=trees.all_of(then),
+        **names,
+    )
+
+
+def _named(card: "Card") -> str:
+    return f"{trees.shown(card.course_code)}-{card.number}"

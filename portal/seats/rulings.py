@@ -103,12 +103,21 @@ def restriction(facts: Facts, case: Case) -> Saying:
 
 
 def hold(facts: Facts, _case: Case) -> Saying:
-    text = _(
+    return hold_in_words(facts), None
+
+
+def hold_in_words(facts: Facts) -> str:
+    """Say that there is a hold, why, and who lifts it."""
+    return _(
         "There is a hold on your record: %(reason)s. Please see %(office)s to have it lifted.",
-        reason=str(facts.get("reason") or facts.get("kind") or _("no reason given")).rstrip("."),
+        reason=reason_of(facts),
         office=facts.get("office") or _("the registrar"),
     )
-    return text, None
+
+
+def reason_of(facts: Facts) -> str:
+    """Why there is a hold, without a full stop."""
+    return str(facts.get("reason") or facts.get("kind") or _("no reason given")).rstrip(".")
 
 
 def not_for_you(_facts: Facts, case: Case) -> Saying:

@@ -12,6 +12,7 @@ from portal.seats.answers import Held, Reason, Seats
 from portal.seats.case import Case, Step, amount, credits_in_words
 from portal.seats.reasons import Told, told
 from portal.student import kept
+from portal.student.attention import shown
 from portal.student.chances import chances
 from portal.student.drawing import drawn
 from portal.student.line import Line
@@ -68,6 +69,11 @@ def mine(scene: Scene) -> Markup:
         seats=[_mine(scene, held, canceled.get(held.section)) for held in scene.held.values()],
         chances=chances(scene),
     )
+
+
+def attention(scene: Scene) -> Markup:
+    """What the student has to see to, id attention."""
+    return shown(scene.term.id, scene.attention)
 
 
 def bar(scene: Scene) -> Markup:

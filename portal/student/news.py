@@ -34,6 +34,7 @@ def draw(
     parts = [
         fragments.mine(now),
         fragments.bar(now),
+        fragments.attention(now),
         *(fragments.act(now, section) for section in cells),
         *(_told(now, moment) for moment in moments),
     ]

@@ -67,6 +67,7 @@ def _changed(decided: Sequence[Answer], now: Scene, also: list[int]) -> list[Mar
         *(fragments.seats(each) for each in _counts(decided[0], now, sections)),
         fragments.mine(now),
         fragments.bar(now),
+        fragments.attention(now),
     ]
 
 

@@ -97,6 +97,7 @@ def around(now: Scene, line: Line | None = None) -> dict[str, object]:
         "line": line,
         "banner": fragments.banner(line),
         "gate": fragments.gate(line),
+        "attention": fragments.attention(now),
         "mine": fragments.mine(now) + fragments.bar(now),
         "plan": partial(panel, now),
         "refresh": line.reload if line.kind == "waiting" else _refresh(now),

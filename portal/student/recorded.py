@@ -17,6 +17,7 @@ from portal.record import known
 from portal.seats import rules
 from portal.seats.case import name_of
 from portal.seats.errors import LedgerUnavailable
+from portal.student import attention
 from portal.student.alike import classes
 from portal.student.listing import PAGE
 from portal.student.planning.panel import on_plan_page
@@ -53,6 +54,7 @@ def _page(term_id: int) -> ResponseReturnValue:
     found = offered.search(query) if listed else []
     fitting = [card for card in found if rules.visible(who, card)]
     shown, standing = fitting[:PAGE], known.standing(term_id, who.student)
+    held = offered.some([each.section for each in standing.enrolled])
     return render_template(
         "student/recorded.html",
         term=offered.term,
@@ -60,7 +62,8 @@ def _page(term_id: int) -> ResponseReturnValue:
         listed=listed,
         total=len(fitting),
         shown=shown,
-        held=offered.some([each.section for each in standing.enrolled]),
+        held=held,
+        attention=attention.shown(term_id, attention.attention(who, held)),
         waiting=offered.some([each.section for each in standing.waiting]),
         counts=known.seats_of(term_id, [card.id for card in shown]),
         plan=_lines(offered, plan_of(term_id, who.student)) if on_plan_page() else None,

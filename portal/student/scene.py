@@ -12,6 +12,7 @@ from portal.plans.store import plan_of
 from portal.seats import desk, rules
 from portal.seats.answers import Held, Standing, Waiting
 from portal.seats.case import Case
+from portal.student.attention import Attention, attention
 from portal.windows.localtime import Clockface
 from portal.windows.phases import Phase, phase, shows
 from portal.words import _
@@ -56,11 +57,16 @@ class Scene:
         """The sections that the plan names."""
         return frozenset(self.plan.sections if self.plan else ())
 
+    @cached_property
+    def attention(self) -> Attention:
+        """What the student has to see to."""
+        return attention(self.profile, self.board.some(self.held))
+
     @property
     def mark(self) -> str:
         """Tells one standing from another, so that a page which shows it is not sent it again."""
         cards = self.board.some([*self.held, *self.places])
-        shown = self.standing, [card.status for card in cards]
+        shown = self.standing, [card.status for card in cards], self.attention.mark
         return f"{crc32(repr(shown).encode()):08x}"
 
     def title(self, card: Card) -> str:

@@ -8,12 +8,14 @@ from htmx_flask import request
 
 from portal.access import requires, visitor
 from portal.backend import backend
+from portal.cache import AWAY
 from portal.catalog.board import Board, board
 from portal.catalog.cards import Card
 from portal.layout import go
+from portal.people.profile import profile
 from portal.schedule import feeds, mine, words
 from portal.seats.case import amount, credits_in_words, name_of
-from portal.student import bp
+from portal.student import attention, bp
 from portal.student.scene import titled
 from portal.words import _
 
@@ -22,14 +24,20 @@ from portal.words import _
 @requires("student")
 def schedule(term_id: int) -> ResponseReturnValue:
     """The week, the list, exams and days off; the part that changes alone where htmx asks."""
-    offered = board(term_id)
-    found = mine.schedule(offered, visitor().student_id or 0)
+    offered, student = board(term_id), visitor().student_id or 0
+    found = mine.schedule(offered, student)
     if request.htmx.target == "schedule":
         if request.args.get("mark") == found.mark:
             return "", 204
         part = render_template("student/schedule_found.html", schedule=found, **_around(offered))
         return part + render_template("recorded.html")
-    return render_template("student/schedule.html", schedule=found, **_around(offered))
+    held = offered.some(entry.section for entry in found.selected)
+    return render_template(
+        "student/schedule.html",
+        schedule=found,
+        attention=_attention(term_id, student, held),
+        **_around(offered),
+    )
 
 
 @bp.get("/schedule/feed")
@@ -55,6 +63,14 @@ def change_feed(term_id: int) -> ResponseReturnValue:
         feeds.renew(student, was)
         flash(_("Your new calendar address is ready."), "message")
     return go(url_for("student.schedule_feed", term_id=term_id))
+
+
+def _attention(term: int, student: int, held: list[Card]) -> str:
+    """What there is to see to; blank while nobody can say who the student is."""
+    try:
+        return attention.shown(term, attention.attention(profile(student), held))
+    except (LookupError, *AWAY):
+        return ""
 
 
 def _around(offered: Board) -> dict[str, object]:

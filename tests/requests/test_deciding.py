@@ -12,6 +12,7 @@ from portal.backend import backend
 from portal.catalog.board import forget
 from portal.catalog.models import Room, Section, Term
 from portal.db import transaction
+from portal.notices.holds import tell_student
 from portal.people import holds
 from portal.people.holds import Wish
 from portal.people.models import Override
@@ -77,7 +78,8 @@ def test_it_says_what_stands_in_the_way_of_the_student_now(
     assert "Nothing of what is asked for stands in the way just now" in page
     set_section(section, prerequisites={"course": "MAT-1"})
     forget()
-    holds.place(cast.dan.id, Wish("Bursar", "a bill", ""), by=cast.max.id, why="Unpaid.")
+    a_bill = Wish("Bursar", "a bill", "")
+    holds.place(cast.dan.id, a_bill, by=cast.max.id, why="Unpaid.", tell=tell_student)
     page = admin.get(f"/admin/requests/{override}").text
     assert f'href="/admin/students/{cast.dan.id}?term={section.term_id}"' in page
     asked, _even_so, other = page.partition("This stays in the way even so:")

@@ -9,13 +9,14 @@ from portal.admin.reasons import read_reason
 from portal.admin.results.asked import Asked, read
 from portal.admin.results.meaning import done, meaning, obstacles
 from portal.admin.results.words import OBSTACLES
+from portal.admin.students.term import clashes
 from portal.backend import backend
 from portal.catalog.board import board
 from portal.layout import go
 from portal.ops.correlation import correlation
 from portal.seats import by_hand
 from portal.seats.answers import Outcome
-from portal.seats.errors import KeyReused
+from portal.seats.errors import KeyReused, LedgerUnavailable
 from portal.seats.reasons import told
 from portal.student.amounts import amounts
 from portal.student.wish import KEY, new_key
@@ -68,7 +69,21 @@ def do(term_id: int) -> ResponseReturnValue:
         said = _("Nothing was changed: something stands in the way yet.")
         return looks.look(request.path, said)
     flash(done(asked))
+    for text in _clashes(asked):
+        flash(text)
     return go(_back(asked, request.form, just=asked.adjustment().student))
+
+
+def _clashes(asked: Asked) -> list[str]:
+    """Name who has two sections at the same time now, and which, where that is what was done."""
+    if not (asked.add and asked.who):
+        return []
+    try:
+        standing = backend().ledger.standing(asked.offered.term.id, asked.who.student)
+    except LedgerUnavailable:  # the student's page says it as well
+        return []
+    found = clashes(asked.offered, standing, asked.add.id)
+    return [_("%(who)s is told: %(what)s", who=asked.who.name, what=text) for text in found]
 
 
 def _form(asked: Asked, form: Form) -> ResponseReturnValue:

@@ -4,6 +4,7 @@ from flask import Blueprint, flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from portal.access import requires, visitor
+from portal.admin import affected
 from portal.admin.reasons import read_reason
 from portal.admin.sections import impact
 from portal.admin.sections.asked import told
@@ -94,6 +95,11 @@ def _name(stored: Stored) -> str:
     return f"{trees.shown(stored.course_code)}-{stored.details.number}"
 
 
+def _people(stored: Stored) -> list[affected.Person]:
+    with transaction() as session:
+        return affected.people(session, stored.id)
+
+
 def _page(
     deed: str, stored: Stored, seats: Seats | None, reading: Reading, wrong: int
 ) -> ResponseReturnValue:
@@ -106,6 +112,7 @@ def _page(
         stored=stored,
         name=_name(stored),
         meaning=words.meaning(impact.part(stored, seats)),
+        people=_people(stored) if deed in {"cancel", "confirm"} else [],
         already=_already(deed, stored),
         possible=not _barred(deed, stored, seats).errors,
         reading=reading,

@@ -7,7 +7,7 @@ from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 
 from portal.access import requires, visitor
-from portal.admin import looks
+from portal.admin import affected, looks
 from portal.admin.reasons import read_reason
 from portal.admin.sections import fields, impact
 from portal.admin.sections.asked import choices, told
@@ -27,7 +27,7 @@ from portal.db import transaction
 from portal.layout import go
 from portal.seats import trees
 from portal.trail import entries
-from portal.words import _
+from portal.words import _, _n
 
 bp = Blueprint("section_edit", __name__, url_prefix="/terms/<int:term_id>/sections")
 
@@ -75,7 +75,7 @@ def change(term_id: int, section_id: int) -> ResponseReturnValue:
     with transaction() as session:
         found = _weigh(session, find_or_404(session, term_id, section_id), request.form)
     if found.ready and found.wanted:
-        return _do(found.stored, found.wanted, found.reason)
+        return _do(found, found.wanted)
     return looks.look(request.path)
 
 
@@ -110,17 +110,30 @@ def _preview(session: Session, stored: Stored, wanted: Details, offered: Board) 
         impact.impact(session, stored, wanted, now, offered),
         cautions(session, Subject(stored.id, stored.course_code, wanted, offered)),
         impact.takes(stored, wanted, now),
+        impact.clashing(session, stored, wanted, offered),
+        affected.people(session, stored.id) if stored.status != "NEW" else [],
     )
 
 
-def _do(stored: Stored, wanted: Details, reason: str) -> ResponseReturnValue:
+def _do(found: Weighed, wanted: Details) -> ResponseReturnValue:
+    stored = found.stored
     seen = store.Seen(stored.term_id, stored.id, _version(request.form))
     try:
-        store.edit(seen, wanted, store.Deed(visitor().id, reason))
+        store.edit(seen, wanted, store.Deed(visitor().id, found.reason))
     except (Stale, NotPossible):  # in the moment since it was read above
         return looks.look(request.path)
     told(stored.term_id, stored.id)
     flash(_("Changed: %(name)s.", name=f"{trees.shown(stored.course_code)}-{wanted.number}"))
+    if number := len(found.preview.clashing if found.preview else ()):
+        flash(
+            _n(
+                "%(num)s student has another section at the same time now. They are told; you see"
+                " who it is below.",
+                "%(num)s students have another section at the same time now. They are told; you"
+                " see who they are below.",
+                number,
+            )
+        )
     return go(url_for("admin.sections.show", term_id=stored.term_id, section_id=stored.id))
 
 

@@ -4,15 +4,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import Session
 
+from portal.admin import affected
 from portal.backend import backend
 from portal.catalog.editing.details import Details
 from portal.catalog.editing.store import Stored
-from portal.record.models import Enrollment
 from portal.seats import linked, trees
-from portal.seats.clashes import meet
 from portal.seats.promise import in_words, kept, lasts, promise
 from portal.windows import cohorts
 from portal.words import _, _n
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from portal.catalog.board import Board
-    from portal.catalog.cards import MeetingView
     from portal.seats.answers import Seats
 
 HARDER = ("prerequisites", "corequisites", "restrictions")
@@ -65,7 +62,7 @@ def impact(
     said = [*_whom(now), *_seats(stored, wanted, now), *_waitlist(stored, wanted, now)]
     said += _kept(session, stored, wanted, now)
     if stored.details.meetings != wanted.meetings and now.taken:
-        said += _times(session, stored, wanted, offered)
+        said += _times(clashing(session, stored, wanted, offered))
     if any(getattr(stored.details, name) != getattr(wanted, name) for name in HARDER):
         said.append(
             _(
@@ -163,12 +160,19 @@ def _waitlist(stored: Stored, wanted: Details, now: Part) -> Iterator[str]:
         yield _("Everyone who waits keeps the place; nobody can join until the line is shorter.")
 
 
-def _times(session: Session, stored: Stored, wanted: Details, offered: "Board") -> Iterator[str]:
-    troubled = set()
-    for student, section in _others(session, stored):
-        card = offered.card(section)
-        if card and _newly(card.meetings, stored.details.meetings, wanted.meetings):
-            troubled.add(student)
+def clashing(
+    session: Session, stored: Stored, wanted: Details, offered: "Board"
+) -> list[affected.Person]:
+    """Those with a seat whose other sections clash with the new times and did not before."""
+    if stored.details.meetings == wanted.meetings:
+        return []
+    before = affected.clashing(session, stored.id, offered, stored.details.meetings)
+    known = {(person.id, clash) for person in before for clash in person.clashes}
+    after = affected.clashing(session, stored.id, offered, wanted.meetings)
+    return [each for each in after if {(each.id, clash) for clash in each.clashes} - known]
+
+
+def _times(troubled: "Sequence[affected.Person]") -> Iterator[str]:
     if troubled:
         yield _n(
             "For %(num)s student with a seat the new times clash with another section of theirs."
@@ -179,25 +183,3 @@ def _times(session: Session, stored: Stored, wanted: Details, offered: "Board") 
         )
     else:
         yield _("The new times clash with no other section of those who have a seat.")
-
-
-def _newly(
-    theirs: "Sequence[MeetingView]", old: "Sequence[MeetingView]", new: "Sequence[MeetingView]"
-) -> bool:
-    """Whether these meetings clash with the new ones and did not with the old."""
-    before, after = (
-        any(meet(mine, each) for mine in meetings for each in theirs) for meetings in (old, new)
-    )
-    return after and not before
-
-
-def _others(session: Session, stored: Stored) -> Iterator[tuple[int, int]]:
-    """Each other seat of those who have one here: student and section."""
-    here, there = aliased(Enrollment), aliased(Enrollment)
-    found = (
-        select(there.student_id, there.section_id)
-        .join(here, (here.student_id == there.student_id) & (here.term_id == there.term_id))
-        .where(here.section_id == stored.id, here.state == "enrolled", there.state == "enrolled")
-        .where(there.section_id != stored.id)
-    )
-    yield from session.execute(found)

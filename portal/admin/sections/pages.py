@@ -8,6 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from portal.access import requires
+from portal.admin import affected
 from portal.admin.sections.query import Sifted
 from portal.admin.sections.words import ACTIONS, DEEDS
 from portal.backend import backend
@@ -123,6 +124,7 @@ def show(term_id: int, section_id: int) -> ResponseReturnValue:
     with transaction() as session:
         stored = find_or_404(session, term_id, section_id)
         warnings = _cautions(session, stored, offered)
+        clashing = _clashing(session, stored, offered)
         done = entries.of(session, stored.subject)
     return render_template(
         "admin/section.html",
@@ -135,6 +137,7 @@ def show(term_id: int, section_id: int) -> ResponseReturnValue:
             if name != "reserves"  # told apart, with how many of them are taken
         ],
         cautions=warnings,
+        clashing=clashing,
         partners=_partners(stored, offered),
         reserves=_reserves(stored),
         counts=_counts(stored),
@@ -162,6 +165,13 @@ def _cautions(session: Session, stored: Stored, offered: Board) -> list[str]:
         return []
     subject = Subject(stored.id, stored.course_code, stored.details, offered)
     return cautions(session, subject)
+
+
+def _clashing(session: Session, stored: Stored, offered: Board) -> list[affected.Person]:
+    """Students with a seat who have another section at the same time."""
+    if stored.deleted or stored.status == "CANCELED":
+        return []
+    return affected.clashing(session, stored.id, offered, stored.details.meetings)
 
 
 def _reserves(stored: Stored) -> list[Reserved]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from flask import render_template
 from flask.typing import ResponseReturnValue
 
+from portal.admin.affected import Person
 from portal.admin.sections.fields import Form
 from portal.admin.sections.words import NOT_POSSIBLE
 from portal.admin.times import Reading
@@ -21,6 +22,8 @@ class Preview:
     impact: list[str]
     cautions: list[str]
     takes: bool  # something from students, so that it needs a reason
+    clashing: list[Person]  # for whom the new times clash with another section
+    people: list[Person]  # everyone with a seat or a place on the waitlist
 
 
 def barred(stored: Stored) -> Reading:

@@ -7,6 +7,7 @@ from portal.access import requires, visitor
 from portal.admin.reasons import read_reason
 from portal.admin.students import fields
 from portal.admin.times import Reading
+from portal.notices.holds import tell_student
 from portal.people import holds
 from portal.people.holds import Wish
 from portal.people.records import Record
@@ -37,7 +38,7 @@ def place(student_id: int) -> ResponseReturnValue:
     why = read_reason(reading, request.form, needed=False)
     if wish is None or reading.errors:
         return _form(record, reading, 422)
-    set_now = holds.place(student_id, wish, by=visitor().id, why=why)
+    set_now = holds.place(student_id, wish, by=visitor().id, why=why, tell=tell_student)
     name = record.profile.name
     flash(
         _("The hold on %(name)s is set.", name=name)
@@ -60,7 +61,7 @@ def lift(student_id: int, hold_id: int) -> ResponseReturnValue:
     """Lift it, and ask the waitlists again that passed the student over."""
 
     def act(why: str) -> str:
-        lifted = holds.lift(student_id, hold_id, by=visitor().id, why=why)
+        lifted = holds.lift(student_id, hold_id, by=visitor().id, why=why, tell=tell_student)
         reconsider(student_id)
         return _("The hold is lifted.") if lifted else _("The hold had been lifted already.")
 

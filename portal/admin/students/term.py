@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 
 from portal.backend import backend
-from portal.catalog.board import Card, board
+from portal.catalog.board import Board, Card, board
 from portal.people.profile import Profile
 from portal.record import known
 from portal.seats import desk
-from portal.seats.answers import Held, Waiting, WindowView
+from portal.seats.answers import Held, Standing, Waiting, WindowView
 from portal.seats.case import Case, amount
+from portal.seats.clashes import pair_in_words, pairs
 from portal.windows import cohorts
 from portal.windows.phases import Phase, open_to, phase
 
@@ -43,6 +44,7 @@ class InTerm:
     limit: str
     drops_left: int
     windows: list[Turn]
+    clashes: list[str]  # two seats each at the same time
 
 
 def in_term(who: Profile, term: int) -> InTerm:
@@ -61,9 +63,21 @@ def in_term(who: Profile, term: int) -> InTerm:
         credits=amount(sum(each.credits for each in standing.enrolled)),
         limit=amount(desk.hundredths(desk.limit(who, offered))),
         drops_left=desk.left(known.drops(term, who.student), term, now),
+        clashes=clashes(offered, standing),
         windows=[
             Turn(each, phase([each], now), cohorts.describe(each.cohort))
             for each in open_to(who, known.windows(term))
             if each.state != "canceled"
         ],
     )
+
+
+def clashes(offered: Board, standing: Standing, section: int | None = None) -> list[str]:
+    """Say which seats of a student are at the same time; of one section, if it is named."""
+    held = offered.some(each.section for each in standing.enrolled)
+    running = [card for card in held if card.status != "CANCELED"]
+    return [
+        pair_in_words(one, other)
+        for one, other in pairs(running)
+        if section is None or section in {one.id, other.id}
+    ]

@@ -137,6 +137,7 @@ def _changed(
             *(fragments.seats(each) for each in counts.values()),
             fragments.mine(now),
             fragments.bar(now),
+            fragments.attention(now),
             panel(now, left),
         ]
     except (LedgerUnavailable, *AWAY) as error:

@@ -214,3 +214,18 @@ def test_a_code_that_is_no_obstacle_goes_past_nothing(
     page = look(boss, cast.ben, section)
     assert press(boss, page, ("already_enrolled", "nonsense")).status_code == 422
     assert holds(cast.ben, section.term_id) == []
+
+
+def test_a_seat_past_a_clash_names_what_clashes_for_whom(boss: FlaskClient, cast: Cast) -> None:
+    term = builders.a_term()
+    builders.an_open_window(term)
+    held, other = (
+        builders.a_section(builders.a_course(code), term, meetings=(Meets(),))
+        for code in ("CSC-1", "CSC-2")
+    )
+    seat(cast.ada, held)
+    answer = press(boss, look(boss, cast.ada, other), ("time_conflict",))
+    page = said(boss.get(answer.location))
+    clash = "CSC 1-01 and CSC 2-02 meet at the same time (Mon Thu 10:00–11:50 am)."
+    assert f"Ada is told: {clash}" in page
+    assert page.count(clash) == 2  # once as a message, and on the page for as long as it lasts

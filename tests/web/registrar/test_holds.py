@@ -10,6 +10,7 @@ from werkzeug.test import TestResponse
 
 from portal.backend import backend
 from portal.catalog.models import Section
+from portal.notices.holds import tell_student
 from portal.people import holds as hold_service
 from portal.people import profile
 from portal.people.holds import Wish
@@ -102,7 +103,11 @@ def test_it_is_over_after_its_last_day(boss: FlaskClient, cast: Cast) -> None:
     assert "until Nov 4, 2029" in said(boss.get(page))
     last_year = datetime(2020, 11, 2, 5, tzinfo=UTC)
     hold_service.place(
-        cast.ben.id, Wish("Bursar", "a bill", "", None, last_year), by=cast.max.id, why=WHY
+        cast.ben.id,
+        Wish("Bursar", "a bill", "", None, last_year),
+        by=cast.max.id,
+        why=WHY,
+        tell=tell_student,
     )
     assert not known(cast.ben)[0].stands
     told = said(boss.get(f"/admin/students/{cast.ben.id}"))

@@ -9,7 +9,7 @@ from sqlalchemy.engine import make_url
 
 from portal.config import var_folder
 from portal.embedded.folder import Folder, FolderError
-from portal.running.surroundings import TROUBLES
+from portal.running.troubles import TROUBLES
 
 SERVERS = ("DATABASE_URL", "REDIS_URL")
 NO_SECRET = "Without SECRET_KEY: set the one of the portal that {} are of."  # noqa: S105

@@ -38,7 +38,9 @@ TERM = {
 
 class Span(Said):
     span = fields.String(metadata={"enum": list(SPANS)})
-    events = fields.Integer()
+    events = fields.Integer(
+        metadata={"description": "Decisions about students; imports and set-up are not measured."}
+    )
     failures = fields.Integer(metadata={"description": "Batches that could not be recorded."})
     p50 = fields.Integer(allow_none=True, metadata=LATE)
     p95 = fields.Integer(allow_none=True, metadata=LATE)

@@ -15,7 +15,7 @@ from portal.record import fence, restore
 from portal.record.journal import last_seq
 from portal.record.rebuild import LogDamaged
 from portal.record.terms import named
-from portal.running.served import portal
+from portal.running import served
 from portal.running.surroundings import connected
 from portal.seats import replicas
 from portal.seats.errors import LedgerUnavailable
@@ -60,7 +60,7 @@ def command(folder: Path, *, yes: bool, forget: bool) -> None:
     A ledger that has outlived PostgreSQL, and whose journal goes on where the backup ends, is
     recorded first: then nothing is lost at all. The portal must not run.
     """
-    click.echo(f"Into the portal of the {portal()}.")
+    click.echo(f"Into the portal of the {served.portal()}.")
     with connected() as parts:
         url = parts.settings.owner_url
         try:

@@ -35,7 +35,9 @@ FRAMES = Counter("fairseat_frames", "Frames sent to pages")
 JOBS = Counter("fairseat_jobs", "Jobs done or failed", ["queue", "outcome"])
 JOB_TIME = Histogram("fairseat_job_seconds", "Time that a job takes", ["queue"], buckets=LATER)
 EVENT_LAG = Histogram(
-    "fairseat_event_lag_seconds", "Time from a decision until it is recorded", buckets=LATER
+    "fairseat_event_lag_seconds",
+    "Time from a decision about a student until it is recorded",
+    buckets=LATER,
 )
 WEBHOOKS = Counter("fairseat_webhooks", "Tries to tell receivers of events", ["outcome"])
 MAILS = Counter("fairseat_mails", "Mails sent, put off or given up", ["outcome"])

@@ -54,7 +54,7 @@ def drain(term: int, seconds: float = LONGEST) -> int:
         _tell(term, facts)
         _log(term, facts)
         now = datetime.now(UTC)
-        metrics.recorded((now - fact.at).total_seconds() for fact in facts)
+        metrics.recorded((now - fact.at).total_seconds() for fact in facts if fact.awaited)
         if time.monotonic() > until:
             wake(term, ["record"])
             break

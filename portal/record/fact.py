@@ -39,6 +39,16 @@ class Fact:
         """Whether an import gave or took the seat."""
         return self.by_hand and str(self.context["correlation"]).startswith(IMPORT)
 
+    @property
+    def awaited(self) -> bool:
+        """Whether somebody waits for it to be recorded: a decision about a student.
+
+        Sections and windows that are set, and seats that an import gives, come in bulk and often
+        before a recorder runs. How late they are recorded says nothing about what people wait for.
+        """
+        imported = str(self.context.get("correlation", "")).startswith(IMPORT)
+        return "student" in self.payload and not imported
+
 
 def parsed(entry: bytes) -> Fact:
     """The fact of a journal entry's JSON."""

@@ -1,4 +1,4 @@
-"""How late events were recorded, minute by minute, for a month.
+"""How late decisions about students were recorded, minute by minute, for a month.
 
 An event says when it was decided and when it was recorded; its read models are written in the same
 transaction, so that is when it was projected too. Here both are summed up, so that percentiles of a
@@ -57,9 +57,11 @@ class Lags:
 
 
 def note(session: Session, term: int, facts: Sequence[Fact], failures: int = 0) -> None:
-    """Count facts that the transaction records, or failures to record any."""
+    """Count the awaited facts that the transaction records, or failures to record any."""
     now = datetime.now(UTC)
-    late = [max(0, (now - fact.at) // MILLISECOND) for fact in facts]
+    late = [max(0, (now - fact.at) // MILLISECOND) for fact in facts if fact.awaited]
+    if not late and not failures:
+        return
     places = Counter(bisect_right(BOUNDS, each) for each in late)
     counted = {
         "term": term,

@@ -128,6 +128,7 @@ class Answer:
     replayed: bool = False
     wake: tuple[str, ...] = ()  # "record", "promote": workers that nobody has called yet
     given_up: int = 0  # section whose seat went for this one, or will once a seat comes
+    left: tuple[int, ...] = ()  # sections whose waitlists were left with a dropped seat
     # Where the student stands after it; not told with an answer that is given once more.
     standing: Standing | None = field(default=None, compare=False)
 

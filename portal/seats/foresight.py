@@ -95,6 +95,34 @@ def needed_by(
     ]
 
 
+def waited_by(profile: "Profile", board: "Board", standing: Standing, section: int) -> list[Reason]:
+    """The seats whose corequisites are met only while the student waits for the section."""
+    places = tuple(each for each in standing.waiting if each.section != section)
+    before = alone(profile, board, standing)
+    after = alone(profile, board, replace(standing, waiting=places))
+    return [
+        Reason("needed_by", {"section": each, "missing": missing, "waiting": True})
+        for each, (missing, waited) in before.items()
+        if waited and not after[each][1]
+    ]
+
+
+def alone(
+    profile: "Profile", board: "Board", standing: Standing
+) -> dict[int, tuple[list[int], bool]]:
+    """Seats held without a corequisite: the missing courses, and whether they are waited for."""
+    held = board.some(each.section for each in standing.enrolled)
+    waited = board.some(each.section for each in standing.waiting)
+    seats = {card.course_id for card in held}
+    both = seats | {card.course_id for card in waited}
+    trees_of = {card.id: rules.corequisites(profile, card, board) for card in held}
+    return {
+        section: (missing, not _lacking(tree, both))
+        for section, tree in trees_of.items()
+        if (missing := _lacking(tree, seats))
+    }
+
+
 def drops(profile: "Profile", board: "Board", standing: Standing, given_up: Collection[int]) -> int:
     """How many drops of the day it is to give these seats up together.
 

@@ -20,6 +20,7 @@ LABELS = {
     "corequisite_not_offered": _l("Corequisite not offered"),
     "needed_by": _l("Needed by another seat"),
     "together": _l("Its partner could not be had"),
+    "not_partner": _l("Asked for together, but no corequisite"),
     "full": _l("Full"),
     "waitlist_full": _l("Waitlist full"),
     "prerequisite": _l("Prerequisite missing"),

@@ -1,5 +1,6 @@
 """Courses that are taken together, such as a lecture and its lab: each names the other."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from portal.seats import trees
@@ -25,6 +26,25 @@ def partners(card: "Card", board: "Board") -> list[list["Card"]]:
         for choice in _needed(card.corequisites, card, board)
     )
     return [sections for sections in choices if sections]
+
+
+def strangers(cards: Sequence["Card"]) -> list["Card"]:
+    """Of sections that are asked for together, those that neither need another nor are needed."""
+    if len(cards) < 2:
+        return []
+    own = {card.id: trees.key(card.course_code) for card in cards}
+    needs = {
+        card.id: {trees.key(code) for code in trees.codes(card.corequisites)} for card in cards
+    }
+    return [
+        card
+        for card in cards
+        if not any(
+            own[other.id] in needs[card.id] or own[card.id] in needs[other.id]
+            for other in cards
+            if other is not card
+        )
+    ]
 
 
 def _needed(tree: trees.Tree | None, card: "Card", board: "Board") -> list[list[int]]:

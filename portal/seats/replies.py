@@ -68,6 +68,7 @@ def answer(reply: Reply) -> Answer:
         replayed=reply.get("replayed", False),
         wake=tuple(reply.get("wake", ())),
         given_up=reply.get("given_up", 0),
+        left=tuple(reply.get("left", ())),
         standing=_placed(reply),
     )
 

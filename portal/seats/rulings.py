@@ -60,6 +60,12 @@ def corequisite(facts: Facts, case: Case) -> Saying:
         text = _("It needs another course in the same term that is not offered.")
         return text, steps.others(case)
     courses = trees.any_of([trees.shown(code) for code in offered])
+    if facts.get("waiting"):
+        text = _(
+            "It needs a seat in %(courses)s: a place on that waitlist is not enough.",
+            courses=courses,
+        )
+        return text, steps.find(offered[0], case)
     both = steps.together(facts["missing"], case)
     if both:
         return _("It is taken together with %(courses)s.", courses=courses), both
@@ -76,6 +82,8 @@ def corequisite_not_offered(facts: Facts, case: Case) -> Saying:
 
 
 def needed_by(facts: Facts, case: Case) -> Saying:
+    if facts.get("waiting"):
+        return _needed_by_waiting(facts, case)
     lost = (case.board.course_code(course) for course in facts.get("missing", ()))
     courses = [trees.shown(code) for code in lost if code]
     text = _(
@@ -84,6 +92,23 @@ def needed_by(facts: Facts, case: Case) -> Saying:
         courses=trees.any_of(courses) or case.name,
     )
     return text, steps.cancel_both(facts["section"], case)
+
+
+def not_partner(_facts: Facts, case: Case) -> Saying:
+    text = _("%(name)s is not taken together with the others. Pick it by itself.", name=case.name)
+    return text, steps.alone(case)
+
+
+def _needed_by_waiting(facts: Facts, case: Case) -> Saying:
+    """Why a waitlist is not left: a held section needs the course."""
+    held = case.named(facts["section"])
+    text = _(
+        "%(held)s needs %(name)s, and you wait for that. You can leave only if you give up"
+        " %(held)s too.",
+        held=held,
+        name=case.name,
+    )
+    return text, steps.leave_with([facts["section"]], case)
 
 
 def together(facts: Facts, case: Case) -> Saying:

@@ -147,6 +147,7 @@ SENTENCES: dict[str, Teller] = {
         rulings.corequisite,
         rulings.corequisite_not_offered,
         rulings.needed_by,
+        rulings.not_partner,
         rulings.together,
         _full,
         _waitlist_full,

@@ -62,6 +62,24 @@ def together(missing: list[int], case: Case) -> Step | None:
     return Step(_("Pick both together"), case.url(case.card.id, f"pick?with={course}"))
 
 
+def alone(case: Case) -> Step | None:
+    """The section by itself."""
+    if not case.card:
+        return None
+    return Step(_("Pick %(name)s", name=case.name), case.url(case.card.id, "pick"))
+
+
+def leave_with(held: list[int], case: Case) -> Step | None:
+    """To give up the seats that need a section, and leave its waitlist, in one step."""
+    if not case.card:
+        return None
+    names = trees.all_of([case.named(each) for each in held])
+    first, *more = held
+    query = "&".join(f"along={each}" for each in (*more, case.card.id))
+    label = _("Cancel %(names)s and leave the waitlist", names=names)
+    return Step(label, case.url(first, f"drop?{query}"))
+
+
 def cancel_both(section: int, case: Case) -> Step | None:
     """To give a seat up along with the one that needs it."""
     given_up = case.instead or (case.card.id if case.card else 0)

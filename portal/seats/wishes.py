@@ -1,13 +1,13 @@
 """What a student wishes for, and how the ledger is told of it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from portal.seats import rules, trees
+from portal.seats import linked, rules, trees
 from portal.seats.answers import Reason
-from portal.seats.asks import Line, Part
+from portal.seats.asks import Line, Option, Part
 
 if TYPE_CHECKING:
     from portal.catalog.board import Board
@@ -62,7 +62,7 @@ def content(wishes: Sequence[Wish]) -> list[Any]:
 
 def line(wish: Wish, who: "Profile", offered: "Board") -> Line:
     """The wish with all that the ledger must be told."""
-    options = (tuple(part(each, who, offered) for each in option) for option in wish.options)
+    options = (_option(each, who, offered) for each in wish.options)
     return Line(tuple(options), wish.wait, wish.instead)
 
 
@@ -85,6 +85,18 @@ def part(wanted: Wanted, who: "Profile", offered: "Board") -> Part:
 def hundredths(credits: Decimal) -> int:  # noqa: A002  the field's word
     """Credits as the ledger counts them."""
     return round(credits * 100)
+
+
+def _option(option: Sequence[Wanted], who: "Profile", offered: "Board") -> Option:
+    """Its parts; one that is no partner of any other is refused."""
+    cards = offered.some([each.section for each in option])
+    strangers = {card.id for card in linked.strangers(cards)}
+    parts = (part(each, who, offered) for each in option)
+    alone = (Reason("not_partner"),)
+    return tuple(
+        replace(each, rules=(*each.rules, *alone)) if each.section in strangers else each
+        for each in parts
+    )
 
 
 def _asked(wanted: Wanted) -> list[int]:

@@ -9,7 +9,7 @@ from portal.backend import backend
 from portal.catalog.board import Board, Card
 from portal.errors import UNSURE
 from portal.gate import wording
-from portal.seats import desk, foresight, trees
+from portal.seats import desk, foresight, steps, trees
 from portal.seats.answers import Answer, Reason, Seats
 from portal.seats.case import Step, name_of
 from portal.student import refused, wish
@@ -25,9 +25,15 @@ def drop(now: Scene, card: Card, along: Sequence[Card] = (), answers: Sequence[A
     """Asks whether a seat is given up, and with it those of `along`."""
     going = [card.id, *(each.id for each in along)]
     known = foresight.shut(now.phase)
-    known += [_not_held(each, card) for each in going if each not in now.held]
+    quits = [each for each in along if each.id in now.places and each.id not in now.held]
+    dropped = [each for each in along if each not in quits]
+    known += [_not_held(each.id, card) for each in (card, *dropped) if each.id not in now.held]
     known += foresight.needed_by(now.profile, now.board, now.standing, going)
-    waits = [place.section for place in now.places.values() if place.instead in going]
+    waits = [
+        place.section
+        for place in now.places.values()
+        if place.instead in going and place.section not in going
+    ]
     why = refused.to_show(answers, card.id, known)
     told = refused.dated(refused.in_words(now, why), now, answers, known)
     return form(
@@ -35,8 +41,9 @@ def drop(now: Scene, card: Card, along: Sequence[Card] = (), answers: Sequence[A
         now,
         card,
         _all_at_once(told, why, card, along),
-        also=along,
-        names=trees.all_of([name_of(each) for each in (card, *along)]),
+        also=dropped,
+        names=trees.all_of([name_of(each) for each in (card, *dropped)]),
+        quits=trees.all_of([name_of(each) for each in quits]),
         query=_along([each.id for each in along]),
         seats=seats_of(card),
         drops=foresight.drops(now.profile, now.board, now.standing, going),
@@ -48,9 +55,20 @@ def drop(now: Scene, card: Card, along: Sequence[Card] = (), answers: Sequence[A
 def leave(now: Scene, card: Card, answers: Sequence[Answer] = ()) -> str:
     """Asks whether a place on a waitlist is given up."""
     place = now.places.get(card.id)
-    known = [] if place else [Reason("not_waiting")]
+    known = foresight.waited_by(now.profile, now.board, now.standing, card.id)
+    if not place:
+        known = [Reason("not_waiting")]
     why = refused.to_show(answers, card.id, known)
     told = refused.dated(refused.in_words(now, why), now, answers, known)
+    needing = [
+        reason.facts["section"]
+        for each in why
+        for reason in each.reasons
+        if reason.code == "needed_by"
+    ]
+    step = steps.leave_with(needing, now.case(card)) if needing else None
+    if step:
+        told = told.with_step("needed_by", step)
     return form("leave", now, card, told, place=place)
 
 

@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from portal.catalog.board import Card
 from portal.gate import wording
+from portal.seats import foresight, trees
 from portal.seats.answers import Held, Reason, Seats
 from portal.seats.case import Case, Step, amount, credits_in_words
 from portal.seats.reasons import Told, told
@@ -18,7 +19,7 @@ from portal.student.drawing import drawn
 from portal.student.line import Line
 from portal.student.scene import Scene
 from portal.windows import countdown
-from portal.words import reader
+from portal.words import _, reader
 
 
 def seats(counts: Seats) -> Markup:
@@ -53,7 +54,7 @@ def gate(line: Line) -> Markup:
 def mine(scene: Scene) -> Markup:
     """My selections and my waitlists, ids mine and place-<section>."""
     cases = {section: scene.case(scene.board.card(section)) for section in scene.sections}
-    canceled = _canceled(cases)
+    canceled, alone = _canceled(cases), _alone(scene)
     passed = {
         place.section: told(place.reasons, scene.case_in_line(place.section))
         for place in scene.standing.waiting
@@ -66,7 +67,10 @@ def mine(scene: Scene) -> Markup:
         cases=cases,
         passed=passed,
         canceled=canceled,
-        seats=[_mine(scene, held, canceled.get(held.section)) for held in scene.held.values()],
+        seats=[
+            _mine(scene, held, canceled.get(held.section), alone.get(held.section, ""))
+            for held in scene.held.values()
+        ],
         chances=chances(scene),
     )
 
@@ -133,7 +137,31 @@ def _act(  # noqa: PLR0913, PLR0917 - what the fragment shows
     return drawn("fragments/act.html", term=term, **facts)
 
 
-def _mine(scene: Scene, held: Held, canceled: Told | None) -> Markup:
+def _alone(scene: Scene) -> dict[int, str]:
+    """What is said of seats that are held without a seat in a corequisite."""
+    found = foresight.alone(scene.profile, scene.board, scene.standing)
+    return {section: _needs(scene, *lacks) for section, lacks in found.items()}
+
+
+def _needs(scene: Scene, missing: list[int], waited: bool) -> str:  # noqa: FBT001 - whether in line
+    codes = [trees.shown(code) for each in missing if (code := scene.board.course_code(each))]
+    courses = trees.any_of(codes)
+    if waited:
+        return _(
+            "It needs %(courses)s, and you wait for that. If you leave the waitlist, you give up"
+            " both.",
+            courses=courses,
+        )
+    if not courses:
+        return _("It needs a course that is not offered now. Ask the registrar.")
+    return _(
+        "It needs %(courses)s, which you don’t have now. Pick a section of it, or ask the"
+        " registrar.",
+        courses=courses,
+    )
+
+
+def _mine(scene: Scene, held: Held, canceled: Told | None, alone: str) -> Markup:
     """A seat among my selections."""
     card = scene.board.card(held.section)
     return _mine_seat(
@@ -145,6 +173,7 @@ def _mine(scene: Scene, held: Held, canceled: Told | None) -> Markup:
         held.credits,
         scene.when(held.at),
         canceled,
+        alone,
         reader(),
     )
 
@@ -159,10 +188,12 @@ def _mine_seat(  # noqa: PLR0913, PLR0917 - what the fragment shows
     credits_: int,
     when: str,
     canceled: Told | None,
+    alone: str,
     _language: Locale,
 ) -> Markup:
     """The same for all who picked it at the same minute, as many do in a rush."""
-    facts = {"card": card, "title": title, "name": name, "when": when, "canceled": canceled}
+    facts = {"card": card, "title": title, "name": name, "when": when}
+    facts |= {"canceled": canceled, "alone": alone}
     amount_ = credits_in_words(credits_)
     here = f"/terms/{term}/sections/{section}"
     return drawn("fragments/mine_seat.html", section=here, amount=amount_, **facts)

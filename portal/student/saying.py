@@ -17,7 +17,8 @@ def words(decided: Sequence[Answer], now: Scene, also: Sequence[int]) -> Words:
     if first.outcome == Outcome.LEFT:
         return _left(now, first.section, name(first.section))
     if first.outcome == Outcome.DROPPED:
-        return _dropped(now, [first.section, *also])
+        seats = [first.section, *(each for each in also if each not in first.left)]
+        return _dropped(now, seats, first.left)
     sections = [each.section for each in decided]
     held = [section for section in sections if section in now.held]
     waiting = [section for section in sections if section in now.places]
@@ -41,8 +42,10 @@ def plainly(decided: Sequence[Answer], term: int, also: Sequence[int]) -> str:
         return _("It went through when you first sent it.")
     named = {card.id: name_of(card) for card in offered.some(each.section for each in decided)}
     if first.outcome == Outcome.DROPPED:
-        gone = [name_of(card) for card in offered.some([first.section, *also])]
-        return _canceled(gone)
+        kept = [each for each in also if each not in first.left]
+        gone = [name_of(card) for card in offered.some([first.section, *kept])]
+        lists = [name_of(card) for card in offered.some(first.left)]
+        return " ".join([_canceled(gone), *([_left_lists(lists)] if lists else [])])
     name = trees.all_of(list(named.values()))
     if first.outcome == Outcome.LEFT:
         return _("You have left the waitlist of %(name)s.", name=name)
@@ -104,7 +107,7 @@ def _got(held: list[str], waiting: list[str]) -> str:
     )
 
 
-def _dropped(now: Scene, sections: Sequence[int]) -> Words:
+def _dropped(now: Scene, sections: Sequence[int], left_lists: Sequence[int] = ()) -> Words:
     back = [section for section in sections if now.state(section)]
     if back:
         name = _names(now, back)
@@ -116,7 +119,13 @@ def _dropped(now: Scene, sections: Sequence[int]) -> Words:
         if left
         else _("You can cancel no more today.")
     )
+    if left_lists:
+        more = f"{_left_lists(_named(now, left_lists))} {more}"
     return Words(_canceled(_named(now, sections)), more)
+
+
+def _left_lists(names: list[str]) -> str:
+    return _("You have left the waitlist of %(name)s.", name=trees.all_of(names))
 
 
 def _canceled(names: list[str]) -> str:

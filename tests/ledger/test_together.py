@@ -2,7 +2,16 @@
 
 import pytest
 
-from portal.seats.ledger import Answer, Line, LineAnswer, Outcome, Part, Reason
+from portal.seats.ledger import (
+    Answer,
+    Line,
+    LineAnswer,
+    Outcome,
+    Part,
+    Passes,
+    Reason,
+    Standing,
+)
 from tests.ledger.desk import TERM, Desk, codes
 
 LECTURE, LAB, OTHER_LAB = 1, 2, 3
@@ -61,6 +70,82 @@ def test_who_likes_keeps_one_and_waits_for_the_other(desk: Desk) -> None:
     assert [each.outcome for each in answer.taken] == [Outcome.ENROLLED, Outcome.WAITLISTED]
     desk.section(LAB, capacity=1, course=LAB, version=3)
     assert desk.promote(LAB, corequisites=NEEDS_LECTURE).promoted == (501,)
+
+
+def test_a_waitlist_stands_for_a_corequisite_only_where_both_courses_need_each_other(
+    desk: Desk,
+) -> None:
+    desk.section(LAB, capacity=0, version=2)
+    one_sided = (Part(LECTURE, 400, NEEDS_LAB), Part(LAB, 400))
+    [answer] = desk.submit(501, Line((one_sided,), wait=True)).lines
+    assert answer.refused[0][0].reasons == (
+        Reason("corequisite", {"missing": [LAB], "waiting": True}),
+    )
+    assert desk.ledger.standing(TERM, 501) == Standing()
+
+
+def waits_for_the_lab(desk: Desk, student: int = 501) -> None:
+    desk.section(LAB, capacity=0, version=2)
+    assert submit(desk, student, LAB, wait=True).outcome == Outcome.WAITLISTED
+
+
+def test_a_waitlist_that_a_seat_needs_is_not_left(desk: Desk) -> None:
+    waits_for_the_lab(desk)
+    refused = desk.leave(501, LAB)
+    facts = {"section": LECTURE, "missing": [LAB], "waiting": True}
+    assert refused.reasons == (Reason("needed_by", facts),)
+    assert desk.queue(LAB) == [501]
+
+
+def test_the_seat_is_dropped_and_the_waitlist_left_in_one_decision(desk: Desk) -> None:
+    waits_for_the_lab(desk)
+    answer = drop(desk, LECTURE, LAB)
+    assert (answer.outcome, answer.left) == (Outcome.DROPPED, (LAB,))
+    assert desk.ledger.standing(TERM, 501) == Standing()
+    assert desk.ledger.drops(TERM, 501) == {"today": 1}
+    assert [each["name"] for each in desk.events()[-2:]] == ["dropped", "left"]
+
+
+def test_a_seat_does_not_make_way_for_a_place_on_a_waitlist(desk: Desk) -> None:
+    """Although the corequisite that is dropped is waited for in another section."""
+    submit(desk, 501, LAB)
+    desk.section(OTHER_LAB, capacity=0, course=LAB, version=2)
+    desk.claim(501, OTHER_LAB, waived=("same_course",))
+    assert codes(drop(desk, LAB)) == ["needed_by"]
+
+
+def test_a_place_that_a_seat_needs_is_not_lost_by_being_skipped(desk: Desk) -> None:
+    waits_for_the_lab(desk)
+    desk.section(LAB, capacity=1, course=LAB, version=3)
+    for _ in range(3):
+        desk.promote(LAB, limit=0, passes=Passes(1))
+        desk.ledger.reconsider(TERM, LAB)
+    assert desk.queue(LAB) == [501]
+    drop(desk, LECTURE)
+    desk.promote(LAB, limit=0, passes=Passes(1))
+    assert desk.queue(LAB) == []
+
+
+def test_a_canceled_corequisite_names_the_seats_that_are_left_alone(desk: Desk) -> None:
+    waits_for_the_lab(desk)
+    desk.section(LAB, status="CANCELED", version=3)
+    left = desk.last_event()
+    assert (left["name"], left["canceled"], left["alone"]) == ("left", True, [LECTURE])
+
+
+def test_a_corequisite_taken_out_by_hand_names_the_seat_that_is_left_alone(desk: Desk) -> None:
+    submit(desk, 501, LAB)
+    assert desk.adjust(501, drop=LAB, overrides=["needed_by"]).outcome == Outcome.DROPPED
+    assert desk.last_event()["alone"] == [LECTURE]
+
+
+def test_a_promoted_swap_gives_up_no_corequisite(desk: Desk) -> None:
+    submit(desk, 501, LAB)
+    desk.section(4, capacity=0)
+    desk.submit(501, Line(((Part(4, 400),),), wait=True, instead=LAB))
+    desk.section(4, capacity=1, version=2)
+    assert desk.promote(4).promoted == ()
+    assert desk.roster(LAB) == [501]
 
 
 def test_nobody_waits_for_both(desk: Desk) -> None:

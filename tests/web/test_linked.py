@@ -9,6 +9,8 @@ from flask.testing import FlaskClient
 from portal.backend import backend as parts
 from portal.db import transaction
 from portal.people.models import CompletedCourse
+from portal.seats import by_hand
+from portal.seats.by_hand import Adjustment
 from tests import cast as builders
 from tests.cast import Cast, Meets
 from tests.web.visitors import browser_of
@@ -214,3 +216,82 @@ def test_one_is_swapped_with_its_partner(
     page = words(ada.get(answer.location).text)
     assert "Swapped: BIO 1-01 and BIO 2-02 are yours." in page
     assert held(term, cast.ada) == [biology.lecture.id, biology.lab.id]
+
+
+def half_waiting(ada: FlaskClient, term: Any, biology: Biology, cast: Cast) -> None:
+    """Ada has the lecture, and waits for its lab."""
+    seat(cast.ben, biology.lab)
+    press(ada, biology.lecture, "pick", **biology.with_lab(), wait="1")
+    assert held(term, cast.ada) == [biology.lecture.id]
+    assert waiting(term, cast.ada) == [biology.lab.id]
+
+
+def test_a_waitlist_that_a_seat_needs_is_left_only_with_the_seat(
+    ada: FlaskClient, term: Any, biology: Biology, cast: Cast
+) -> None:
+    half_waiting(ada, term, biology, cast)
+    both = f"drop?along={biology.lab.id}"
+    for page in (
+        ada.get(address(biology.lab, "leave")),
+        ada.post(address(biology.lab, "leave"), data={"request": "leave-it"}),
+    ):
+        assert 'data-reason="needed_by"' in page.text
+        assert "You can leave only if you give up BIO 1-01 too." in words(page.text)
+        assert f'href="{address(biology.lecture, both)}"' in page.text
+    assert waiting(term, cast.ada) == [biology.lab.id]
+    form = words(ada.get(address(biology.lecture, both)).text)
+    assert "Cancel BIO 1-01 and leave the waitlist of BIO 2-02?" in form
+    page = words(ada.get(press(ada, biology.lecture, both).location).text)
+    assert "BIO 1-01 is canceled. You have left the waitlist of BIO 2-02." in page
+    assert held(term, cast.ada) == waiting(term, cast.ada) == []
+    assert list(parts().ledger.drops(term.id, cast.ada.id).values()) == [1]
+
+
+def test_it_is_said_beforehand_and_afterwards_that_the_waitlist_can_not_be_left_alone(
+    ada: FlaskClient, term: Any, biology: Biology, cast: Cast
+) -> None:
+    assert "if you leave it, you give up both" in ada.get(address(biology.lecture, "pick")).text
+    half_waiting(ada, term, biology, cast)
+    page = words(ada.get(f"/terms/{term.id}/mine").text)
+    assert "It needs BIO 2, and you wait for that." in page
+
+
+def test_a_corequisite_that_does_not_need_the_section_is_not_only_waited_for(
+    ada: FlaskClient, term: Any, cast: Cast
+) -> None:
+    lecture = builders.a_section(builders.a_course("PHY-1"), term, capacity=1)
+    lab = builders.a_section(builders.a_course("PHY-2"), term, corequisites={"course": "PHY-1"})
+    seat(cast.ben, lecture)
+    form = {"request": "lab-and-lecture", PARTNER: str(lecture.id), "wait": "1"}
+    answer = ada.post(address(lab, "pick"), data=form)
+    assert answer.status_code == 422
+    assert "It needs a seat in PHY 1: a place on that waitlist is not enough." in words(answer.text)
+    assert held(term, cast.ada) == waiting(term, cast.ada) == []
+
+
+@pytest.mark.parametrize("wait", ["", "1"])
+def test_a_section_that_is_no_corequisite_is_no_partner(
+    ada: FlaskClient, term: Any, biology: Biology, cast: Cast, wait: str
+) -> None:
+    maths = builders.a_section(builders.a_course("MAT-9"), term)
+    form = {"request": "maths-with-it", PARTNER: str(biology.rival.id), "wait": wait}
+    answer = ada.post(address(maths, "pick"), data=form)
+    assert answer.status_code == 422
+    assert 'data-reason="not_partner"' in answer.text
+    assert held(term, cast.ada) == []
+
+
+def test_a_corequisite_that_was_taken_away_is_missed_beside_the_seat_that_needs_it(
+    ada: FlaskClient, term: Any, biology: Biology, cast: Cast
+) -> None:
+    press(ada, biology.lecture, "pick", **biology.with_lab())
+    adjust(cast.ada, biology.lab)
+    page = words(ada.get(f"/terms/{term.id}/mine").text)
+    assert "It needs BIO 2, which you don’t have now." in page
+
+
+def adjust(student: Any, section: Any) -> None:
+    """Take a student out of a section by hand, whatever needs it."""
+    change = Adjustment(section.term_id, student.id, drop=section.id, overrides=("needed_by",))
+    done = by_hand.adjust(change, why="tests", by=1, request=None, correlation="tests")
+    assert done.outcome == "dropped"

@@ -91,7 +91,8 @@ local function drop(term)
     if i == 1 then first, seq, registration = section, event, held end
   end
   for _, id in ipairs(places) do leave_list(term, id, { along = ask.section }) end
-  return answer(term, "dropped", first, { seq = seq, registration = registration })
+  local left = #places > 0 and places or nil
+  return answer(term, "dropped", first, { seq = seq, registration = registration, left = left })
 end
 
 local function leave(term)

@@ -1,11 +1,16 @@
 """However often a button is pressed, and wherever, it counts once."""
 
+import re
+
+import pytest
 from playwright.sync_api import expect
 
+from e2e.looks import DESKTOP, PHONE
 from e2e.person import Meet
 from e2e.portal import Running
 from portal.catalog.models import Course, Section, Term
 from tests import cast as builders
+from tests.cast import Meets
 
 
 def test_a_double_click_makes_one(
@@ -127,3 +132,70 @@ def test_escape_leaves_everything_as_it_was(meet: Meet, term: Term, section: Sec
     expect(ada.dialog).to_be_hidden()
     expect(ada.cell(section).get_by_role("link")).to_be_focused()
     ada.has(section, "")
+
+
+@pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_rows_say_at_once_what_a_new_seat_makes_of_them(
+    meet: Meet, term: Term, course: Course, screen: dict[str, int]
+) -> None:
+    mine, again = (builders.a_section(course, term, meetings=(Meets(it),)) for it in ("MR", "TF"))
+    clashing = builders.a_section(builders.a_course(f"ART-{term.id}"), term, meetings=(Meets("M"),))
+    builders.an_open_window(term)
+    ada = meet("ada", viewport=screen).enter(term)
+    for each in (mine, again, clashing):
+        expect(ada.cell(each)).to_contain_text("Pick")
+    ada.pick(mine)
+    expect(ada.cell(again)).to_contain_text("Swap")
+    expect(ada.cell(clashing)).to_contain_text("Time conflict")
+    ada.ask(clashing)
+    expect(ada.dialog.get_by_role("alert")).to_contain_text("meets at the same time as your CSC")
+    ada.page.keyboard.press("Escape")
+    ada.ask(mine)
+    ada.confirm()
+    for each in (mine, again, clashing):
+        expect(ada.cell(each)).to_contain_text("Pick")
+
+
+def test_the_seats_in_a_dialog_are_those_of_this_moment(
+    meet: Meet, term: Term, section: Section
+) -> None:
+    builders.an_open_window(term)
+    ada, ben = meet("ada").enter(term), meet("ben").enter(term)
+    ada.ask(section)
+    expect(ada.dialog).to_contain_text("20 of 20 open")
+    ben.pick(section)
+    expect(ada.dialog).to_contain_text("19 of 20 open")
+    expect(ada.seats(section)).to_contain_text("19 of 20 open")
+    ada.confirm()
+    ada.listen(f"/terms/{term.id}/sections/{section.id}/pick")  # a page without the list
+    ben.ask(section)
+    ben.confirm()
+    expect(ada.page.locator("#main .seats")).to_contain_text("19 of 20 open")
+
+
+@pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_back_closes_the_dialog_and_keeps_the_search(
+    meet: Meet, term: Term, section: Section, screen: dict[str, int]
+) -> None:
+    builders.an_open_window(term)
+    ada = meet("ada", viewport=screen).enter(term)
+    ada.go(f"/terms/{term.id}/mine")
+    ada.go(f"/terms/{term.id}")
+    search = ada.page.get_by_role("searchbox")
+    search.fill(section.crn)
+    expect(ada.page).to_have_url(re.compile(f"q={section.crn}"))
+    ada.page.evaluate("window.stayed = true")
+    for _ in range(2):
+        ada.ask(section)
+        ada.page.go_back()
+        expect(ada.dialog).to_be_hidden()
+        expect(ada.cell(section).get_by_role("link")).to_be_focused()
+    ada.ask(section)
+    ada.page.keyboard.press("Escape")
+    expect(ada.dialog).to_be_hidden()
+    ada.pick(section)
+    expect(search).to_have_value(section.crn)
+    expect(ada.page).to_have_url(re.compile(f"q={section.crn}"))
+    assert ada.page.evaluate("window.stayed && !history.state?.dialog")
+    ada.page.go_back()
+    expect(ada.page).to_have_url(re.compile("/mine$"))

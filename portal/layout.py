@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from flask import Flask, current_app, g, redirect, request
+from flask import Flask, current_app, g, redirect, request, session
 from flask.typing import ResponseReturnValue
 from flask_login import current_user
 from markupsafe import Markup, escape
@@ -56,6 +56,8 @@ def _around() -> dict[str, Any]:
     settings = current_app.config["SETTINGS"]
     return {
         "visitor": _visitor(),
+        # Someone is logged in, though it is not known who while a store is away.
+        "nameless": "_user_id" in session and request.blueprint == "student",
         "institution": settings.institution,
         "htmx_config": HTMX,
         "times": Clockface(settings.zone),

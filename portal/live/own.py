@@ -13,9 +13,9 @@ class Own:
     waits: frozenset[int]
 
 
-# term, student, sections whose cells are to be drawn anew, events to be told in words, and the
-# mark of the panel that the page shows
-Draw = Callable[[int, int, Iterable[int], Sequence[dict[str, Any]], str], Own]
+# term, student, sections whose cells are to be drawn anew, events to be told in words, the mark of
+# the panel that the page shows, and the sections that it shows
+Draw = Callable[[int, int, Iterable[int], Sequence[dict[str, Any]], str, Iterable[int]], Own]
 
 _draw: list[Draw] = []
 
@@ -26,12 +26,15 @@ def drawn_by(draw: Draw) -> Draw:
     return draw
 
 
-def draw(
+def draw(  # noqa: PLR0913, PLR0917 - what a page shows, and what happened
     term: int,
     student: int,
     sections: Iterable[int],
     moments: Sequence[dict[str, Any]],
     mark: str = "",
+    shown: Iterable[int] = (),
 ) -> Own:
     """The student's panel, places on waitlists, the cells of `sections`, and news in words."""
-    return _draw[0](term, student, sections, moments, mark) if _draw else Own("", frozenset())
+    return (
+        _draw[0](term, student, sections, moments, mark, shown) if _draw else Own("", frozenset())
+    )

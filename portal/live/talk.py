@@ -151,7 +151,12 @@ class Talk:
             return ""
         try:
             drawn = own.draw(
-                page.term, page.visitor.student_id, parcel.sections, parcel.moments, parcel.mark
+                page.term,
+                page.visitor.student_id,
+                parcel.sections,
+                parcel.moments,
+                parcel.mark,
+                page.sections,
             )
         except Exception:
             # The hub asks for it again when it hears from the ledger again.

@@ -98,7 +98,7 @@ def fragments() -> ResponseReturnValue:
     student = visitor().student_id
     if student:
         cells = seen(visitor(), term, held)
-        html += own.draw(term, student, cells, [], request.args.get("mark", "")).html
+        html += own.draw(term, student, cells, [], request.args.get("mark", ""), shown).html
     return Response(html, headers={"Cache-Control": "no-store"})
 
 

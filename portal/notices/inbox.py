@@ -10,6 +10,7 @@ from portal.catalog.terms import live_terms
 from portal.live.tell import tell
 from portal.notices import box
 from portal.notices.kinds import KINDS
+from portal.people.home import current_term
 from portal.seats.case import Step
 
 bp = Blueprint("inbox", __name__, url_prefix="/inbox")
@@ -73,9 +74,9 @@ def count() -> ResponseReturnValue:
 
 
 def term_of_visitor() -> Term | None:
-    """The term that a student came from, else the latest, for the way back to it."""
+    """The term that a student came from, or last looked at, for the way back to it."""
     terms = live_terms() if visitor().student_id else []
-    came_from = request.args.get("term", type=int)
+    came_from = request.args.get("term", type=int) or (current_term() if terms else 0)
     return next((term for term in terms if term.id == came_from), next(iter(terms), None))
 
 

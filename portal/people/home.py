@@ -1,19 +1,23 @@
 """The front page: straight on to what the visitor came for."""
 
 from dataclasses import dataclass
+from typing import Any
 
-from flask import Blueprint, redirect, render_template, request, url_for
+from flask import Blueprint, redirect, render_template, request, session, url_for
 from flask.typing import ResponseReturnValue
 
 from portal.access import signed_in, visitor
+from portal.cache import AWAY
 from portal.catalog.models import Term
 from portal.catalog.terms import offered_terms
 from portal.people.profile import profile
 from portal.record import known
+from portal.seats.errors import LedgerUnavailable
 from portal.windows.phases import Phase, open_to, phase
 
 bp = Blueprint("home", __name__)
 
+LAST_TERM = "term"  # in the session: the one that was looked at last
 ORDER = {"open": 0, "before": 1, "unscheduled": 2, "ended": 3}
 
 
@@ -23,6 +27,25 @@ class Offer:
 
     term: Term
     phase: Phase
+
+
+@bp.app_context_processor
+def _navigation() -> dict[str, Any]:
+    return {"current_term": current_term}
+
+
+def current_term() -> int | None:
+    """The term whose pages the navigation leads to: the one last looked at, else the next to open.
+
+    None where there is none, or it can't be read now.
+    """
+    try:
+        terms = offered_terms()
+        if session.get(LAST_TERM) in {term.id for term in terms}:
+            return int(session[LAST_TERM])
+        return next((offer.term.id for offer in _offers(terms)), None)
+    except (LookupError, LedgerUnavailable, *AWAY):
+        return None
 
 
 @bp.get("/")

@@ -145,6 +145,11 @@ def drops(profile: "Profile", board: "Board", standing: Standing, given_up: Coll
     return number
 
 
+def beside(profile: "Profile", card: "Card", held: list["Card"]) -> list[Reason]:
+    """Which of the sections held are of the same course, or meet at the same time."""
+    return _permitted(profile, card, _meets(card, held))
+
+
 def without(standing: Standing, sections: Collection[int]) -> Standing:
     """The standing once the seats of those sections have been given up."""
     kept = tuple(each for each in standing.enrolled if each.section not in sections)

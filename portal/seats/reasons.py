@@ -8,6 +8,12 @@ from portal.seats.case import Case, Step
 from portal.seats.sentences import SENTENCES, unknown
 
 IN_THE_WAY = ("same_course", "time_conflict")
+# What the student can do something about at once; beside any other reason, none of it helps.
+OWN_DOING = {
+    *IN_THE_WAY,
+    *("credit_limit", "credit_range", "corequisite", "full", "needed_by", "together"),
+    *("already_enrolled", "already_waiting", "not_enrolled", "not_waiting"),
+}
 
 
 @dataclass(frozen=True)
@@ -18,18 +24,41 @@ class Told:
     text: str
     step: Step | None = None
 
+    @property
+    def formless(self) -> "Told":
+        """The same without a step to a form, where that would be refused."""
+        return replace(self, step=None) if self.step and self.step.asks else self
+
 
 def told(reasons: Iterable[Reason], case: Case) -> list[Told]:
-    """Each reason with its sentence and next step, in the order given; no step comes twice."""
+    """Each reason with its sentence and next step, in the order given; no step comes twice.
+
+    A form is offered only where nothing else would refuse what it asks for.
+    """
     reasons, found, offered = list(reasons), [], set[str]()
     case = replace(case, swap=_in_exchange(reasons, case))
     for reason in reasons:
         text, step = SENTENCES.get(reason.code, unknown)(reason.facts, case)
-        if step and step.url in offered:
+        if step and (step.url in offered or (step.asks and not _helps(reason, reasons))):
             step = None
         offered |= {step.url} if step else set()
         found.append(Told(reason.code, text, step))
     return found
+
+
+def lasting(reasons: Iterable[Reason]) -> bool:
+    """Whether one of the reasons stays, whatever the student does about the others."""
+    return any(each.code not in OWN_DOING for each in reasons)
+
+
+def _helps(reason: Reason, reasons: list[Reason]) -> bool:
+    """Whether a form that answers the reason leads on, as no other reason stays for good."""
+    others = {each.code for each in reasons if each.code != reason.code}
+    alone = reason.code != "full" or not others - {
+        "corequisite",
+        "together",
+    }  # a list has rules too
+    return alone and others <= OWN_DOING
 
 
 def _in_exchange(reasons: list[Reason], case: Case) -> int:

@@ -58,7 +58,7 @@ def corequisite(facts: Facts, case: Case) -> Saying:
     offered = [code for course in facts["missing"] if (code := case.board.course_code(course))]
     if not offered:
         text = _("It needs another course in the same term that is not offered.")
-        return text, steps.others(case)
+        return text, steps.others(case, "corequisites")
     courses = trees.any_of([trees.shown(code) for code in offered])
     if facts.get("waiting"):
         text = _(
@@ -78,7 +78,7 @@ def corequisite_not_offered(facts: Facts, case: Case) -> Saying:
         "It is taken together with %(courses)s, not offered this term. Ask the department.",
         courses=trees.words(facts["missing"]),
     )
-    return text, steps.others(case)
+    return text, steps.others(case, "corequisites")
 
 
 def needed_by(facts: Facts, case: Case) -> Saying:
@@ -120,11 +120,12 @@ def prerequisite(facts: Facts, case: Case) -> Saying:
     courses = trees.words(facts["missing"])
     text = _("It needs %(courses)s, which your record does not show.", courses=courses)
     offered = [code for code in trees.codes(facts["missing"]) if case.board.course_id(code)]
-    return text, steps.find(offered[0], case) if offered else steps.others(case)
+    found = steps.find(offered[0], case) if offered else steps.others(case, "prerequisites")
+    return text, found
 
 
 def restriction(facts: Facts, case: Case) -> Saying:
-    return restriction_in_words(**facts), steps.others(case)
+    return restriction_in_words(**facts), steps.others(case, "restrictions")
 
 
 def hold(facts: Facts, _case: Case) -> Saying:

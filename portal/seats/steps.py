@@ -21,13 +21,15 @@ def find(code: str, case: Case) -> Step:
     return Step(_("Find %(course)s", course=course), case.search(course))
 
 
-def others(case: Case) -> Step:
-    """The other sections of the course, where there are some."""
+def others(case: Case, but: str = "") -> Step:
+    """The other sections of the course, where there are some that differ in the rule `but`."""
     siblings = case.board.sections_of(case.card.course_id) if case.card else []
-    if case.card and any(each.status == "OPEN" and each != case.card for each in siblings):
+    open_ = [each for each in siblings if each.status == "OPEN" and each != case.card]
+    if case.card and any(
+        not but or getattr(each, but) != getattr(case.card, but) for each in open_
+    ):
         course = trees.shown(case.card.course_code)
-        label = _("Other sections of %(course)s", course=course)
-        return Step(label, case.search(course, free=True))
+        return Step(_("Other sections of %(course)s", course=course), case.search(course))
     return back(case)
 
 

@@ -1,8 +1,9 @@
 """A student's pages: the lobby that becomes the picker, the confirm dialogs, my selections."""
 
-from flask import Blueprint
+from flask import Blueprint, request, session
 
 from portal.live.own import drawn_by
+from portal.people.home import LAST_TERM
 
 bp = Blueprint("student", __name__, url_prefix="/terms/<int:term_id>")
 
@@ -32,5 +33,15 @@ __all__ = [
     "schedule",
     "submitting",
 ]
+
+
+@bp.before_request
+def _remember_term() -> None:
+    """Pages that are of no term lead back to the one that was looked at last."""
+    term = (request.view_args or {}).get("term_id")
+    whole = request.method == "GET" and "text/html" in request.headers.get("Accept", "")
+    if whole and "HX-Request" not in request.headers and session.get(LAST_TERM) != term:
+        session[LAST_TERM] = term
+
 
 drawn_by(news.draw)

@@ -6,7 +6,7 @@ from typing import Any
 
 from portal.catalog.board import Card
 from portal.seats import foresight
-from portal.seats.answers import Answer, Reason
+from portal.seats.answers import Answer, Reason, Seats
 from portal.seats.case import Step, name_of
 from portal.seats.wishes import hundredths
 from portal.student import refused, wish
@@ -16,6 +16,7 @@ from portal.student.forms import address, form, seats_of
 from portal.student.kept import open_to
 from portal.student.kept import told as told_of
 from portal.student.partners import Group, choices, groups
+from portal.student.planning.seen import counts
 from portal.student.scene import Scene
 from portal.words import _
 
@@ -62,7 +63,8 @@ def credit_range(card: Card) -> Answer:
 def _form(
     act: str, now: Scene, card: Card, answers: Sequence[Answer], old: Card | None = None
 ) -> str:
-    instead, seats = old.id if old else 0, open_to(now, card, seats_of(card))
+    instead, all_seats = old.id if old else 0, seats_of(card)
+    seats = open_to(now, card, all_seats)
     together = groups(now, card, instead, wish.partners())
     found = _foreseen(now, card, instead, together)
     place = now.places.get(card.id)
@@ -76,6 +78,8 @@ def _form(
         card,
         told,
         seats=seats,
+        counts=counts(all_seats),
+        own=seats != all_seats,
         together=together,
         none_free=bool(together)
         and not seats.claimable
@@ -86,7 +90,7 @@ def _form(
         amounts=amounts(card),
         chosen=wish.credits_chosen(),
         waits=wish.wait_wished(usual=not answers and not (together and seats.claimable)),
-        **(_exchange(now, old) if old else {"rivals": _rivals(now, card, told.urls)}),
+        **(_exchange(now, old) if old else {"rivals": _rivals(now, card, seats, told.urls)}),
     )
 
 
@@ -101,9 +105,9 @@ def _exchange(now: Scene, old: Card) -> dict[str, Any]:
     }
 
 
-def _rivals(now: Scene, card: Card, offered: set[str]) -> list[Step]:
+def _rivals(now: Scene, card: Card, seats: Seats, offered: set[str]) -> list[Step]:
     """The exchanges that could be made for the section, but for one that is offered already."""
-    if now.phase.kind != "open" or now.state(card.id):
+    if now.phase.kind != "open" or now.state(card.id) or foresight.no_room(seats):
         return []
     steps = [
         Step(
@@ -111,6 +115,7 @@ def _rivals(now: Scene, card: Card, offered: set[str]) -> list[Step]:
             f"{address(card, 'swap')}?instead={each.id}",
         )
         for each in now.board.some(now.held)
+        if not _foreseen(now, card, each.id, groups(now, card, each.id, []))
     ]
     return [step for step in steps if step.url not in offered]
 

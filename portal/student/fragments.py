@@ -36,6 +36,7 @@ def act(scene: Scene, section: int) -> Markup:
         scene.state(section),
         scene.opening,
         _has_kept(scene, section),
+        *_in_the_way(scene, section),
         reader(),
     )
 
@@ -56,7 +57,7 @@ def mine(scene: Scene) -> Markup:
     cases = {section: scene.case(scene.board.card(section)) for section in scene.sections}
     canceled, alone = _canceled(cases), _alone(scene)
     passed = {
-        place.section: told(place.reasons, scene.case_in_line(place.section))
+        place.section: scene.workable(told(place.reasons, scene.case_in_line(place.section)))
         for place in scene.standing.waiting
     }
     return drawn(
@@ -131,10 +132,19 @@ def _act(  # noqa: PLR0913, PLR0917 - what the fragment shows
     state: str,
     opening: str,
     mine: bool,  # noqa: FBT001 - whether seats are kept for the student
+    why: str,
+    other: str,
     _language: Locale,
 ) -> Markup:
     facts = {"section": section, "name": name, "state": state, "opening": opening, "mine": mine}
-    return drawn("fragments/act.html", term=term, **facts)
+    return drawn("fragments/act.html", term=term, why=why, other=other, **facts)
+
+
+def _in_the_way(scene: Scene, section: int) -> tuple[str, str]:
+    """The code of what a seat that is held does to the section, and that seat's name."""
+    card = None if scene.state(section) else scene.board.card(section)
+    found = next(iter(scene.in_the_way(card)), None) if card else None
+    return (found.code, scene.case(None).named(found.facts["section"])) if found else ("", "")
 
 
 def _alone(scene: Scene) -> dict[int, str]:

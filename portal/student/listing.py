@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from portal.backend import backend
 from portal.catalog.query import Query
-from portal.seats import rules
+from portal.seats import rules, trees
 from portal.seats.answers import Seats
 from portal.student import kept
 from portal.student.rows import rows
@@ -18,6 +18,8 @@ from portal.windows.phases import shows
 
 if TYPE_CHECKING:
     from werkzeug.datastructures import MultiDict
+
+    from portal.catalog.board import Card
 
 PAGE = 40
 MOST_PAGES = 10
@@ -33,6 +35,7 @@ class Listing:
     page: int
     lines: list[Markup]
     last: int = 0  # the section of the last line
+    example: str = ""  # the code of a course that could be searched for
 
     @property
     def pages(self) -> int:
@@ -66,7 +69,17 @@ def listing(scene: Scene, args: "MultiDict[str, str]", *, last_page_only: bool =
     found = [card for card in cards if rules.visible(scene.profile, card)]
     page = min(max(1, _number(args.get("page", ""))), MOST_PAGES)
     shown = found[(page - 1) * PAGE if last_page_only else 0 : page * PAGE]
-    return Listing(query, len(found), page, rows(scene, shown), shown[-1].id if shown else 0)
+    last = shown[-1].id if shown else 0
+    return Listing(query, len(found), page, rows(scene, shown), last, _example(scene, found))
+
+
+def _example(scene: Scene, found: "list[Card]") -> str:
+    """The code of a course of the term that the student may see, where nothing was found."""
+    if found:
+        return ""
+    offered = (card for card in scene.board.cards if rules.visible(scene.profile, card))
+    first = next(offered, None)
+    return trees.shown(first.course_code) if first else ""
 
 
 @cached(TTLCache(maxsize=16, ttl=COUNTS_FRESH_SECONDS))

@@ -7,6 +7,7 @@ from markupsafe import Markup
 
 from portal.live.own import Own
 from portal.record import freed
+from portal.seats import foresight
 from portal.seats.answers import Reason
 from portal.seats.reasons import told
 from portal.student import fragments
@@ -16,11 +17,17 @@ from portal.words import _
 NOTHING = Own("", frozenset())
 
 
-def draw(
-    term: int, student: int, sections: Iterable[int], moments: Sequence[dict[str, Any]], mark: str
+def draw(  # noqa: PLR0913, PLR0917 - what a page shows, and what happened
+    term: int,
+    student: int,
+    sections: Iterable[int],
+    moments: Sequence[dict[str, Any]],
+    mark: str,
+    shown: Iterable[int],
 ) -> Own:
     """The panel, the cells of `sections` and of all that is held, and what happened, in words.
 
+    Of the sections `shown` those as well that clash with one of them, or are of the same course.
     Nothing if nothing happened and the panel of that mark is right.
     """
     try:
@@ -30,7 +37,8 @@ def draw(
     if not moments and mark == now.mark:
         return Own("", frozenset(now.places))
     freed.refresh(term)
-    cells = sorted({*sections, *now.held, *now.places})
+    own = {*sections, *now.held, *now.places}
+    cells = sorted(own | _touched(now, own, shown))
     parts = [
         fragments.mine(now),
         fragments.bar(now),
@@ -39,6 +47,13 @@ def draw(
         *(_told(now, moment) for moment in moments),
     ]
     return Own(str(Markup().join(parts)), frozenset(now.places))
+
+
+def _touched(now: Scene, own: set[int], shown: Iterable[int]) -> set[int]:
+    """Sections whose cells say whether one of these is held."""
+    mine = now.board.some(own)
+    others = now.board.some(section for section in shown if section not in own)
+    return {each.id for each in others if foresight.beside(now.profile, each, mine)}
 
 
 def _told(now: Scene, event: dict[str, Any]) -> Markup:

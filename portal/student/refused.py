@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from portal.record.receipts import code
 from portal.seats.answers import Answer, Outcome, Reason
 from portal.seats.case import Step
-from portal.seats.reasons import Told, told
+from portal.seats.reasons import Told, lasting, told
 from portal.student.scene import Scene
 
 BECAUSE_OF_ANOTHER = {"together", "already_enrolled"}
@@ -95,12 +95,15 @@ def dated(told: Refused, now: Scene, answers: Sequence[Answer], known: Sequence[
 def in_words(now: Scene, answers: Sequence[Answer], instead: int = 0) -> Refused:
     """The refusals among the answers; no next step comes twice, or leads back to their form."""
     offered: set[str] = set()
+    stays = lasting(reason for each in answers for reason in each.reasons)
     own = [each for each in answers if {one.code for one in each.reasons} - BECAUSE_OF_ANOTHER]
     refusals = [
         _told(now, each, offered, instead, alone=len(answers) == 1)
         for each in own or answers
         if each.reasons
     ]
+    if stays:  # all of them are had together or none
+        refusals = [replace(one, reasons=[why.formless for why in one.reasons]) for one in refusals]
     return Refused(refusals, receipts(now.term.id, answers))
 
 

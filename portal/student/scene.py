@@ -1,5 +1,6 @@
 """Where a student stands in a term right now: what every page and fragment is drawn from."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from zlib import crc32
@@ -9,9 +10,10 @@ from portal.catalog.board import Board, Card, TermView, board
 from portal.people.profile import Profile, profile
 from portal.plans.plan import Plan
 from portal.plans.store import plan_of
-from portal.seats import desk, rules
-from portal.seats.answers import Held, Standing, Waiting
+from portal.seats import desk, foresight, rules
+from portal.seats.answers import Held, Reason, Standing, Waiting
 from portal.seats.case import Case
+from portal.seats.reasons import Told
 from portal.student.attention import Attention, attention
 from portal.windows.localtime import Clockface
 from portal.windows.phases import Phase, phase, shows
@@ -111,6 +113,16 @@ class Scene:
     def shows(self, card: Card) -> bool:
         """Whether the student sees the section, which they may neither hold nor wait for."""
         return shows(self.phase) and rules.visible(self.profile, card)
+
+    def workable(self, reasons: Iterable[Told]) -> list[Told]:
+        """Reasons in words with those of their steps that can be taken now."""
+        is_open = self.phase.kind == "open"
+        return [each if is_open else each.formless for each in reasons]
+
+    def in_the_way(self, card: Card) -> list[Reason]:
+        """What is held of the same course or at the same time, unless the registrar permits it."""
+        held = self.board.some(self.held) if self.held else []
+        return foresight.beside(self.profile, card, held)
 
     def state(self, section: int) -> str:
         """`selected`, `waiting`, or blank."""

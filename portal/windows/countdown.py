@@ -8,8 +8,8 @@ from babel import Locale
 
 from portal.words import _, _n, reader
 
-Unit = Literal["minutes", "hours", "days"]
-UNITS: tuple[Unit, ...] = ("minutes", "hours", "days")
+Unit = Literal["seconds", "minutes", "hours", "days"]
+UNITS: tuple[Unit, ...] = ("seconds", "minutes", "hours", "days")
 COUNT = "%(count)s"  # left for the script to fill in
 SAMPLES = range(100, -1, -1)  # numbers of every plural form
 
@@ -18,6 +18,9 @@ def sentence(kind: str, unit: Unit, amount: int, count: object) -> str:
     """Such as `Begins in 5 minutes`, or `Ends in …` of an open window; `count` is what it shows."""
     return {
         "before": {
+            "seconds": _n(
+                "Begins in %(count)s second", "Begins in %(count)s seconds", amount, count=count
+            ),
             "minutes": _n(
                 "Begins in %(count)s minute", "Begins in %(count)s minutes", amount, count=count
             ),
@@ -27,6 +30,9 @@ def sentence(kind: str, unit: Unit, amount: int, count: object) -> str:
             "days": _n("Begins in %(count)s day", "Begins in %(count)s days", amount, count=count),
         },
         "open": {
+            "seconds": _n(
+                "Ends in %(count)s second", "Ends in %(count)s seconds", amount, count=count
+            ),
             "minutes": _n(
                 "Ends in %(count)s minute", "Ends in %(count)s minutes", amount, count=count
             ),
@@ -57,6 +63,7 @@ def until(kind: str, amount: int, count: object) -> str:
 def brief(amount: int, unit: Unit) -> str:
     """Such as `5 min`, `3 h`, `2 d`."""
     return {
+        "seconds": _("%(count)s s", count=amount),
         "minutes": _("%(count)s min", count=amount),
         "hours": _("%(count)s h", count=amount),
         "days": _("%(count)s d", count=amount),

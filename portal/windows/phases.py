@@ -9,7 +9,7 @@ from portal.seats.answers import WindowView
 from portal.windows import countdown
 from portal.words import _
 
-MINUTE = 60_000
+SECOND, MINUTE = 1000, 60_000
 
 Kind = Literal["unscheduled", "before", "open", "ended"]
 
@@ -30,26 +30,29 @@ class Phase:
         return {"before": self.window.opens, "open": self.window.closes}.get(self.kind)
 
     @property
-    def minutes(self) -> int:
-        """Minutes until then, a begun one counted in full; 0 where nothing is to come."""
-        return -(-(self.turns - self.now) // MINUTE) if self.turns else 0
+    def seconds(self) -> int:
+        """Seconds until then, a begun one counted in full; 0 where nothing is to come."""
+        return -(-(self.turns - self.now) // SECOND) if self.turns else 0
 
     @property
     def sentence(self) -> str:
         """The answer."""
         if self.kind in {"before", "open"}:
-            amount, unit = span(self.minutes)
+            amount, unit = span(self.seconds)
             return countdown.sentence(self.kind, unit, amount, amount)
         return _("Not scheduled") if self.kind == "unscheduled" else _("Has ended")
 
     @property
     def brief(self) -> str:
         """What remains, in few letters; blank where nothing is to come."""
-        return countdown.brief(*span(self.minutes)) if self.turns else ""
+        return countdown.brief(*span(self.seconds)) if self.turns else ""
 
 
-def span(minutes: int) -> tuple[int, countdown.Unit]:
-    """So many minutes, told in hours from two on and in days from two on."""
+def span(seconds: int) -> tuple[int, countdown.Unit]:
+    """So many seconds, in minutes from one on, and in hours and in days from two on."""
+    if seconds < 60:
+        return seconds, "seconds"
+    minutes = -(-seconds // 60)  # a begun one counts in full
     if minutes >= 2 * 24 * 60:
         return minutes // (24 * 60), "days"
     return (minutes // 60, "hours") if minutes >= 2 * 60 else (minutes, "minutes")

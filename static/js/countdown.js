@@ -86,7 +86,7 @@ function tick() {
   if (Number.isNaN(left)) return;
   const seconds = Math.max(0, Math.ceil(left / 1000));
   banner.querySelector(".clock").textContent = clockface(seconds);
-  answer(Math.ceil(seconds / 60));
+  answer(seconds);
   announce(seconds);
   if (left > 0) timer = setTimeout(tick, left % 1000 || 1000);
   else if (turned !== banner.dataset.phase) turn();
@@ -128,13 +128,15 @@ function clockface(seconds) {
 }
 
 // The same sentence as the server's: see portal/windows/phases.py.
-function answer(minutes) {
+function answer(seconds) {
+  const minutes = Math.ceil(seconds / 60);
   const place = banner.querySelector("[data-answer]");
   const answers = words.answers[banner.dataset.phase];
   if (!place || !answers) return;
   if (minutes >= 2880) place.textContent = many(answers.days, Math.floor(minutes / 1440));
   else if (minutes >= 120) place.textContent = many(answers.hours, Math.floor(minutes / 60));
-  else place.textContent = many(answers.minutes, minutes);
+  else if (seconds >= 60) place.textContent = many(answers.minutes, minutes);
+  else place.textContent = many(answers.seconds, seconds);
 }
 
 function announce(seconds) {

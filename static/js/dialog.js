@@ -4,6 +4,7 @@ const dialog = document.getElementById("dialog");
 let opener = null;
 let place = ""; // id of what surrounds the opener, since the opener itself may be replaced
 let heard = null; // the last of the toasts before the dialog opened
+let leaving = false; // whether its entry in the browser's history is being left, as it was closed
 const toasts = document.getElementById("toasts");
 
 addEventListener("htmx:beforeRequest", (event) => {
@@ -26,9 +27,35 @@ function open() {
   if (!dialog.open) {
     heard = toasts.lastElementChild;
     dialog.showModal();
+    enter();
   }
   dialog.querySelector("[autofocus]")?.focus();
 }
+
+// An open dialog has an entry of its own in the browser's history: Back closes it, and the page
+// stays with its search.
+function enter() {
+  if (history.state?.dialog || leaving) return;
+  history.scrollRestoration = "manual";
+  history.pushState({ ...history.state, dialog: true }, "");
+}
+
+// Before htmx hears of it, which would load the page again.
+addEventListener("popstate", (event) => {
+  if (!leaving && !dialog.open) return;
+  event.stopImmediatePropagation();
+  history.scrollRestoration = "auto";
+  const anew = leaving && dialog.open;
+  leaving = false;
+  if (anew) enter();
+  else if (dialog.open) dialog.close();
+}, true);
+
+dialog.addEventListener("close", () => {
+  if (!history.state?.dialog) return;
+  leaving = true;
+  history.back();
+});
 
 addEventListener("fs:close", () => dialog.close());
 

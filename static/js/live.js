@@ -3,6 +3,7 @@
 const BANNER_AFTER = 3000;
 const POLL = [8000, 15000];
 const SPREAD = [0, 2000];
+const ROWS = [200, 1500]; // until rows are drawn anew that clash with what was changed
 const SILENCE = 25000;
 const ANSWER_WITHIN = 4000;
 const REFUSED = 1008; // by a server that has ended the session, or takes the page for broken
@@ -17,6 +18,8 @@ let heardAt = 0;
 let bannerTimer = 0;
 let pollTimer = 0;
 let wishTimer = 0;
+let rowsTimer = 0;
+let changed = false; // whether rows may clash with what was changed, and were not drawn since
 
 const banner = document.getElementById("connection");
 
@@ -42,8 +45,9 @@ function wish() {
   return { shows: { term, sections, ...others }, own: { held, mark } };
 }
 
-function ask(section) {
+function ask(section, fresh = false) {
   const { shows, own } = wish();
+  if (fresh) own.mark = "";
   const text = JSON.stringify(shows);
   if (!isOpen() || (text === asked && section === undefined)) return;
   asked = text;
@@ -98,6 +102,7 @@ async function poll() {
   pollTimer = setTimeout(poll, pause());
   if (document.hidden || !navigator.onLine) return;
   const { shows, own } = wish();
+  if (changed) own.mark = "";
   const waits = document.querySelector("[data-poll]");
   const query = new URLSearchParams(waits ? shows : { ...shows, ...own });
   const answer = await fetch(`/live/${waits ? "room" : "fragments"}?${query}`).catch(() => null);
@@ -105,6 +110,7 @@ async function poll() {
   if (!answer?.ok || isOpen()) return;
   if (answer.redirected) return loggedOut();
   if (waits) return told(await answer.json());
+  changed = false;
   dispatchEvent(new CustomEvent("fs:fragments", { detail: await answer.text() }));
 }
 
@@ -187,7 +193,11 @@ addEventListener("fs:own", (event) => {
   const { section = 0, state } = event.detail;
   const cell = document.getElementById(`act-${section}`);
   if (!cell || (cell.dataset.state ?? "") !== state) ask(section);
+  else rowsTimer ||= setTimeout(() => { rowsTimer = 0; ask(section, true); }, between(ROWS));
 });
+
+// Other rows may clash with it: without a socket, the next poll brings them.
+addEventListener("fs:close", () => { changed = !isOpen(); });
 
 // Another page of the list, other filters or the open picker show other sections.
 addEventListener("htmx:afterSettle", () => {

@@ -117,6 +117,31 @@ def test_in_a_swap_it_is_the_old_seat_that_is_given_up_with_it() -> None:
     assert steps(case, needed) == [f"{drop(THIRD)}?along={OTHER.id}"]
 
 
+LASTING = ("prerequisite", "restriction", "hold", "not_for_you", "window_ended", "waitlist_full")
+
+
+@pytest.mark.parametrize("code", LASTING)
+@pytest.mark.parametrize("mended", ["time_conflict", "same_course", "full", "needed_by"])
+def test_no_form_is_offered_beside_a_reason_that_stays(code: str, mended: str) -> None:
+    found = told([Reason(mended, FACTS[mended]), Reason(code, FACTS[code])], CASE)
+    assert not [each.step for each in found if each.step and each.step.asks]
+
+
+@pytest.mark.parametrize("code", ["time_conflict", "credit_limit", "same_course"])
+def test_no_waitlist_is_offered_that_would_refuse_as_well(code: str) -> None:
+    found = told([Reason("full", FACTS["full"]), Reason(code, FACTS[code])], CASE)
+    assert "Join the waitlist" not in [each.step.label for each in found if each.step]
+
+
+def test_who_lacks_a_course_is_not_sent_to_sections_that_need_it_too() -> None:
+    lacking = Reason("prerequisite", FACTS["prerequisite"])
+    needs = {"prerequisites": FACTS["prerequisite"]["missing"]}
+    card, alike = a_card("BIO-1", **needs), a_card("BIO-1", number="02", **needs)
+    other = a_card("BIO-1", number="03")
+    assert steps(Case(a_board(card, alike), card, CASE.zone), lacking) == ["/terms/7"]
+    assert steps(Case(a_board(card, other), card, CASE.zone), lacking) == ["/terms/7?q=BIO+1"]
+
+
 def test_what_is_only_planned_is_no_seat_to_give_up() -> None:
     planned = {"section": OTHER.id, "planned": True}
     reasons = [Reason(code, planned) for code in ("same_course", "time_conflict")]

@@ -113,9 +113,9 @@ def test_where_only_kept_seats_are_left_the_others_are_asked_to_wait(
 ) -> None:
     press(ada, section, "pick")
     ben = browser_of(app, "ben")
-    assert "0 of 2 open, 1 kept for others, 0 of 5 on the waitlist" in seats_now(ben, section)
+    assert "0 of 2 open 1 kept, nobody waits" in seats_now(ben, section)
     assert "Join the waitlist of" in seats_now(ben, section)
-    assert "1 of 2 open" in seats_now(senior, section)
+    assert "Open to you: 1 of 2." in seats_now(senior, section)
     assert "Join the waitlist of" not in seats_now(senior, section)
     found = f"/terms/{term.id}?open=1"
     assert "CSC 1100" in said(senior.get(found))
@@ -156,9 +156,10 @@ def test_of_several_only_those_that_are_left_for_one_count(
 ) -> None:
     changed(section, Reserve(section_id=section.id, seats=1, cohort={"levels": ["Graduate"]}))
     builders.a_student("stan", year="Senior")
-    assert "1 of 2 open, 1 kept for others" in seats_now(senior, section)
+    assert "Open to you: 1 of 2." in seats_now(senior, section)
     press(browser_of(app, "stan"), section, "pick")
-    assert "0 of 2 open, 1 kept for others" in seats_now(senior, section)
+    assert "0 of 2 open 1 kept" in seats_now(senior, section)
+    assert "Open to you" not in seats_now(senior, section)
 
 
 def test_sections_that_share_seats_name_each_other(

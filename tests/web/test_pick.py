@@ -121,7 +121,7 @@ def test_all_that_is_known_beforehand_is_told_with_its_next_step(
     page = ada.get(address(section, "pick")).text
     for code in ("time_conflict", "hold", "prerequisite"):
         assert f'data-reason="{code}"' in page
-    assert f'href="{address(section, "swap")}?instead={mine.id}"' in page
+    assert address(section, "swap") not in page  # no exchange helps whoever lacks the course
     assert "These 3 things stand in the way" in page
     assert 'type="submit">Pick' not in page
 
@@ -237,4 +237,49 @@ def test_it_is_for_students(app: Flask, section: Any) -> None:
 
 
 def test_who_is_not_logged_in_is_asked_to(client: FlaskClient, section: Any) -> None:
-    assert client.post(address(section, "pick")).status_code == 302
+    answer = client.post(address(section, "pick"))
+    assert (answer.status_code, answer.location.partition("?")[0]) == (303, "/login")
+
+
+@pytest.mark.parametrize(
+    ("rule", "offered"),
+    [
+        ({}, True),
+        ({"prerequisites": {"course": "MAT-1010"}}, False),
+        ({"capacity": 0, "waitlist": 0}, False),
+    ],
+    ids=["free", "prerequisite", "full without a waitlist"],
+)
+def test_another_section_is_given_up_only_where_that_can_work(
+    ada: FlaskClient, term: Any, cast: Cast, rule: dict[str, Any], *, offered: bool
+) -> None:
+    mine = builders.a_section(builders.a_course("PHY-1"), term)
+    seat(cast.ada, mine)
+    section = builders.a_section(builders.a_course(), term, **rule)
+    page = ada.get(address(section, "pick")).text
+    assert ("Give up another section for it" in page) is offered
+    assert (address(section, f"swap?instead={mine.id}") in page) is offered
+
+
+def test_each_section_is_named_that_can_be_given_up_and_no_other(
+    ada: FlaskClient, term: Any, cast: Cast
+) -> None:
+    clashing = builders.a_section(builders.a_course("PHY-1"), term, meetings=(Meets("MR"),))
+    lone = builders.a_section(builders.a_course("ART-1"), term)
+    for each in (clashing, lone):
+        seat(cast.ada, each)
+    section = builders.a_section(builders.a_course(), term, meetings=(Meets("MR"),))
+    page = ada.get(address(section, "pick")).text
+    assert address(section, f"swap?instead={clashing.id}") in page
+    assert address(section, f"swap?instead={lone.id}") not in page  # the clash would stay
+
+
+@pytest.mark.parametrize("act", ["pick", "swap", "plan"])
+def test_the_seats_of_a_form_move_with_those_of_the_list(
+    ada: FlaskClient, term: Any, section: Any, act: str, cast: Cast
+) -> None:
+    mine = builders.a_section(builders.a_course("PHY-1"), term)
+    seat(cast.ada, mine)
+    page = ada.get(address(section, act), query_string={"instead": mine.id}).text
+    assert f'data-counts="seats-{section.id}"' in page
+    assert f'data-live-term="{term.id}"' in page

@@ -73,3 +73,52 @@ def test_the_tab_of_sections_leads_to_those_of_the_latest_term(
 def test_without_a_term_it_leads_to_the_windows(app: Flask, cast: builders.Cast) -> None:
     assert cast
     assert browser_of(app, "max").get("/admin/sections").location == "/admin"
+
+
+STUDENT_TABS = ("Sections", "My plan", "My selections", "Schedule", "Inbox")
+OF_NO_TERM = (
+    "/inbox",
+    "/inbox/settings",
+    "/account",
+    "/account/password",
+    "/?all",
+    "/captcha",
+    "/no",
+)
+
+
+@pytest.mark.parametrize("address", [*OF_NO_TERM, "/terms/{term}/nothing", "/admin"])
+def test_a_student_has_all_tabs_on_every_page(
+    app: Flask, term: Term, section: Section, address: str
+) -> None:
+    other = builders.a_term("Fall 2031")
+    builders.a_section(builders.a_course("MAT-1"), other)
+    assert section
+    ada = browser_of(app, "ada")
+    for last in (other, term):
+        here = {"Accept": "text/html"}
+        assert ada.get(f"/terms/{last.id}/mine", headers=here).status_code == 200
+        page = ada.get(address.format(term=last.id)).text
+        nav = page.partition('<nav class="topbar-nav"')[2].partition("</nav>")[0]
+        assert [each for each in STUDENT_TABS if each not in nav] == []
+        assert f'href="/terms/{last.id}/plan"' in nav
+
+
+def test_who_is_sent_to_the_line_keeps_the_tabs(guarded: Flask, section: Section) -> None:
+    ada = browser_of(guarded, "ada")
+    page = ada.post(f"/terms/{section.term_id}/sections/{section.id}/pick").text
+    assert "It is not your turn yet" in page
+    assert f'href="/terms/{section.term_id}/mine"' in page
+
+
+def test_a_student_without_a_last_term_is_led_to_the_one_that_is_open(
+    app: Flask, term: Term
+) -> None:
+    builders.a_term("Spring 2030")
+    page = browser_of(app, "ada").get("/inbox").text
+    assert f'href="/terms/{term.id}/plan"' in page
+
+
+def test_strangers_have_no_tabs(client: FlaskClient, term: Term) -> None:
+    for address in ("/login", "/no", f"/terms/{term.id}/windows/1/order"):
+        assert "topbar-nav" not in client.get(address).text

@@ -3,15 +3,18 @@
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
 from portal.backend import backend as parts
+from portal.live.own import draw
+from portal.people.models import Override
 from portal.windows.warmup import spec
 from tests import cast as builders
-from tests.cast import Meets
+from tests.cast import Cast, Meets
 from tests.web.visitors import browser_of
-from tests.web.visits import HTMX, press, words
+from tests.web.visits import HTMX, address, cell, press, seat, words
 
 
 def test_a_section_without_seats_says_so_calmly(ada: FlaskClient, term: Any) -> None:
@@ -105,6 +108,13 @@ def test_what_fits_nothing_says_what_to_do(ada: FlaskClient, term: Any) -> None:
     assert "Clear search and filters" in text
 
 
+def test_the_hint_of_a_search_names_a_course_that_is_found(ada: FlaskClient, term: Any) -> None:
+    builders.a_section(builders.a_course("HON-1000", public=False), term)
+    builders.a_section(builders.a_course("ZOO-2200"), term)
+    assert "a course code such as “ZOO 2200”" in words(ada.get(f"/terms/{term.id}?q=nil").text)
+    assert "ZOO 2200-" in words(ada.get(f"/terms/{term.id}?q=ZOO 2200").text)
+
+
 def test_htmx_is_given_the_results_alone(ada: FlaskClient, term: Any) -> None:
     builders.a_section(builders.a_course(), term)
     headers = {**HTMX, "HX-Target": "results"}
@@ -124,3 +134,58 @@ def test_a_long_list_comes_page_by_page(ada: FlaskClient, term: Any) -> None:
     assert ada.get(f"/terms/{term.id}?page=2").text.count('class="section-row"') == 42
     more = ada.get(f"/terms/{term.id}?page=2", headers={**HTMX, "HX-Target": "more"}).text
     assert more.count('class="section-row"') == 2
+
+
+@pytest.fixture
+def beside(term: Any, cast: Cast) -> list[Any]:
+    """A section of the course that Ada holds, one at the same time, and one that is free."""
+    course = builders.a_course("PHY-1000")
+    mine = builders.a_section(course, term, meetings=(Meets("MR"),))
+    seat(cast.ada, mine)
+    return [
+        builders.a_section(course, term, meetings=(Meets("TF"),)),
+        builders.a_section(builders.a_course("ART-1000"), term, meetings=(Meets("M"),)),
+        builders.a_section(builders.a_course("BIO-1000"), term, meetings=(Meets("W"),)),
+    ]
+
+
+def test_a_row_that_repeats_or_clashes_with_a_seat_says_so_in_place_of_pick(
+    ada: FlaskClient, ben: FlaskClient, term: Any, beside: list[Any]
+) -> None:
+    page = ada.get(f"/terms/{term.id}").text
+    again, clashing, free = (words(cell(page, each)) for each in beside)
+    assert "Swap" in again
+    assert "You have PHY 1000-01" in again
+    assert "Time conflict" in clashing
+    assert "You have PHY 1000-01" in clashing
+    assert "Pick" in free
+    assert "Pick" not in again + clashing
+    assert f'href="{address(beside[1], "pick")}"' in cell(page, beside[1])  # which says why
+    for each in beside:
+        assert "Pick" in words(cell(ben.get(f"/terms/{term.id}").text, each))
+
+
+def test_a_clash_that_the_registrar_permits_is_none(
+    ada: FlaskClient, term: Any, beside: list[Any], cast: Cast
+) -> None:
+    builders.added(
+        Override(
+            student_id=cast.ada.id,
+            section_id=beside[1].id,
+            waives=["time_conflict"],
+            reason="By the dean.",
+        )
+    )
+    assert "Pick" in words(cell(ada.get(f"/terms/{term.id}").text, beside[1]))
+
+
+def test_an_open_page_hears_which_of_its_rows_clash_with_a_new_seat(
+    app: Flask, term: Any, beside: list[Any], cast: Cast
+) -> None:
+    again, clashing, free = (each.id for each in beside)
+    [held] = parts().ledger.standing(term.id, cast.ada.id).enrolled
+    with app.test_request_context():
+        html = draw(term.id, cast.ada.id, [held.section], [], shown=[again, clashing, free]).html
+    assert f'id="act-{again}"' in html
+    assert f'id="act-{clashing}"' in html
+    assert f'id="act-{free}"' not in html

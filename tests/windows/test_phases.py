@@ -31,9 +31,11 @@ ADA = Profile(
         (0, "before", "Begins in 100 minutes"),
         (98 * MINUTE + 1, "before", "Begins in 2 minutes"),
         (99 * MINUTE, "before", "Begins in 1 minute"),
-        (100 * MINUTE - 1, "before", "Begins in 1 minute"),
+        (99 * MINUTE + 1001, "before", "Begins in 59 seconds"),
+        (100 * MINUTE - 4000, "before", "Begins in 4 seconds"),
+        (100 * MINUTE - 1, "before", "Begins in 1 second"),
         (100 * MINUTE, "open", "Ends in 100 minutes"),
-        (200 * MINUTE - 1, "open", "Ends in 1 minute"),
+        (200 * MINUTE - 1, "open", "Ends in 1 second"),
         (200 * MINUTE, "ended", "Has ended"),
     ],
 )

@@ -129,8 +129,8 @@ def _missed(answers: tuple[Answer, ...], case: Case) -> Missed:
 
 
 def _told(answer: Answer, case: Case) -> list[Told]:
-    own = [each for each in answer.reasons if each.code not in COMMON]
-    return told(own, replace(case, card=case.board.card(answer.section)))
+    all_ = told(answer.reasons, replace(case, card=case.board.card(answer.section)))
+    return [each for each in all_ if each.code not in COMMON]
 
 
 def _common(decided: Submission, case: Case) -> list[Told]:

@@ -97,7 +97,8 @@ def own(scene: Scene, reasons: Reasons) -> list[Told]:
     return once(
         each
         for section, found in reasons.items()
-        for each in told(_apart(found), scene.case(scene.board.card(section)))
+        for each in scene.workable(told(found, scene.case(scene.board.card(section))))
+        if each.code not in COMMON
     )
 
 
@@ -120,10 +121,6 @@ def _before(reasons: list[Reason], later: set[int]) -> list[Reason]:
         for each in reasons
         if not (each.facts.get("planned") and each.facts.get("section") in later)
     ]
-
-
-def _apart(reasons: list[Reason]) -> list[Reason]:
-    return [each for each in reasons if each.code not in COMMON]
 
 
 def _part(scene: Scene, part: Part, seats: dict[int, Seats], last: dict[int, LastTime]) -> SeenPart:

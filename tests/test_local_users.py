@@ -16,8 +16,8 @@ from redis import Redis
 from portal.backend import Backend
 from portal.config import Settings
 from portal.embedded import Servers, account, postgres
+from portal.embedded.account import NotRunnableError
 from portal.embedded.folder import Folder
-from portal.embedded.postgres import NotRunnableError
 from portal.ops import schema
 
 STRANGER = 65_533  # a user that nothing here belongs to

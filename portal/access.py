@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
-from urllib.parse import urlsplit
 
 from flask import Flask, abort, current_app, g, redirect, request, url_for
 from flask.typing import ResponseReturnValue
@@ -10,6 +9,7 @@ from flask_login import current_user
 from flask_wtf.csrf import CSRFError
 
 from portal import resuming
+from portal.edge.urls import same_origin
 from portal.errors import Words, answer, problem
 from portal.people.accounts import Visitor
 from portal.words import _, _l
@@ -109,9 +109,8 @@ def _without_token(error: CSRFError) -> ResponseReturnValue:  # noqa: ARG001
 
 def _may_be_sent_again() -> bool:
     """Whether one of our pages has sent it, with nothing in it that a page may not show."""
-    ours = urlsplit(request.headers.get("Origin", "")).netloc == request.host
     secret = request.files or any("password" in name for name in request.form)
-    return bool(request.form) and ours and not secret
+    return bool(request.form) and same_origin() and not secret
 
 
 def _beyond_scope(view: Callable[..., Any]) -> ResponseReturnValue | None:

@@ -1,10 +1,12 @@
 """The Flask extensions of the portal; `start` binds them to an app."""
 
+from typing import Any
+
 from flask import Flask
 from flask_limiter import Limiter
 from flask_login import LoginManager, current_user
 from flask_sock import Sock
-from flask_wtf import CSRFProtect
+from flask_wtf.csrf import CSRFError, CSRFProtect
 from htmx_flask import Htmx
 
 from portal import stores
@@ -25,7 +27,18 @@ class Logins(LoginManager):  # type: ignore[misc]
         return False
 
 
-csrf = CSRFProtect()
+class FormTokens(CSRFProtect):  # type: ignore[misc]
+    """The check of form tokens by Flask-WTF; a Referer that is no address counts as foreign."""
+
+    def protect(self, *args: Any, **how: Any) -> None:
+        """Check the token, and by https the Referer; raises CSRFError."""
+        try:
+            super().protect(*args, **how)
+        except ValueError as error:
+            raise CSRFError("The referrer is no address.") from error
+
+
+csrf = FormTokens()
 htmx = Htmx()
 # Of single views that are seldom asked for, which look for themselves; what every request costs is
 # counted in portal/gate.

@@ -7,9 +7,10 @@ from ipaddress import ip_address
 from socket import gethostname
 from urllib.parse import urlsplit
 
-from flask import Flask, abort, current_app, request
+from flask import Flask, Response, abort, current_app, g, request
 
 from portal.config import Settings
+from portal.words import _
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 PORT = re.compile(r":\d+$")
@@ -26,9 +27,13 @@ def ours(host: str, settings: Settings) -> bool:
 
 
 def _check() -> None:
-    # Who names no host at all, as load balancers that look whether we live, forges none.
-    if "Host" in request.headers and not ours(request.host, current_app.config["SETTINGS"]):
-        abort(400)
+    # Accept requests without a Host header: load balancer health checks send none.
+    if "Host" not in request.headers or ours(request.host, current_app.config["SETTINGS"]):
+        return
+    # Not a page: no address can be built for a name that is none.
+    g.nobody = True  # whose language it is, nobody needs to be asked
+    told = _("The portal does not answer to this host name.")
+    abort(Response(f"{told}\n", 400, mimetype="text/plain"))
 
 
 @lru_cache(maxsize=1000)

@@ -1,14 +1,12 @@
 """Who was turned away, and what came of each login: a line each in the log."""
 
 import logging
-from threading import Lock
-from urllib.parse import quote
 
-from cachetools import TTLCache
 from flask import Flask, Response, g, request, session
 
+from portal.edge import seldom
 from portal.edge.addresses import client
-from portal.edge.counted import took
+from portal.edge.counted import METHODS, took
 from portal.ops.correlation import correlation
 
 log = logging.getLogger(__name__)
@@ -22,8 +20,6 @@ DEEDS = {
     ("oidc.come_back", 302): "logged in",
     ("oidc.come_back", 403): "failed to log in",
 }
-# The same again within these seconds is not said again: no flood drowns what else there is to read.
-SAID_SECONDS = 10
 
 
 def start(app: Flask) -> None:
@@ -31,35 +27,49 @@ def start(app: Flask) -> None:
     app.after_request(_note)
 
 
-def forget() -> None:
-    """Say again what has been said."""
-    with _lock:
-        _said.clear()
-
-
 def _note(response: Response) -> Response:
-    deed = DEEDS.get((request.endpoint or "", response.status_code))
-    if deed or (response.status_code in TURNED_AWAY and _is_new(response.status_code)):
-        log.info(
-            "%s %s %s, account %s, from %s, code %s",
-            deed or f"turned away with {response.status_code}",
-            request.method,
-            quote(request.path),  # which may hold line breaks
-            _account() or "unknown",
-            request.remote_addr,
-            correlation(),
-        )
-    elif request.method not in READS and response.status_code not in TURNED_AWAY:
+    status = response.status_code
+    deed = DEEDS.get((request.endpoint or "", status))
+    if deed and (_account() or _is_new(status)):
+        _told(deed)
+    elif status in TURNED_AWAY and _is_new(status):
+        _told(f"turned away with {status}")
+    elif _may_change(status) and (_account() or _is_new(status)):
         _answered(response)
     return response
+
+
+def _may_change(status: int) -> bool:
+    return request.method not in READS and status not in TURNED_AWAY
+
+
+def _told(what: str) -> None:
+    log.info(
+        "%s %s %s, account %s, from %s, code %s",
+        what,
+        _method(),
+        _route(),
+        _account() or "unknown",
+        request.remote_addr,
+        correlation(),
+    )
 
 
 def _answered(response: Response) -> None:
     """A line for whatever may have changed something, without what the address names."""
     ms = round(took() * 1000, 1)
-    route = str(request.url_rule or "nowhere")
+    route = _route()
     facts = {"route": route, "status": response.status_code, "ms": ms, "account": _account()}
-    log.info("%s %s: %d", request.method, route, response.status_code, extra=facts)
+    log.info("%s %s: %d", _method(), route, response.status_code, extra=facts)
+
+
+def _route() -> str:
+    """The pattern of the address, never the address: that of a calendar is a secret."""
+    return str(request.url_rule or "nowhere")
+
+
+def _method() -> str:
+    return request.method if request.method in METHODS else "other"
 
 
 def _account() -> str:
@@ -70,12 +80,4 @@ def _account() -> str:
 
 
 def _is_new(status: int) -> bool:
-    key = status, request.endpoint, _account(), client()
-    with _lock:
-        new = key not in _said
-        _said[key] = True
-    return new
-
-
-_said: TTLCache[tuple[int, str | None, str, str], bool] = TTLCache(10_000, SAID_SECONDS)
-_lock = Lock()
+    return seldom.is_new(status, request.endpoint, _account(), client())

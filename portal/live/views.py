@@ -3,13 +3,17 @@
 from typing import TYPE_CHECKING, Any, cast
 
 import orjson
+import simple_websocket
 from flask import Blueprint, Request, Response, abort, current_app, jsonify, request, session
 from flask.typing import ResponseReturnValue
 from werkzeug.utils import cached_property
+from wsproto.utilities import ProtocolError
 
 from portal import stores
 from portal.access import public, requires, signed_in, visitor
 from portal.backend import backend
+from portal.edge.urls import same_origin
+from portal.errors import WORDS, answer
 from portal.extensions import sock
 from portal.gate import room, waits
 from portal.live import own, rooms, wire
@@ -54,11 +58,18 @@ def _before_handshake() -> None:
         return
     if not flags.on("live_push"):
         abort(503)
-    if not wire.same_origin(request):
+    if not same_origin():  # browsers send cookies with the sockets of any page
         abort(403)
     if hub().crowded(visitor().id):
         abort(429)
     wire.prepare(request.environ)
+
+
+@bp.errorhandler(UnicodeError)
+@bp.errorhandler(ProtocolError)
+@bp.errorhandler(simple_websocket.ConnectionError)
+def _no_handshake(_error: Exception) -> ResponseReturnValue:
+    return answer(400, WORDS[400])
 
 
 @sock.route("/ws", bp=bp, endpoint="socket")  # type: ignore[untyped-decorator]

@@ -6,10 +6,6 @@ from socket import MSG_DONTWAIT
 from threading import Lock
 from typing import Any
 
-from flask import Request
-
-from portal.edge.urls import parts
-
 SEND_SECONDS = 10.0
 SOCKET_KEYS = ("gunicorn.socket", "werkzeug.socket")
 TEXT = 0x81  # a whole message
@@ -87,8 +83,3 @@ def prepare(environ: dict[str, Any]) -> None:
     for key in SOCKET_KEYS:
         if key in environ:
             environ[key] = WholeFrames(environ[key])
-
-
-def same_origin(request: Request) -> bool:
-    """Whether a page of ours asks: browsers send cookies with the sockets of any page."""
-    return parts(request.headers.get("Origin")).netloc == request.host

@@ -7,6 +7,8 @@ from flask import Blueprint, abort, current_app, redirect, request, session, url
 from flask.typing import ResponseReturnValue
 
 from portal.access import public
+from portal.edge import seldom
+from portal.edge.addresses import client
 from portal.people import accounts, sessions
 from portal.people.login import end_this_session, page, safe_path
 from portal.people.models import Account
@@ -48,8 +50,9 @@ def come_back() -> ResponseReturnValue:
     except AWAY as error:
         return _away(error, onward)
     except UNTRUE as error:
-        # Quoted: what it says may be what stood in the address.
-        log.warning("A login through the provider was not believed: %r", str(error))
+        if seldom.is_new("untrue", client()):
+            # Quoted: what it says may be what stood in the address.
+            log.warning("A login through the provider was not believed: %r", str(error))
         return page(onward, untrue=True), 400
     named = username.isprintable() and username  # no name of ours has a NUL or a line break
     visitor = accounts.read(Account.username == named) if named else None
@@ -78,5 +81,6 @@ def _provider() -> Provider:
 
 
 def _away(error: Exception, onward: str) -> ResponseReturnValue:
-    log.warning("The OpenID provider is away: %r", error)
+    if seldom.is_new("provider away", type(error)):
+        log.warning("The OpenID provider is away: %r", error)
     return page(onward, away=True), 503, {"Retry-After": "30"}

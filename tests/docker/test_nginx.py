@@ -123,6 +123,22 @@ def test_each_line_of_the_log_has_the_code_that_the_visitor_was_told(nginx: Fron
     assert nginx.told("correlation", code)
 
 
+def test_no_log_has_the_secret_of_a_calendar(nginx: Front, nodes: list[Node]) -> None:
+    for secret in ("a" * 43, "b" * 43):
+        code = nginx.ask(f"/calendar/12-{secret}.ics").headers["X-Correlation-Id"]
+        assert nginx.told("correlation", code)[0]["path"] == "/calendar/-"
+        nginx.ask_plainly(f"/calendar/12-{secret}.ics")
+        nodes[0].child.stop(30)  # of which nginx tells in its log of errors
+    try:
+        assert nginx.ask("/login?after").status_code == 200
+    finally:
+        nodes[0].child.start()
+    logs = [nginx.folder / "access.log", nginx.child.log, *(node.child.log for node in nodes)]
+    told = "".join(log.read_text() for log in logs)
+    assert "aaaaaaaa" not in told
+    assert "bbbbbbbb" not in told
+
+
 def test_a_node_that_is_down_is_left_out(nginx: Front, nodes: list[Node]) -> None:
     nodes[0].child.stop(30)
     try:

@@ -12,7 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from portal.backend import backend
 from portal.db import connect
-from portal.edge import watch
+from portal.edge import seldom
 from portal.schedule import feeds
 from tests.cast import PASSWORD, Cast
 from tests.web.visitors import browser_of
@@ -21,7 +21,7 @@ from tests.web.visitors import browser_of
 @pytest.fixture(autouse=True)
 def _heard(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    watch.forget()
+    seldom.forget()
 
 
 def test_logins_are_told_with_their_outcome(
@@ -49,17 +49,32 @@ def test_who_is_turned_away_is_told(
 def test_a_flood_is_told_once(
     client: FlaskClient, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watch, "_said", TTLCache(100, 3600))  # however long it takes
+    monkeypatch.setattr(seldom, "said", TTLCache(100, 3600))  # however long it takes
     for _ in range(20):
         client.get("/api/v1/me")
     assert _said(caplog).count("turned away with 401") == 1
 
 
-def test_nothing_in_an_address_begins_a_line(app: Flask, caplog: pytest.LogCaptureFixture) -> None:
-    app.test_client().get("/api/v1/me%0aforged%0d%1b[2J", headers={"Host": "evil.example"})
-    assert "%0Aforged" in _said(caplog)
-    assert "\x1b" not in _said(caplog)
-    assert "\nforged" not in _said(caplog)
+def test_nothing_in_an_address_or_a_method_is_told(
+    app: Flask, caplog: pytest.LogCaptureFixture
+) -> None:
+    client = app.test_client()
+    client.get("/api/v1/me%0aforged%0d%1b[2J", headers={"Host": "evil.example"})
+    client.open("/forged%0a", method="FORGED")
+    client.post("/forged")
+    assert "turned away with 400 GET nowhere" in _said(caplog)
+    assert "forged" not in _said(caplog).lower()
+
+
+def test_a_stranger_who_logs_out_all_the_time_is_told_once(
+    client: FlaskClient, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(seldom, "said", TTLCache(100, 3600))
+    for _ in range(20):
+        client.post("/logout")
+        client.post("/nowhere")
+    assert _said(caplog).count("logged out") == 1
+    assert _said(caplog).count("POST nowhere: 404") == 1
 
 
 def test_no_secret_is_told(app: Flask, cast: Cast, caplog: pytest.LogCaptureFixture) -> None:
@@ -72,6 +87,10 @@ def test_no_secret_is_told(app: Flask, cast: Cast, caplog: pytest.LogCaptureFixt
     assert feed
     client.get(f"/calendar/{feeds.secret(feed)}.ics")
     client.get(f"/calendar/{feeds.secret(feed)}x.ics")
+    client.get(f"/calendar/{feeds.secret(feed)}.ics", headers={"Host": "evil.example"})
+    for _ in range(11):  # one more than is let through: what is turned away is told
+        client.get(f"/calendar/{feeds.secret(feed)}.ics", base_url="http://127.0.0.1")
+    assert "turned away with 429 GET /calendar/<secret>.ics" in _said(caplog)
     cookie = client.get_cookie("fairseat")
     for secret in (PASSWORD, "sesame", feeds.secret(feed), cookie.value if cookie else "none"):
         assert secret not in _said(caplog)

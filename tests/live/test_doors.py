@@ -32,6 +32,25 @@ def test_pages_of_other_sites_are_refused(
     assert knock(node.port, {"Cookie": session, "Origin": origin}).status == 403
 
 
+def test_pages_of_the_same_host_by_another_scheme_are_refused(
+    cast: Cast, application: Flask, node: Node
+) -> None:
+    session = cookie(application, cast.ada.account_id)
+    other = {"Cookie": session, "Origin": f"https://{node.host}"}
+    assert knock(node.port, other).status == 403
+    assert knock(node.port, {"Cookie": session, "Origin": node.origin}).status == 101
+
+
+def test_behind_https_it_is_the_page_by_https_that_may_open_it(
+    cast: Cast, application: Flask, tmp_path: Path
+) -> None:
+    session = cookie(application, cast.ada.account_id).partition("=")[2]
+    with a_node(tmp_path, {"FAIRSEAT_HTTPS": "1", "FAIRSEAT_PROXIES": "1"}) as node:
+        sent = {"Cookie": f"__Host-fairseat={session}", "X-Forwarded-Proto": "https"}
+        for origin, status in ((f"https://{node.host}", 101), (node.origin, 403)):
+            assert knock(node.port, {**sent, "Origin": origin}).status == status
+
+
 def test_compression_is_refused(cast: Cast, application: Flask, node: Node) -> None:
     session = cookie(application, cast.ada.account_id)
     wished = {"Sec-WebSocket-Extensions": "permessage-deflate"}
@@ -49,6 +68,11 @@ def test_compression_is_refused(cast: Cast, application: Flask, node: Node) -> N
         '{"term": 1, "sections": [true]}',
         '{"term": 1, "sections": {"1": 2}}',
         json.dumps({"term": 1, "sections": list(range(1, 402))}),
+        "[" * 4000,
+        '{"term":' * 500,
+        '{"term": 1, "mark": "\\ud800"}',
+        '{"term": 99999999999999999999999999}',
+        '{"term": 1e999}',
     ],
 )
 def test_nonsense_ends_the_talk(cast: Cast, open_tab: Open, nonsense: str) -> None:

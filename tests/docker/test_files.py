@@ -71,6 +71,30 @@ def test_every_service_comes_back_is_checked_and_is_not_root(compose: dict[str, 
         assert "healthcheck" in service or name.startswith("web"), name
 
 
+def test_no_service_has_capabilities_or_can_get_them(compose: dict[str, Any]) -> None:
+    for name, service in compose["services"].items():
+        assert service["cap_drop"] == ["ALL"], name
+        assert not service.get("cap_add"), name
+        assert service["security_opt"] == ["no-new-privileges:true"], name
+
+
+def test_services_write_to_their_volumes_and_to_memory_alone(compose: dict[str, Any]) -> None:
+    # No secret could be put into Prometheus; Grafana unpacks what it finds to install.
+    writing = {"prometheus", "grafana"}
+    for name, service in compose["services"].items():
+        if name not in writing:
+            assert service["read_only"], name
+            assert any(each.startswith("/tmp") for each in service["tmpfs"]), name  # noqa: S108
+    postgres = compose["services"].get("postgres")
+    assert not postgres or "/run/postgresql" in postgres["tmpfs"]  # its socket
+
+
+def test_packages_of_scripts_are_fetched_by_the_rules_of_the_repository() -> None:
+    copied, fetched = _dockerfile().index("COPY .npmrc "), _dockerfile().index("RUN sh .ci/scripts")
+    assert copied < fetched
+    assert "ignore-scripts=true" in (ROOT / ".npmrc").read_text()
+
+
 @pytest.mark.parametrize("name", PORTALS)
 def test_only_nginx_is_reached_from_outside(name: str) -> None:
     assert _open_to_all(name) == {"nginx"}

@@ -84,6 +84,29 @@ def test_one_is_taken_and_the_other_waited_for_where_that_is_welcome(
     portal.audit(term.name)
 
 
+def test_the_waitlist_that_a_seat_needs_is_left_together_with_the_seat(
+    meet: Meet, portal: Running, term: Term, pair: Pair
+) -> None:
+    ada, ben = meet("ada").enter(term), meet("ben").enter(term)
+    for person in (ada, ben):
+        person.ask(pair.lecture)
+        choose(person, pair.small)
+        person.dialog.get_by_role("checkbox").check()
+        person.confirm()
+    ben.has(pair.small, "waiting")
+    expect(ben.mine).to_contain_text("If you leave the waitlist, you give up both.")
+
+    ben.ask(pair.small)
+    expect(ben.dialog).to_contain_text("You can leave only if you give up")
+    ben.dialog.get_by_role("link", name="and leave the waitlist").click()
+    ben.dialog.get_by_role("button", name="Cancel and leave the waitlist").click()
+    expect(ben.dialog).to_be_hidden()
+    for section in (pair.lecture, pair.small):
+        ben.has(section, "")
+    expect(ben.page.locator("#toasts")).to_contain_text("You have left the waitlist of")
+    portal.audit(term.name)
+
+
 def test_without_scripts_it_is_the_same(meet: Meet, term: Term, pair: Pair) -> None:
     ada = meet("ada", java_script_enabled=False)
     ada.go(f"/terms/{term.id}")

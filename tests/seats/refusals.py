@@ -41,6 +41,7 @@ FACTS: dict[str, dict[str, Any]] = {
     "not_waiting": {},
     "needed_by": {"section": OTHER.id, "missing": [CARD.course_id]},
     "together": {"section": OTHER.id},
+    "not_partner": {},
     "student_unknown": {},
 }
 

@@ -90,8 +90,7 @@ def test_it_shows_what_differs(admin: FlaskClient, backend: Backend, rush: Rush)
     shown = admin.get(page(rush)).text
     assert "1 difference" in shown
     assert "ledger section" in shown
-    assert f"section {rush.sections[0]}" in shown
-    assert "&#34;capacity&#34;: 2" in shown or '"capacity": 2' in shown
+    assert f"section {rush.sections[0]}, capacity" in shown
     assert "1 difference" in admin.get("/admin/operations").text
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from time import time
 
 from portal.backend import backend
 from portal.catalog.board import Card, NoSuchTerm, board
@@ -26,6 +27,20 @@ def seen(visitor: Visitor, term: int, sections: Sequence[int]) -> tuple[int, ...
     return tuple(section for section in sections if section in allowed)
 
 
+def ended(visitor: Visitor, term: int) -> bool:
+    """Whether a student's selection has ended, by this machine's clock: cheap, for every page.
+
+    Raises LedgerUnavailable where the windows are not known.
+    """
+    if not visitor.student_id or "admin" in visitor.roles:
+        return False
+    try:
+        who = profile(visitor.student_id)
+    except LookupError:
+        return False
+    return not shows(phase(desk.windows_of(who, term), int(time() * 1000)))
+
+
 def _as_teacher(visitor: Visitor, cards: list[Card]) -> set[int]:
     """One's own, and all that are open."""
     own = visitor.teacher_ids
@@ -47,7 +62,7 @@ def _as_student(visitor: Visitor, term: int, cards: list[Card]) -> set[int]:
     shown = shows(phase(desk.windows_of(who, term), backend().ledger.now()))
     listed = {card.id for card in cards if shown and rules.visible(who, _as_offered(card))}
     others = {card.id for card in cards if card.id not in listed and card.status != "NEW"}
-    # Most pages show nothing but the list, so the ledger is seldom asked.
+    # Most pages show nothing but the list, so the ledger is seldom asked for more than its time.
     return listed | (others & _part_of(term, visitor.student_id) if others else set())
 
 

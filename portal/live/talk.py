@@ -15,7 +15,7 @@ from portal.live import own, rooms, topics
 from portal.live.hub import Hub
 from portal.live.news import Signal
 from portal.live.page import REFUSED, RESTART, Page, Parcel
-from portal.live.sight import seen
+from portal.live.sight import ended, seen
 from portal.live.teachers import may_see_roster
 from portal.live.topics import Topic
 from portal.live.wishes import Allowance, Wish, parse
@@ -174,6 +174,15 @@ class Talk:
         elif self.socket.connected:  # else it has said goodbye meanwhile
             self.socket.pong_received = False
             self.socket.sock.send(self.socket.ws.send(Ping()))
+            self._narrow()
+
+    def _narrow(self) -> None:
+        """Send no more counts of sections that are no longer shown, as selection has ended."""
+        page = self.page
+        with suppress(LedgerUnavailable, SQLAlchemyError):  # looked at again in a minute
+            if page.sections and ended(page.visitor, page.term):
+                left = seen(page.visitor, page.term, tuple(page.sections))
+                self.hub.listen(page, _same(frozenset(left)), set(page.topics))
 
     def _still_valid(self) -> bool:
         found: Any = accounts.find(self.page.visitor.id)

@@ -20,9 +20,12 @@ from portal.live.page import REFUSED, RESTART
 from portal.live.talk import Talk
 from portal.people import accounts
 from portal.people.models import Account
+from portal.seats import desk
+from tests import cast as builders
 from tests.cast import Cast
 from tests.live.tabs import HANDSHAKE
 from tests.record.processes import wait_for
+from tests.web.visits import seat
 
 PING, PONG, GOODBYE = 0x89, 0x8A, 0x88
 NO_MASK = b"\0\0\0\0"
@@ -71,6 +74,30 @@ def run(talk: Talk) -> None:
     """Talk until the browser has gone; anything else that ends it fails the test."""
     with suppress(ConnectionClosed):
         talk.run()
+
+
+def test_counts_of_sections_that_are_no_longer_shown_end_with_selection(
+    line: Line, backend: Backend, cast: Cast
+) -> None:
+    """Even for a client that stays connected and asks for nothing anew."""
+    term, course = builders.a_term(), builders.a_course()
+    window = builders.an_open_window(term)
+    mine, other = (builders.a_section(course, term) for _ in range(2))
+    seat(cast.ada, mine)
+    talk = line.talk
+    wanted = frozenset({mine.id, other.id})
+    talk.page.term = term.id
+    wait_for(lambda: talk.page in talk.hub.pages)
+    talk.hub.listen(talk.page, wanted, set())
+    line.look()
+    assert line.heard()
+    assert talk.page.sections == wanted
+    backend.ledger.close_window(term.id, window.id, "tests")
+    desk.forget_windows()
+    line.browser.sendall(bytes([PONG, 0x80]) + NO_MASK)
+    wait_for(lambda: talk.socket.pong_received)
+    line.look()
+    wait_for(lambda: talk.page.sections == {mine.id})
 
 
 def test_one_that_answers_is_asked_again_and_again(line: Line) -> None:

@@ -9,6 +9,7 @@ from flask_login import current_user
 from flask_wtf.csrf import CSRFError
 
 from portal import resuming
+from portal.edge import resend
 from portal.edge.urls import same_origin
 from portal.errors import Words, answer, problem
 from portal.people.accounts import Visitor
@@ -108,9 +109,8 @@ def _without_token(error: CSRFError) -> ResponseReturnValue:  # noqa: ARG001
 
 
 def _may_be_sent_again() -> bool:
-    """Whether one of our pages has sent it, with nothing in it that a page may not show."""
-    secret = request.files or any("password" in name for name in request.form)
-    return bool(request.form) and same_origin() and not secret
+    """Whether one of our pages has sent it, with no field in it that a page may not show."""
+    return same_origin() and not request.files and bool(resend.shown())
 
 
 def _beyond_scope(view: Callable[..., Any]) -> ResponseReturnValue | None:

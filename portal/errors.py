@@ -1,7 +1,6 @@
 """What a visitor reads when something goes wrong: pages, parts of pages, or problem details."""
 
 import logging
-from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil
 from time import time
@@ -17,6 +16,7 @@ from portal import cache
 from portal.bulkheads import Full
 from portal.catalog.board import NoSuchTerm
 from portal.db import crowded
+from portal.edge import resend
 from portal.extensions import limiter
 from portal.gate import limits
 from portal.gate.limits import TooMany
@@ -141,7 +141,7 @@ def answer(
         return problem(status, words, sent)
     title, advice = str(words.title), str(words.advice)
     facts: dict[str, Any] = {"status": status, "title": title, "advice": advice}
-    facts |= {"code": correlation(), "again": again and list(_sent()), "onward": words.onward}
+    facts |= {"code": correlation(), "again": again and resend.shown(), "onward": words.onward}
     if request.headers.get("HX-Target") == "dialog":
         return render_template("errors/dialog.html", **facts), status, sent
     if request.headers.get("HX-Request"):
@@ -235,11 +235,6 @@ def _briefly(seconds: int) -> ResponseReturnValue:
         return problem(429, words, later)
     later["HX-Reswap"] = "none"
     return Response(f"{words.title}. {words.advice}\n", 429, later, mimetype="text/plain")
-
-
-def _sent() -> Iterator[tuple[str, str]]:
-    """What a form has sent, but for its token: the page gives it another one."""
-    return ((name, text) for name, text in request.form.items(multi=True) if name != "csrf_token")
 
 
 def _broken(error: Exception) -> ResponseReturnValue:

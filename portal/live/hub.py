@@ -96,26 +96,35 @@ class Hub:
 
     # Pages
 
-    def crowded(self, account: int) -> bool:
-        """Whether the account has as many pages open here as one person may."""
-        return self._of_account[account] >= MOST_PAGES
+    def reserve(self, account: int) -> bool:
+        """Reserve a place for a page of the account; False where it has all that it may have.
+
+        Before its handshake, so that many at the same time cannot all find room.
+        """
+        with self._lock:
+            if self._of_account[account] >= MOST_PAGES:
+                return False
+            self._of_account[account] += 1
+            return True
+
+    def release(self, account: int) -> None:
+        """Give back a place that was reserved."""
+        with self._lock:
+            self._of_account[account] -= 1
+            if not self._of_account[account]:
+                del self._of_account[account]
 
     def join(self, page: Page) -> None:
         """Take in a page."""
         self.start()
         with self._lock:
             self.pages.add(page)
-            self._of_account[page.visitor.id] += 1
         SOCKETS.inc()
 
     def part(self, page: Page) -> None:
         """Forget a page."""
         with self._lock:
             self.pages.discard(page)
-            account = page.visitor.id
-            self._of_account[account] -= 1
-            if not self._of_account[account]:
-                del self._of_account[account]
             self._topics.listen(page, set())
         SOCKETS.dec()
 

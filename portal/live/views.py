@@ -4,7 +4,17 @@ from typing import TYPE_CHECKING, Any, cast
 
 import orjson
 import simple_websocket
-from flask import Blueprint, Request, Response, abort, current_app, jsonify, request, session
+from flask import (
+    Blueprint,
+    Request,
+    Response,
+    abort,
+    current_app,
+    g,
+    jsonify,
+    request,
+    session,
+)
 from flask.typing import ResponseReturnValue
 from werkzeug.utils import cached_property
 from wsproto.utilities import ProtocolError
@@ -60,9 +70,16 @@ def _before_handshake() -> None:
         abort(503)
     if not same_origin():  # browsers send cookies with the sockets of any page
         abort(403)
-    if hub().crowded(visitor().id):
+    if not hub().reserve(visitor().id):
         abort(429)
+    g.reserved = visitor().id
     wire.prepare(request.environ)
+
+
+@bp.teardown_request
+def _release(_error: BaseException | None) -> None:
+    if account := g.pop("reserved", None):  # the socket is shut, or never was one
+        hub().release(account)
 
 
 @bp.errorhandler(UnicodeError)

@@ -11,6 +11,7 @@ from htmx_flask import request
 
 from portal.access import visitor
 from portal.catalog.board import Card
+from portal.edge import resend
 from portal.edge.urls import parts
 from portal.gate.guard import access
 from portal.ops.correlation import correlation
@@ -103,13 +104,13 @@ def instead() -> int:
 
 def query() -> str:
     """What the form's address ends with, from the question mark on; blank where there is none."""
-    text = request.query_string.decode()
+    text = request.query_string.decode(errors="replace")
     return f"?{text}" if text else ""
 
 
 def sent() -> dict[str, str]:
     """The choices that were sent, to be sent once more."""
-    return {name: value for name, value in request.form.items() if name not in OF_THE_FORM}
+    return {name: text for name, text in resend.listed().items() if name not in OF_THE_FORM}
 
 
 def back_to(term_id: int) -> str:

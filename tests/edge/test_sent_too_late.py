@@ -8,6 +8,8 @@ from flask.testing import FlaskClient
 
 from portal import create_app
 from portal.backend import Backend
+from portal.config import ROOT
+from portal.edge import resend
 from tests.cast import PASSWORD, Cast
 
 OURS = {"Origin": "http://localhost"}
@@ -59,6 +61,39 @@ def test_a_password_is_never_shown_again(client: FlaskClient, cast: Cast) -> Non
     assert late.status_code == 400
     assert PASSWORD not in late.text
     assert cast.ada
+
+
+def test_neither_the_old_nor_the_new_password_is_shown_again(
+    client: FlaskClient, cast: Cast
+) -> None:
+    _log_in(client)
+    form = {"current": PASSWORD, "fresh": "a secret of mine", "csrf_token": "nonsense"}
+    late = client.post("/account/password", data=form, headers=OURS)
+    assert late.status_code == 400
+    assert PASSWORD not in late.text
+    assert "a secret of mine" not in late.text
+    assert "Send again" not in late.text
+    assert cast.ada
+
+
+@pytest.mark.parametrize("name", ["payload", "code", "secret", "url", "anything"])
+def test_a_form_with_a_field_that_is_not_on_the_list_is_not_offered_again(
+    client: FlaskClient, cast: Cast, name: str
+) -> None:
+    _log_in(client)
+    late = client.post("/language", data={**LETTER, name: "sesame"}, headers=OURS)
+    assert late.status_code == 400
+    assert "sesame" not in late.text
+    assert "Send again" not in late.text
+    assert cast.ada
+
+
+def test_no_field_for_a_secret_is_on_the_list() -> None:
+    for template in (ROOT / "templates").rglob("*.html"):
+        for field in re.findall(r"<input[^>]*>", template.read_text()):
+            if 'type="password"' in field or "one-time-code" in field:
+                names = re.findall(r'name="(\w+)"', field)
+                assert not set(names) & resend.FIELDS, template
 
 
 def _log_in(client: FlaskClient) -> None:

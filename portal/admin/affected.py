@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import Select, literal, select, union_all
 from sqlalchemy.orm import Session, aliased
@@ -24,23 +25,22 @@ class Person:
     id: int
     name: str
     number: str
-    waits: bool
+    waits: bool = False
     clashes: tuple[str, ...] = ()
 
 
 def people(session: Session, section: int) -> list[Person]:
     """Everyone with a part in the section as recorded, seats first; one more than are shown."""
-    seats, places = Enrollment, WaitlistPlace
-    waiting = places.state.in_(("waiting", "passed"))
-    part = union_all(
-        select(seats.student_id, literal(0).label("waits")).where(
-            seats.section_id == section, seats.state == "enrolled"
-        ),
-        select(places.student_id, literal(1)).where(places.section_id == section, waiting),
-    ).subquery()
-    found = _named().add_columns(part.c.waits).join(part, part.c.student_id == Student.id)
-    rows = session.execute(found.order_by(part.c.waits, Account.name).limit(SHOWN + 1))
-    return [Person(*row[:3], waits=bool(row.waits)) for row in rows]
+    return people_of(session, [section])[section]
+
+
+def people_of(session: Session, sections: Sequence[int]) -> dict[int, list[Person]]:
+    """The same for each of several sections."""
+    found: dict[int, list[Person]] = {section: [] for section in sections}
+    for row in session.execute(_parts(sections)):
+        if len(found[row.section_id]) <= SHOWN:
+            found[row.section_id].append(Person(row.id, row.name, row.number, bool(row.waits)))
+    return found
 
 
 def clashing(
@@ -53,7 +53,20 @@ def clashing(
         if card and card.status != "CANCELED" and (text := _clash(new, card)):
             told.setdefault(student, []).append(text)
     rows = session.execute(_named().where(Student.id.in_(told)).order_by(Account.name))
-    return [Person(*row, waits=False, clashes=tuple(told[row.id])) for row in rows]
+    return [Person(row.id, row.name, row.number, clashes=tuple(told[row.id])) for row in rows]
+
+
+def _parts(sections: Sequence[int]) -> Select[Any]:
+    """Who has a seat or a place in the sections, seats first, by name."""
+    seats, places = Enrollment, WaitlistPlace
+    held = seats.section_id.in_(sections), seats.state == "enrolled"
+    waiting = places.section_id.in_(sections), places.state.in_(("waiting", "passed"))
+    part = union_all(
+        select(seats.section_id, seats.student_id, literal(0).label("waits")).where(*held),
+        select(places.section_id, places.student_id, literal(1)).where(*waiting),
+    ).subquery()
+    found = _named().add_columns(part.c.section_id, part.c.waits)
+    return found.join(part, part.c.student_id == Student.id).order_by(part.c.waits, Account.name)
 
 
 def _named() -> Select[int, str, str]:

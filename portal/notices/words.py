@@ -132,22 +132,18 @@ def _permitted(news: News) -> Words:
 
 
 def _hold(news: News) -> Words:
-    data, step = news.data, Step(_("See my selections"), f"{news.url}/mine")
+    data, step = news.data, _mine(news)
     if data["gone"]:
         title = _("The hold on your record is lifted: %(kind)s", kind=data["hold"])
-        text = _(
-            "It no longer keeps you from picking sections: %(reason)s.", reason=reason_of(data)
-        )
-        return Words(title, (text,), step, "go")
+        reason = reason_of(data)
+        text = [_("It no longer keeps you from picking sections: %(reason)s.", reason=reason)]
+        return Words(title, tuple(text), step, "go")
     title = _("There is a hold on your record: %(kind)s", kind=data["hold"])
-    text = [hold_in_words(data), *_stands(data)]
-    text.append(
-        _(
-            "While it stands, you can’t pick sections, and no seat comes to you from a waitlist."
-            " What you have stays yours."
-        )
+    means = _(
+        "While it stands, you can’t pick sections, and no seat comes to you from a waitlist."
+        " What you have stays yours."
     )
-    return Words(title, tuple(text), step, "stop")
+    return Words(title, (hold_in_words(data), *_stands(data), means), step, "stop")
 
 
 def _stands(data: dict[str, Any]) -> Iterable[str]:

@@ -9,6 +9,7 @@ from sqlalchemy import select
 
 from portal.access import requires, visitor
 from portal.admin import looks
+from portal.admin.affected import Person, people_of
 from portal.admin.reasons import read_reason
 from portal.admin.results.few_query import Limits, full
 from portal.admin.sections.asked import told
@@ -42,6 +43,7 @@ class Doomed:
     seats: Seats | None
     prior: int
     partners: list[str]  # courses that are taken along with it
+    people: list[Person]  # with a seat or a place on the waitlist
 
     @property
     def mind(self) -> list[str]:
@@ -169,6 +171,7 @@ def _doomed(offered: Board, cards: list[Card]) -> list[Doomed]:
     found = select(Section.id, Section.version, Section.prior_enrolled).where(Section.id.in_(ids))
     with transaction() as session:
         stored = {row.id: row for row in session.execute(found)}
+        people = people_of(session, ids)
     return [
         Doomed(
             card,
@@ -179,6 +182,7 @@ def _doomed(offered: Board, cards: list[Card]) -> list[Doomed]:
                 trees.shown(offered.course_code(each) or "")
                 for each in linked.courses(card, offered)
             ],
+            people[card.id],
         )
         for card in cards
         if card.id in stored

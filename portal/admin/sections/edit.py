@@ -127,10 +127,10 @@ def _do(found: Weighed, wanted: Details) -> ResponseReturnValue:
     if number := len(found.preview.clashing if found.preview else ()):
         flash(
             _n(
-                "%(num)s student has another section at the same time now. They are told; you see"
-                " who it is below.",
-                "%(num)s students have another section at the same time now. They are told; you"
-                " see who they are below.",
+                "%(num)s student has another section at the same time now, is told so, and is"
+                " named on this page.",
+                "%(num)s students have another section at the same time now, are told so, and are"
+                " named on this page.",
                 number,
             )
         )

@@ -1,5 +1,6 @@
 """What a change of a section will mean, on the page to confirm it on."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flask import render_template
@@ -22,8 +23,8 @@ class Preview:
     impact: list[str]
     cautions: list[str]
     takes: bool  # something from students, so that it needs a reason
-    clashing: list[Person]  # for whom the new times clash with another section
-    people: list[Person]  # everyone with a seat or a place on the waitlist
+    clashing: Sequence[Person] = ()  # for whom the new times clash with another section
+    people: Sequence[Person] = ()  # everyone with a seat or a place on the waitlist
 
 
 def barred(stored: Stored) -> Reading:

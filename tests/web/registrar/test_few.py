@@ -11,6 +11,7 @@ from werkzeug.test import TestResponse
 from portal.backend import backend
 from portal.catalog.models import Section, Term
 from portal.db import transaction
+from portal.record.drain import drain
 from tests import cast as builders
 from tests.cast import Cast
 from tests.web.registrar.office import WHY, entries, holds, said
@@ -97,6 +98,15 @@ def test_the_preview_says_whom_it_affects_and_changes_nothing(
     assert "Cancel 3 sections?" in text
     assert "3 seats go. 0 places in line go." in text
     assert statuses(offer) == ["OPEN", "OPEN", "OPEN"]
+
+
+def test_the_preview_names_whom_it_affects(boss: FlaskClient, offer: list[Any], cast: Cast) -> None:
+    drain(offer[0].term_id)
+    page = look(boss, offer[1:]).text
+    everyone = page.split("data-affected")[1].split("</details>")[0]
+    for student in (cast.ada, cast.ben):
+        assert f'href="/admin/students/{student.id}?term={offer[0].term_id}"' in everyone
+    assert page.count("data-affected") == 1  # nobody has a part in the other
 
 
 def test_several_are_canceled_in_one_step_and_students_are_told(

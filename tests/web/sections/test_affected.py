@@ -68,7 +68,7 @@ def test_after_new_times_the_page_of_the_section_names_them_until_it_is_resolved
     answer = change(admin, taken, **TO_NOON)
     assert answer.status_code == 303
     page = admin.get(answer.location)
-    assert "1 student has another section at the same time now." in said(page)
+    assert "1 student has another section at the same time now, is told so" in said(page)
     assert CLASH.format(number=cast.ada.number) in said(page)
     assert record(cast.ada, taken) in page.text
     press(browser_of(app, "ada"), lunch, "drop")

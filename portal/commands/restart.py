@@ -4,7 +4,6 @@ import os
 import signal
 
 import click
-import psutil
 
 from portal.config import var_folder
 from portal.embedded.folder import Folder, FolderError
@@ -42,7 +41,6 @@ def command(*, no_wait: bool) -> None:
 def _alive(folder: Folder, pid: int) -> bool:
     """Whether that process runs, and looks after the folder."""
     try:
-        zombie = psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
-        return folder.supervisor() == pid and not zombie
-    except (psutil.NoSuchProcess, FolderError):
+        return folder.supervisor() == pid
+    except FolderError:
         return False

@@ -9,6 +9,7 @@ from flask.typing import ResponseReturnValue
 from portal.access import public
 from portal.edge import seldom
 from portal.edge.addresses import client
+from portal.ops import repeated
 from portal.people import accounts, sessions
 from portal.people.login import end_this_session, page, safe_path
 from portal.people.models import Account
@@ -81,6 +82,5 @@ def _provider() -> Provider:
 
 
 def _away(error: Exception, onward: str) -> ResponseReturnValue:
-    if seldom.is_new("provider away", type(error)):
-        log.warning("The OpenID provider is away: %r", error)
+    repeated.warn(log, "The OpenID provider is away", repr(error))
     return page(onward, away=True), 503, {"Retry-After": "30"}

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from typing import Any
 
 from babel import Locale
 from markupsafe import Markup
@@ -202,7 +203,7 @@ def _mine_seat(  # noqa: PLR0913, PLR0917 - what the fragment shows
     _language: Locale,
 ) -> Markup:
     """The same for all who picked it at the same minute, as many do in a rush."""
-    facts = {"card": card, "title": title, "name": name, "when": when}
+    facts: dict[str, Any] = {"card": card, "title": title, "name": name, "when": when}
     facts |= {"canceled": canceled, "alone": alone}
     amount_ = credits_in_words(credits_)
     here = f"/terms/{term}/sections/{section}"

@@ -8,7 +8,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Session
 
 from portal.notices.clashing import clashing, moved
-from portal.notices.kinds import BY_HAND, PASSED_OVER, PROMOTED
+from portal.notices.kinds import BY_HAND, COREQUISITE_LOST, PASSED_OVER, PROMOTED
 from portal.notices.making import make
 from portal.record.fact import Fact
 from portal.record.tables import as_json
@@ -17,7 +17,8 @@ from portal.record.tables import as_json
 OF_A_SEAT = {
     PROMOTED.name: ("instead",),
     PASSED_OVER.name: ("reasons", "lost"),
-    BY_HAND.name: ("instead", "gone"),
+    BY_HAND.name: ("instead", "gone", "alone"),
+    COREQUISITE_LOST.name: ("alone",),
 }
 
 SECTION = """jsonb_build_object('code', course.code, 'number', section.number,
@@ -152,9 +153,12 @@ def _rows(clashes: Mapping[tuple[int, int], Any]) -> str:
 
 def _kind(fact: Fact) -> str:
     """The kind of news that the fact is, if any; of a move, the new seat tells."""
+    moves = "swap" in fact.payload
+    if "alone" in fact.payload and (moves or not fact.by_hand):
+        return COREQUISITE_LOST.name
     if not fact.by_hand:
         return fact.name
-    return "" if "swap" in fact.payload else BY_HAND.name
+    return "" if moves else BY_HAND.name
 
 
 def _cancels(fact: Fact) -> bool:

@@ -40,6 +40,12 @@ CANCELED = Kind(
     _l("You had a seat in it, or were on its waitlist."),
     toast=True,
 )
+COREQUISITE_LOST = Kind(
+    "corequisite_lost",
+    _l("A class of yours has lost its corequisite"),
+    _l("You keep your seat, but another class that it must be taken with is gone."),
+    toast=True,
+)
 CHANGED = Kind(
     "section_changed",
     _l("A section of yours has changed"),
@@ -88,6 +94,7 @@ KINDS = {
         PASSED_OVER,
         BY_HAND,
         CANCELED,
+        COREQUISITE_LOST,
         CHANGED,
         PERMITTED,
         HOLD,

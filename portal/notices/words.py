@@ -13,6 +13,7 @@ from portal.notices.kinds import (
     BY_HAND,
     CANCELED,
     CHANGED,
+    COREQUISITE_LOST,
     HOLD,
     PASSED_OVER,
     PERMITTED,
@@ -24,7 +25,7 @@ from portal.notices.kinds import (
 from portal.requests.words import rules
 from portal.seats import trees
 from portal.seats.answers import Reason
-from portal.seats.case import Case, Step
+from portal.seats.case import Case, Step, name_of
 from portal.seats.promise import Promise, in_words
 from portal.seats.reasons import Told, told
 from portal.seats.rulings import hold_in_words, reason_of
@@ -102,7 +103,8 @@ def _by_hand(news: News) -> Words:
     clashes = _clashes(news)
     text = _("If you did not expect this, please ask the registrar.")
     tone = "stop" if news.data.get("gone") or clashes else "go"
-    return Words(title, (*clashes, text), _mine(news), tone)
+    lost = _alone(news) if "alone" in news.data else ()
+    return Words(title, (*clashes, *lost, text), _mine(news), tone)
 
 
 def _canceled(news: News) -> Words:
@@ -113,6 +115,23 @@ def _canceled(news: News) -> Words:
     else:
         text = _("You were on the waitlist of %(title)s. What else you have stays yours.", **about)
     return Words(title, (text,), Step(_("Find another section"), _found(news)), "stop")
+
+
+def _corequisite_lost(news: News) -> Words:
+    title = _("%(name)s, which another class of yours needs, is gone", name=news.name)
+    return Words(title, _alone(news), _mine(news), "stop")
+
+
+def _alone(news: News) -> tuple[str, ...]:
+    """What is said of seats that are held without their corequisite."""
+    cards = board(news.term).some(news.data["alone"])
+    names = trees.all_of([name_of(card) for card in cards])
+    kept = _(
+        "Your seat in %(names)s needs it. You keep that seat for now: pick another section, or"
+        " ask the registrar.",
+        names=names,
+    )
+    return (kept,)
 
 
 def _permitted(news: News) -> Words:
@@ -278,6 +297,7 @@ TELLERS: dict[str, Callable[[News], Words]] = {
     PASSED_OVER.name: _passed_over,
     BY_HAND.name: _by_hand,
     CANCELED.name: _canceled,
+    COREQUISITE_LOST.name: _corequisite_lost,
     CHANGED.name: _changed,
     PERMITTED.name: _permitted,
     HOLD.name: _hold,

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import Any
 
 from babel import Locale
 from markupsafe import Markup
@@ -203,11 +202,11 @@ def _mine_seat(  # noqa: PLR0913, PLR0917 - what the fragment shows
     _language: Locale,
 ) -> Markup:
     """The same for all who picked it at the same minute, as many do in a rush."""
-    facts: dict[str, Any] = {"card": card, "title": title, "name": name, "when": when}
-    facts |= {"canceled": canceled, "alone": alone}
+    facts = {"card": card, "title": title, "name": name, "when": when, "alone": alone}
     amount_ = credits_in_words(credits_)
     here = f"/terms/{term}/sections/{section}"
-    return drawn("fragments/mine_seat.html", section=here, amount=amount_, **facts)
+    page = "fragments/mine_seat.html"
+    return drawn(page, section=here, amount=amount_, canceled=canceled, **facts)
 
 
 def _canceled(cases: Mapping[int, Case]) -> dict[int, Told]:

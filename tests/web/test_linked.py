@@ -9,10 +9,12 @@ from flask.testing import FlaskClient
 from portal.backend import backend as parts
 from portal.db import transaction
 from portal.people.models import CompletedCourse
+from portal.record.drain import drain
 from portal.seats import by_hand
 from portal.seats.by_hand import Adjustment
 from tests import cast as builders
 from tests.cast import Cast, Meets
+from tests.notices.stories import set_section
 from tests.web.visitors import browser_of
 from tests.web.visits import DIALOG, address, held, hidden, press, seat, words
 
@@ -288,6 +290,19 @@ def test_a_corequisite_that_was_taken_away_is_missed_beside_the_seat_that_needs_
     adjust(cast.ada, biology.lab)
     page = words(ada.get(f"/terms/{term.id}/mine").text)
     assert "It needs BIO 2, which you don’t have now." in page
+    drain(term.id)
+    assert "Your seat in BIO 1-01 needs it." in words(ada.get("/inbox").text)
+
+
+def test_whoever_waits_for_a_corequisite_that_is_canceled_reads_what_is_left_alone(
+    ada: FlaskClient, term: Any, biology: Biology, cast: Cast
+) -> None:
+    half_waiting(ada, term, biology, cast)
+    set_section(biology.lab, status="CANCELED")
+    drain(term.id)
+    inbox = words(ada.get("/inbox").text)
+    assert "BIO 2-02, which another class of yours needs, is gone" in inbox
+    assert "Your seat in BIO 1-01 needs it." in inbox
 
 
 def adjust(student: Any, section: Any) -> None:

@@ -133,6 +133,6 @@ def unrecordable(term: int) -> list[Difference]:
         catch_up(term)
     except JournalGap as gap:
         return [{"where": LOST, "what": str(gap)}]
-    except UnknownEvent as event:
+    except (UnknownEvent, ValueError) as event:  # such as an entry that is no JSON
         return [{"where": UNREAD, "what": str(event)}]
     return []

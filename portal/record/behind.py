@@ -18,7 +18,7 @@ def record_all() -> Iterator[str]:
     for number, name in named():
         try:
             why = "" if catch_up(number) else SLOW
-        except (JournalGap, UnknownEvent) as wrong:
+        except (JournalGap, UnknownEvent, ValueError) as wrong:
             why = str(wrong)
         except LedgerUnavailable as away:
             yield f"The ledger does not answer, so its latest decisions are unknown: {away}."

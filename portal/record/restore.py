@@ -110,7 +110,7 @@ def _record(term: int) -> None:
         try:
             if not catch_up(term):
                 raise Unrecorded("PostgreSQL is too slow: try again")
-        except UnknownEvent as error:
+        except (UnknownEvent, ValueError) as error:
             raise Unrecorded(str(error)) from error
 
 

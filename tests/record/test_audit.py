@@ -103,6 +103,15 @@ def test_what_can_not_be_recorded_yet_is_no_difference(
     assert {each["where"] for each in report["differences"]} == {"enrollments"}
 
 
+def test_an_entry_of_the_journal_that_is_no_json_is_named(rush: Rush) -> None:
+    redis, at = backend().redis, f"{{t:{rush.term}}}"
+    redis.xadd(f"{at}:journal", {"event": "nonsense"}, id=f"{redis.incr(f'{at}:seq')}-0")
+    said = CliRunner().invoke(main, ["audit"])
+    assert said.exit_code == 1
+    (told,) = json.loads(said.stdout)["terms"][0]["differences"]
+    assert told["where"] == "journal entry"
+
+
 def test_the_command_says_what_it_could_not_compare(
     rush: Rush, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,11 +21,12 @@ from portal.record.drain import drain
 from portal.record.models import Reconciled
 from portal.record.restore import restore
 from portal.record.sweep import Sweeper
+from portal.seats.asks import ReserveSpec
 from portal.seats.library import prefix
 from tests.cast import Cast
 from tests.notices.stories import give_addresses
 from tests.record.held import held_up
-from tests.record.rush import Rush, a_rush, claims, drop, everyone_everywhere
+from tests.record.rush import Rush, a_rush, claims, drop, everyone_everywhere, spec
 from tests.record.storm import storm
 from tests.record.tampering import TAMPERINGS, a_term_to_tamper_with
 
@@ -86,6 +87,23 @@ def test_a_part_ends_in_time_and_the_next_goes_on_behind_it(backend: Backend) ->
     # What differed is looked at with every part, wherever that is.
     assert [each["where"] for each in reconcile.go_on(rush.term, seconds=0)] == ["ledger section"]
     assert (state(rush).cursor, state(rush).whole_at is not None) == (0, True)
+
+
+def test_what_belongs_to_several_parts_is_no_difference(backend: Backend) -> None:
+    rush = a_rush(sections=120, students=2)
+    first, last = rush.sections[0], rush.sections[-1]
+    soon = ReserveSpec(1, 2, backend.ledger.now() + 60_000)
+    backend.ledger.put_section(rush.term, spec(last, version=2, reserves=(soon,)))
+    for section in (first, last):
+        claims(rush, [(student, section) for student in rush.students])
+        drop(rush, rush.students[0], section)
+    assert reconcile.go_on(rush.term) == []
+    assert backend.ledger.drops(rush.term, rush.students[0]) == {"2030-01-01": 2}
+    backend.redis.hset(f"{prefix(rush.term)}:drops:{rush.students[0]}", "2030-01-01", 1)
+    backend.redis.set(f"{prefix(rush.term)}:next", 1)
+    found = {(each["where"], each["what"]) for each in reconcile.go_on(rush.term)}
+    drops = ("ledger drops", f"student {rush.students[0]}, 2030-01-01")
+    assert found == {drops, ("ledger next", "value")}
 
 
 def test_one_that_died_goes_on_behind_its_last_slice(backend: Backend) -> None:

@@ -1,6 +1,7 @@
 """Tables as CSV files that every spreadsheet opens and none takes for formulas."""
 
 import csv
+import re
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
@@ -8,7 +9,11 @@ from itertools import islice
 
 from flask import Response
 
-BEGINS_A_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+# Signs that a formula begins with, in every width that spreadsheets know, after any spaces,
+# apostrophes and invisible signs, which they skip; and the signs that end a cell.
+SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b\u207c\u207a\u207b\u2212"
+SKIPPED = r"['\s\x00-\x1f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]*"
+FORMULA = re.compile(rf"['\x20]*[\t\r\n]|{SKIPPED}[{SIGNS}]")
 AT_ONCE = 500  # rows
 Row = Sequence[object]
 
@@ -25,9 +30,16 @@ def download(name: str, rows: Iterable[Row]) -> Response:
 
 
 def plain(cell: object) -> object:
-    """The cell, a text with an apostrophe before it where a spreadsheet would reckon with it."""
-    formula = isinstance(cell, str) and cell.lstrip(" ").startswith(BEGINS_A_FORMULA)
-    return f"'{cell}" if formula else cell
+    """Return the cell, with an apostrophe before a text that a spreadsheet takes for a formula.
+
+    A text that has apostrophes before a formula gets one more, so that `unescaped` gives it back.
+    """
+    return f"'{cell}" if isinstance(cell, str) and FORMULA.match(cell) else cell
+
+
+def unescaped(cell: str) -> str:
+    """Return the text that `plain` made this cell of."""
+    return cell[1:] if cell.startswith("'") and FORMULA.match(cell) else cell
 
 
 def _pieces(rows: Iterable[Row]) -> Iterator[bytes]:

@@ -4,13 +4,52 @@ import csv
 from io import StringIO
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from portal.spreadsheets import AT_ONCE, download, plain
+from portal.spreadsheets import AT_ONCE, download, plain, unescaped
+
+ODD = (
+    "\uff1d1",
+    "\uff0b1",
+    "\uff0d1",
+    "\uff20a",
+    "\ufe661",
+    "\u22121",
+    "\u3000=1",
+    "\xa0\uff1d1",
+    "\u200b=1",
+)
+FORMULAS = (
+    "=1+1",
+    "+1",
+    "-1",
+    "@a",
+    " =1",
+    "\t=1",
+    "\r=1",
+    "\n=1",
+    "'=1",
+    " '' =1",
+    "\ufeff=1",
+    *ODD,
+)
+HARMLESS = ("a=1", "'t Hooft", "'", "", "''", "1-1", "a@b.example", "'a'", "O'Neil", "(=1)")
 
 
-@pytest.mark.parametrize("cell", ["=1+1", "+1", "-1", "@a", " =1", "\t=1", "\r=1", "\n=1"])
+@pytest.mark.parametrize("cell", FORMULAS)
 def test_what_a_spreadsheet_would_reckon_with_stays_text(cell: str) -> None:
     assert plain(cell) == f"'{cell}"
+
+
+@pytest.mark.parametrize("cell", HARMLESS)
+def test_everything_else_stays_as_it_is(cell: str) -> None:
+    assert plain(cell) == cell
+
+
+@given(st.text(alphabet=st.one_of(st.sampled_from("'=+-@\uff1d \t\n\r\ufeffa"), st.characters())))
+def test_what_was_escaped_is_read_back_as_it_was(cell: str) -> None:
+    assert unescaped(str(plain(cell))) == cell
 
 
 def test_numbers_stay_numbers() -> None:

@@ -16,6 +16,7 @@ from portal.imports.current import name
 from portal.imports.oneroster.columns import COLUMNS, MORE
 from portal.imports.statements import statements
 from portal.imports.work import PATIENCE
+from portal.spreadsheets import plain
 
 Cells = dict[str, Any]
 FILES: dict[str, Callable[[Session], Iterator[Cells]]] = {
@@ -68,7 +69,7 @@ def _write(entry: Any, columns: list[str], cells: Iterator[Cells]) -> None:
         for each in cells:
             if more := each.get(MORE):
                 each[MORE] = json.dumps(more, ensure_ascii=False, sort_keys=True)
-            writer.writerow([each.get(column) or "" for column in columns])
+            writer.writerow([plain(each.get(column) or "") for column in columns])
 
 
 def _manifest() -> str:

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 from portal.imports.failure import ImportFailed
 from portal.imports.report import Report
 from portal.imports.sources import Source
+from portal.spreadsheets import unescaped
 from portal.told import kept
 from portal.words import _k
 
@@ -99,7 +100,7 @@ def is_text(value: Any) -> bool:
 
 
 def _pairs(header: list[str], values: list[str]) -> Iterable[tuple[str, str]]:
-    return zip(header, (value.strip() for value in values), strict=False)
+    return zip(header, (unescaped(value.strip()) for value in values), strict=False)
 
 
 def _row(row: Row, header: list[str], values: list[str], report: Report) -> Iterator[Row]:

@@ -1,5 +1,6 @@
 """What is exported and imported again changes nothing, here or in an empty portal."""
 
+import csv
 import io
 import zipfile
 from datetime import UTC, datetime
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 from sqlalchemy import delete, func, select, text, update
 
-from portal.catalog.models import Pool, Reserve, Section, Term
+from portal.catalog.models import Course, Pool, Reserve, Section, Term
 from portal.db import transaction
 from portal.exports.oneroster import write_oneroster
 from portal.models import Base
@@ -169,6 +170,24 @@ def test_what_was_exported_changes_nothing_when_it_comes_back(tmp_path: Path) ->
     assert kinds(report) == {}
     assert counts["section"]["unchanged"] == 3
     assert counts["student"]["unchanged"] == 6
+
+
+def test_a_formula_does_nothing_in_a_spreadsheet_and_comes_back_as_it_was(
+    tmp_path: Path, university: Section
+) -> None:
+    link, name = '=HYPERLINK("https://evil.example","Click")', "\uff20SUM(1)"
+    with transaction() as session:
+        session.execute(update(Course).values(title=link))
+        session.execute(update(Account).where(Account.username == "zoe").values(name=name))
+    before = contents(exported(tmp_path))
+    tables = [csv.reader(io.StringIO(text.decode())) for text in before.values()]
+    cells = {cell for table in tables for row in table for cell in row}
+    assert {f"'{link}", f"'{name}"} <= cells
+    assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\uff20"))]
+    counts, report = imported(tmp_path / "export.zip")
+    assert (moved(counts), kinds(report)) == ({}, {})
+    assert contents(exported(tmp_path)) == before
+    assert university
 
 
 @pytest.mark.usefixtures("university")

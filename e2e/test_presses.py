@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from e2e.looks import DESKTOP, PHONE
+from e2e.looks import DESKTOP, PHONE, places
 from e2e.person import Meet
 from e2e.portal import Running
 from portal.catalog.models import Course, Section, Term
@@ -144,8 +144,12 @@ def test_rows_say_at_once_what_a_new_seat_makes_of_them(
     ada = meet("ada", viewport=screen).enter(term)
     for each in (mine, again, clashing):
         expect(ada.cell(each)).to_contain_text("Pick")
+    rows = [f"#section-{each.id}" for each in (mine, again, clashing)]
+    before = [size[2:] for size in places(ada.page, *rows)]
     ada.pick(mine)
     expect(ada.cell(again)).to_contain_text("Swap")
+    expect(ada.cell(clashing)).to_contain_text("Yours: CSC")
+    assert [size[2:] for size in places(ada.page, *rows)] == before
     expect(ada.cell(clashing)).to_contain_text("Time conflict")
     ada.ask(clashing)
     expect(ada.dialog.get_by_role("alert")).to_contain_text("meets at the same time as your CSC")

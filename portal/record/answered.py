@@ -111,7 +111,7 @@ def _is_ending(term: int, student: int, request: str) -> bool:
     """Whether the ledger is about to forget it, as `forget` may have done by another clock."""
     with reached():
         left: Any = backend().redis.pttl(name(term, student, request))
-    return bool(-1 < left < ENDING)
+    return bool(left != -1 and left < ENDING)
 
 
 def _logged(session: Session, term: int, student: int, request: str) -> bool:

@@ -62,7 +62,7 @@ def settings(servers: Servers) -> Settings:
 @pytest.fixture(scope="session")
 def owner(settings: Settings) -> Iterator[Engine]:
     """The role that owns the tables, which alone can empty those that only grow."""
-    engine = create_engine(with_driver(settings.owner_url), pool_size=1)
+    engine = create_engine(with_driver(settings.owner_url), pool_size=1, pool_pre_ping=True)
     yield engine
     engine.dispose()
 

@@ -17,7 +17,6 @@ from flask.testing import FlaskClient
 from sqlalchemy import text
 
 from portal.backend import Backend
-from portal.db import transaction
 from portal.embedded import Servers, postgres, valkey
 from portal.ops import crew, health, schema
 from portal.record.drain import drain
@@ -26,6 +25,7 @@ from portal.seats.ledger import prefix
 from tests import cast as builders
 from tests.api.callers import caller
 from tests.cast import Cast
+from tests.owner import as_owner
 from tests.web.visitors import browser_of
 
 pytestmark = pytest.mark.xdist_group("health")
@@ -199,7 +199,7 @@ def migrated_to(revision: str) -> Iterator[None]:
     """A block in which the tables say that they are of that revision."""
 
     def say(which: str | None) -> None:
-        with transaction() as session:
+        with as_owner() as session:
             session.execute(text("UPDATE alembic_version SET version_num = :at"), {"at": which})
 
     say(revision)

@@ -188,6 +188,15 @@ def test_the_portals_role_owns_nothing_and_is_no_superuser(backend: Backend) -> 
         assert cursor.fetchone() == (False, 0, 0)
 
 
+def test_the_portals_role_may_do_what_imports_do(backend: Backend) -> None:
+    with closing(psycopg2.connect(backend.settings.database_url)) as connection:
+        cursor = connection.cursor()
+        cursor.execute("CREATE TEMP TABLE these (id integer)")
+        cursor.execute("ANALYZE courses, sections, sourced_ids")
+        cursor.execute("LOCK TABLE sections IN ACCESS EXCLUSIVE MODE")
+        assert connection.notices == []
+
+
 def test_one_role_for_all_works_as_well(servers: Servers, settings: Settings) -> None:
     assert settings.owner_url == servers.owner_url
     schema.upgrade(servers.owner_url, portal=servers.owner_url)

@@ -8,13 +8,13 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from portal.db import transaction
 from portal.imports.failure import ImportFailed
 from portal.languages import speaking
 from portal.told import told
 from tests.cast import Cast
 from tests.imports.makers import latest, page, press, sent
 from tests.imports.oneroster import School, imported
+from tests.owner import as_owner
 from tests.web.visitors import browser_of
 
 
@@ -23,7 +23,7 @@ def test_a_value_that_only_one_may_have_is_named_and_the_rest_is_in_the_log(
 ) -> None:
     boss = browser_of(app, "max")
     import_id = sent(boss, School().zip(), layout="oneroster")
-    with transaction() as session:
+    with as_owner() as session:
         session.execute(text("CREATE UNIQUE INDEX only_one ON sections ((1))"))
     try:
         press(boss, import_id, "apply")
@@ -32,7 +32,7 @@ def test_a_value_that_only_one_may_have_is_named_and_the_rest_is_in_the_log(
         with caplog.at_level(logging.ERROR, "fairseat.imports"):
             press(boss, import_id, "apply")
     finally:
-        with transaction() as session:
+        with as_owner() as session:
             session.execute(text("DROP INDEX only_one"))
     shown = page(boss, import_id)
     assert "Sections: only one may have “1”" in shown

@@ -81,6 +81,6 @@ def _provider() -> Provider:
 
 
 def _away(error: Exception, onward: str) -> ResponseReturnValue:
-    if seldom.is_new("provider away", type(error)):
+    if seldom.is_new("provider away", type(error).__name__):
         log.warning("The OpenID provider is away: %r", error)
     return page(onward, away=True), 503, {"Retry-After": "30"}

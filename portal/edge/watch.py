@@ -30,7 +30,7 @@ def start(app: Flask) -> None:
 def _note(response: Response) -> Response:
     status = response.status_code
     deed = DEEDS.get((request.endpoint or "", status))
-    if deed and (_account() or _is_new(status)):
+    if deed and (deed != "logged out" or _account() or _is_new(status)):
         _told(deed)
     elif status in TURNED_AWAY and _is_new(status):
         _told(f"turned away with {status}")

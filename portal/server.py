@@ -3,7 +3,6 @@
 import gc
 import os
 import resource
-import time
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
@@ -75,9 +74,12 @@ def on_starting(server: Any) -> None:  # noqa: ARG001  gunicorn's signature
     # What is imported has to find gevent's parts in place. Signals and forks are gunicorn's own
     # until a process is forked (portal/edge/worker.py).
     monkey.patch_all(os=False, signal=False)
+    from sqlalchemy.orm import configure_mappers  # noqa: PLC0415
+
     import portal.api  # noqa: PLC0415
     import portal.blueprints  # noqa: PLC0415, F401
 
+    configure_mappers()
     gc.collect()
     gc.freeze()  # what the processes share stays shared
     _wait_until_prepared()
@@ -85,9 +87,10 @@ def on_starting(server: Any) -> None:  # noqa: ARG001  gunicorn's signature
 
 def _wait_until_prepared() -> None:
     """Wait for whoever migrates the database and fills the ledger, if somebody does."""
+    sleep = monkey.get_original("time", "sleep")  # gevent's own would begin a loop before the fork
     if prepared := os.environ.get("FAIRSEAT_PREPARED"):
         while not Path(prepared).exists():
-            time.sleep(0.05)
+            sleep(0.05)
 
 
 def on_exit(server: Any) -> None:  # noqa: ARG001  gunicorn's signature

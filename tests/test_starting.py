@@ -11,11 +11,12 @@ import psutil
 import pytest
 import requests
 
+from portal.backend import Backend
 from portal.running import starting
 from portal.running.children import Child
 from portal.running.door import address, open_door
 from portal.running.kept import Kept
-from portal.running.renewal import STARTED
+from portal.running.renewal import PREPARED, STARTED
 from portal.running.starting import StartingPage
 from tests.record.processes import wait_for
 from tests.test_up import Up, free_port
@@ -172,5 +173,32 @@ def test_from_the_start_all_are_answered_and_workers_leave_the_machine_to_the_we
 def answered(address: str) -> bool:
     try:
         return json.loads(requests.get(f"{address}/ready", timeout=PATIENCE).text)["ready"] is False
+    except requests.ConnectionError:
+        return False
+
+
+def test_a_web_server_opens_its_port_once_the_database_is_prepared(
+    connected: Backend,  # noqa: ARG001
+    tmp_path: Path,
+) -> None:
+    port, prepared = free_port(), tmp_path / "prepared"
+    command = [sys.executable, "-m", "gunicorn", "-c", "python:portal.server"]
+    env = {"FAIRSEAT_BIND": f"127.0.0.1:{port}", PREPARED: str(prepared), "WEB_CONCURRENCY": "2"}
+    web = Child("web", command, tmp_path / "web.log", env)
+    web.start()
+    try:
+        wait_for(lambda: "Starting gunicorn" in web.last_words(100))
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
+        prepared.touch()
+        wait_for(lambda: _served(port))
+        assert {_served(port) for _ in range(10)} == {True}
+    finally:
+        web.stop()
+
+
+def _served(port: int) -> bool:
+    try:
+        return requests.get(f"http://127.0.0.1:{port}/live", timeout=PATIENCE).ok
     except requests.ConnectionError:
         return False

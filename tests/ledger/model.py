@@ -54,7 +54,7 @@ class Model(ByHands):
         said, *_ = [self.release(each, student, at) for each in seats]
         for each in places:
             self.lose(each, student)
-        return said
+        return replace(said, left=tuple(places))
 
     def drops_of(self, student: int, seats: Sequence[int]) -> int:
         """The least number of them of which all others are a consequence."""

@@ -107,13 +107,13 @@ def post_fork(server: Any, worker: Any) -> None:  # noqa: ARG001  gunicorn's sig
 
 def post_worker_init(worker: Any) -> None:
     """Read and hear what is new before the first visitor comes, and see pages off at the end."""
-    from portal.edge import patience, seldom  # noqa: PLC0415  only after gevent has patched
+    from portal.edge import patience, watch  # noqa: PLC0415  only after gevent has patched
     from portal.live import leaving  # noqa: PLC0415
     from portal.ops import flags, memory, metrics  # noqa: PLC0415
     from portal.windows import warmth  # noqa: PLC0415
 
     worker.log.error_log.addFilter(patience.hush)
-    worker.log.error_log.addFilter(seldom.worth_writing)
+    worker.log.error_log.addFilter(watch.worth_writing)
     metrics.begin("web")
     flags.begin()
     if hub := worker.wsgi.extensions.get("live"):  # an app on trial may have none

@@ -4,13 +4,15 @@ import logging
 
 from flask import Flask, Response, g, request, session
 
-from portal.edge import seldom
-from portal.edge.addresses import client
+from portal.edge.addresses import client, subscriber
 from portal.edge.counted import METHODS, took
+from portal.ops import repeated
 from portal.ops.correlation import correlation
 
 log = logging.getLogger(__name__)
 
+NO_HTTP = "Invalid request from ip="
+BROKEN = "Error handling request"
 READS = {"GET", "HEAD", "OPTIONS"}
 TURNED_AWAY = {400, 401, 403, 408, 413, 429}
 DEEDS = {
@@ -80,4 +82,16 @@ def _account() -> str:
 
 
 def _is_new(status: int) -> bool:
-    return seldom.is_new(status, request.endpoint, _account(), client())
+    return repeated.is_new(status, request.endpoint, _account(), client())
+
+
+def worth_writing(record: logging.LogRecord) -> bool:
+    """Filter gunicorn's log: leave out what was sent, as it may hold secrets, and repetitions."""
+    told = str(record.msg)
+    if told.startswith(NO_HTTP):
+        address = told.removeprefix(NO_HTTP).partition(": ")[0]
+        record.msg, record.args = "Refused a request that is not HTTP, from %s", (address,)
+        return repeated.is_new("not HTTP", subscriber(address))
+    if told.startswith(BROKEN):
+        record.msg, record.args = "Error handling a request", ()
+    return True

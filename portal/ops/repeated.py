@@ -1,19 +1,31 @@
-"""Warnings that many requests would repeat: one line for each cause in a while, with a count."""
+"""Log lines that many requests would repeat: each is written once in a while."""
 
 import logging
+from collections.abc import Hashable
 from threading import Lock, Timer
 
-SECONDS = 10.0  # in which the same cause makes one line, and one more that counts the rest
+from cachetools import TTLCache
 
+SECONDS = 10.0  # in which the same line is written once
+MOST = 10_000  # lines that are remembered
 
-_left_out: dict[tuple[str, str], int] = {}  # lines, by logger and cause
+said: TTLCache[Hashable, bool] = TTLCache(MOST, SECONDS)
+_left_out: dict[tuple[str, str], int] = {}  # warnings, by logger and cause
 _lock = Lock()
 
 
-def warn(log: logging.Logger, cause: str, why: object) -> None:
-    """Write the warning, unless one of the same cause was written in the last seconds.
+def is_new(*line: Hashable) -> bool:
+    """Return whether such a line was not written within the last seconds."""
+    with _lock:
+        new = line not in said
+        said[line] = True
+    return new
 
-    Those are counted, and the count is written when the time is over. `cause` must be one of few.
+
+def warn(log: logging.Logger, cause: str, why: object) -> None:
+    """Write a warning once for its cause, and after some seconds how many more there were.
+
+    `cause` must be one of few.
     """
     key = log.name, cause
     with _lock:
@@ -28,8 +40,9 @@ def warn(log: logging.Logger, cause: str, why: object) -> None:
 
 
 def forget() -> None:
-    """Begin anew, so that the next warning of each cause is written."""
+    """Write the next line of each kind."""
     with _lock:
+        said.clear()
         _left_out.clear()
 
 

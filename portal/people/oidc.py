@@ -7,7 +7,6 @@ from flask import Blueprint, abort, current_app, redirect, request, session, url
 from flask.typing import ResponseReturnValue
 
 from portal.access import public
-from portal.edge import seldom
 from portal.edge.addresses import client
 from portal.ops import repeated
 from portal.people import accounts, sessions
@@ -51,7 +50,7 @@ def come_back() -> ResponseReturnValue:
     except AWAY as error:
         return _away(error, onward)
     except UNTRUE as error:
-        if seldom.is_new("untrue", client()):
+        if repeated.is_new("untrue", client()):
             # Quoted: what it says may be what stood in the address.
             log.warning("A login through the provider was not believed: %r", str(error))
         return page(onward, untrue=True), 400

@@ -12,7 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from portal.backend import backend
 from portal.db import connect
-from portal.edge import seldom
+from portal.ops import repeated
 from portal.schedule import feeds
 from tests.cast import PASSWORD, Cast
 from tests.web.visitors import browser_of
@@ -21,7 +21,7 @@ from tests.web.visitors import browser_of
 @pytest.fixture(autouse=True)
 def _heard(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    seldom.forget()
+    repeated.forget()
 
 
 def test_logins_are_told_with_their_outcome(
@@ -49,7 +49,7 @@ def test_who_is_turned_away_is_told(
 def test_a_flood_is_told_once(
     client: FlaskClient, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(seldom, "said", TTLCache(100, 3600))  # however long it takes
+    monkeypatch.setattr(repeated, "said", TTLCache(100, 3600))  # however long it takes
     for _ in range(20):
         client.get("/api/v1/me")
     assert _said(caplog).count("turned away with 401") == 1
@@ -69,7 +69,7 @@ def test_nothing_in_an_address_or_a_method_is_told(
 def test_a_stranger_who_logs_out_all_the_time_is_told_once(
     client: FlaskClient, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(seldom, "said", TTLCache(100, 3600))
+    monkeypatch.setattr(repeated, "said", TTLCache(100, 3600))
     for _ in range(20):
         client.post("/logout")
         client.post("/nowhere")

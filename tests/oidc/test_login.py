@@ -8,7 +8,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from portal.backend import backend
-from portal.edge import seldom, watch
+from portal.edge import watch
+from portal.ops import repeated
 from tests.cast import PASSWORD, Cast
 from tests.oidc.conftest import With
 from tests.oidc.provider import Running, running, walk
@@ -152,7 +153,7 @@ def test_its_outcome_is_in_the_log(
     portal: Flask, cast: Cast, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO", watch.__name__)
-    seldom.forget()
+    repeated.forget()
     log_in(portal.test_client(), "zoe")
     log_in(portal.test_client())
     said = [record.getMessage() for record in caplog.records]

@@ -2,6 +2,7 @@
 
 const dialog = document.getElementById("dialog");
 let opener = null;
+let home = null; // what had the focus back when it was closed
 let place = ""; // id of what surrounds the opener, since the opener itself may be replaced
 let heard = null; // the last of the toasts before the dialog opened
 let leaving = false; // whether its entry in the browser's history is being left, as it was closed
@@ -36,7 +37,6 @@ function open() {
 // stays with its search.
 function enter() {
   if (history.state?.dialog || leaving) return;
-  history.scrollRestoration = "manual";
   history.pushState({ ...history.state, dialog: true }, "");
 }
 
@@ -44,12 +44,16 @@ function enter() {
 addEventListener("popstate", (event) => {
   if (!leaving && !dialog.open) return;
   event.stopImmediatePropagation();
-  history.scrollRestoration = "auto";
+  setTimeout(refocus); // an address that ends in #main would take the focus there
   const anew = leaving && dialog.open;
   leaving = false;
   if (anew) enter();
   else if (dialog.open) dialog.close();
 }, true);
+
+function refocus() {
+  if (!dialog.open && document.activeElement?.matches("body, main")) home?.focus({ preventScroll: true });
+}
 
 dialog.addEventListener("close", () => {
   if (!history.state?.dialog) return;
@@ -71,6 +75,7 @@ dialog.addEventListener("close", () => {
   dialog.replaceChildren();
   const nearby = document.getElementById(place);
   const next = opener?.isConnected ? opener : nearby?.querySelector("a[href], button") ?? nearby;
+  home = next;
   next?.focus({ preventScroll: true });
   opener = null;
   sayUnheard();

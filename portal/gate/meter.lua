@@ -1,8 +1,9 @@
 -- Meters: each is the moment (ms) at which all that was spent on it has been made good for.
 --
 -- KEYS are meters. ARGV[1] is what to do: "spend" on all or on none, "look" only, "owe": spend on
--- all whatever they stand at, no further than to the brim, or "refund": give back on all. Then for each meter what it costs and
--- what it holds, both in ms. The reply is how long to wait for each, in ms.
+-- all whatever they stand at, no further than to the brim, or "refund": give back on all. Then for
+-- each meter what it costs and what it holds, both in ms. The reply is how long to wait for each, in
+-- ms.
 
 local time = redis.call("TIME")
 local now = time[1] * 1000 + math.floor(time[2] / 1000)

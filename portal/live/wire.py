@@ -1,4 +1,4 @@
-"""What simple-websocket leaves open: whole frames, no compression, only our own pages."""
+"""What simple-websocket leaves open: whole frames, no compression."""
 
 import struct
 from contextlib import suppress

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from portal.cli import main
 from portal.embedded.folder import Folder, Run
 from portal.record.journal import last_seq
 from portal.record.wake import wake
+from portal.running.served import served
 from tests.cast import Cast
 from tests.record.moves import claim, sections
 from tests.record.processes import caught_up, recorded, wait_for
@@ -111,8 +113,43 @@ def test_a_worker_without_a_portal_says_what_it_needs(
         " DATABASE_URL, REDIS_URL and SECRET_KEY.\n"
     )
     done = run(*command, DATABASE_URL="postgresql://a/b", REDIS_URL="redis://a")
-    assert (done.returncode, "Without SECRET_KEY" in done.stderr) == (1, True)
-    assert "Traceback" not in done.stderr
+    assert (done.returncode, done.stderr) == (
+        1,
+        "Error: Set SECRET_KEY to the key of the portal that uses these DATABASE_URL and"
+        " REDIS_URL.\n",
+    )
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[Folder]:
+    """A data folder that this process runs, on servers that do not answer."""
+    folder = Folder(tmp_path / "var")
+    assert folder.own() is None
+    nowhere = "postgresql://a:b@127.0.0.1:1/c", "redis://127.0.0.1:1"
+    folder.announce(Run(os.getpid(), "http://here", *nowhere, ""))
+    yield folder
+    folder.release()
+
+
+@pytest.mark.parametrize("own", ["", "the operator's"])
+def test_a_worker_signs_with_the_operators_key_else_with_that_of_the_data_folder(
+    running: Folder, monkeypatch: pytest.MonkeyPatch, own: str
+) -> None:
+    kept = running.secret("secret")
+    for name, value in surroundings(FAIRSEAT_VAR=str(running.path), SECRET_KEY=own).items():
+        monkeypatch.setenv(name, value)
+    for name in ("DATABASE_URL", "REDIS_URL", "FAIRSEAT_URL"):
+        monkeypatch.setenv(name, "")
+    with served():
+        assert os.environ["SECRET_KEY"] == (own or kept)
+
+
+def test_a_worker_without_any_key_is_refused_and_makes_none(running: Folder) -> None:
+    done = run("clock", FAIRSEAT_VAR=str(running.path))
+    file = running.path / "secret"
+    told = f"Error: Set SECRET_KEY to the key of the portal that runs: there is no {file}.\n"
+    assert (done.returncode, done.stderr) == (1, told)
+    assert not file.exists()
 
 
 def test_a_worker_works_for_the_portal_that_runs_on_the_data_folder(
@@ -120,6 +157,7 @@ def test_a_worker_works_for_the_portal_that_runs_on_the_data_folder(
 ) -> None:
     folder, parts = Folder(tmp_path / "var"), backend.settings
     assert folder.own() is None
+    folder.secret("secret")
     folder.announce(Run(os.getpid(), "http://here", parts.database_url, parts.redis_url, ""))
     claim(cast.ada, section)
     wake(section.term_id, ["record"])

@@ -12,7 +12,8 @@ from portal.embedded.folder import Folder, FolderError
 from portal.running.troubles import TROUBLES
 
 SERVERS = ("DATABASE_URL", "REDIS_URL")
-NO_SECRET = "Without SECRET_KEY: set the one of the portal that {} are of."  # noqa: S105
+NO_SECRET = "Set SECRET_KEY to the key of the portal that uses these {}."  # noqa: S105
+NO_KEY = "Set SECRET_KEY to the key of the portal that runs: there is no {}."
 NOTHING = "{} Start the portal with `fairseat up`, or set {} and SECRET_KEY."
 
 
@@ -65,6 +66,16 @@ def _find() -> None:
     except FolderError as nothing:
         raise FolderError(NOTHING.format(nothing, ", ".join(SERVERS))) from nothing
     if run := folder.own():
+        key = os.environ.get("SECRET_KEY") or _key(folder)
         servers = {"DATABASE_URL": run.database_url, "REDIS_URL": run.redis_url}
-        os.environ.update(servers, SECRET_KEY=folder.secret("secret"))
+        os.environ.update(servers, SECRET_KEY=key)
         os.environ.setdefault("FAIRSEAT_URL", run.address)
+
+
+def _key(folder: Folder) -> str:
+    """Return the key that the portal of the folder has made; another one would sign in vain."""
+    file = folder.path / "secret"
+    try:
+        return file.read_text()
+    except FileNotFoundError as missing:
+        raise FolderError(NO_KEY.format(file)) from missing

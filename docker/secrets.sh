@@ -1,23 +1,38 @@
 #!/bin/sh
 # Begins docker/.env: secrets that nobody else knows, and the settings that only you know.
+# To one that is there already it adds the secrets that it lacks, and changes nothing else.
 set -eu
 
 file=$(dirname "$0")/.env
-if [ -e "$file" ]; then
-    echo "$file is there already; nothing was changed." >&2
-    exit 1
-fi
 secret() {
     od -An -N32 -tx1 /dev/urandom | tr -d ' \n'
 }
-umask 077
-cat >"$file" <<ENV
+secrets() {
+    cat <<ENV
 POSTGRES_OWNER_PASSWORD=$(secret)
 POSTGRES_PASSWORD=$(secret)
 LEDGER_PASSWORD=$(secret)
 SECRET_KEY=$(secret)
 FAIRSEAT_METRICS_TOKEN=$(secret)
 GRAFANA_PASSWORD=$(secret)
+ENV
+}
+umask 077
+if [ -e "$file" ]; then
+    lacking=$(secrets | while IFS= read -r line; do
+        grep -Eq "^ *(export +)?${line%%=*} *=" "$file" || echo "$line"
+    done)
+    if [ -z "$lacking" ]; then
+        echo "$file has every secret; nothing was changed."
+        exit
+    fi
+    [ -z "$(tail -c 1 "$file")" ] || echo >>"$file"
+    echo "$lacking" >>"$file"
+    echo "Added to $file:" $(echo "$lacking" | cut -d= -f1)
+    exit
+fi
+secrets >"$file"
+cat >>"$file" <<ENV
 
 # Fill in:
 FAIRSEAT_URL=

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from portal.cli import main
 from portal.embedded.folder import Folder, Run
 from portal.record.journal import last_seq
 from portal.record.wake import wake
+from portal.running.served import served
 from tests.cast import Cast
 from tests.record.moves import claim, sections
 from tests.record.processes import caught_up, recorded, wait_for
@@ -96,12 +98,12 @@ def test_an_import_says_first_where_it_goes(
     place = {"DATABASE_URL": database, "REDIS_URL": ledger, "FAIRSEAT_VAR": str(var)}
     done = run("import", str(tmp_path / "nothing"), **place)
     first, *_ = done.stdout.splitlines()
-    assert first == f"Into the portal of the {told.format(var=var)}"
+    assert first == f"Importing into {told.format(var=var)}"
     assert "secret" not in first
 
 
-@pytest.mark.parametrize("command", [("worker", "record"), ("clock",)])
-def test_a_worker_without_a_portal_says_what_it_needs(
+@pytest.mark.parametrize("command", [("worker", "record"), ("clock",), ("prepare",)])
+def test_a_process_without_a_portal_says_what_it_needs(
     tmp_path: Path, command: tuple[str, ...]
 ) -> None:
     done = run(*command, FAIRSEAT_VAR=str(tmp_path / "var"))
@@ -111,25 +113,77 @@ def test_a_worker_without_a_portal_says_what_it_needs(
         " DATABASE_URL, REDIS_URL and SECRET_KEY.\n"
     )
     done = run(*command, DATABASE_URL="postgresql://a/b", REDIS_URL="redis://a")
-    assert (done.returncode, "Without SECRET_KEY" in done.stderr) == (1, True)
-    assert "Traceback" not in done.stderr
+    told = "Set SECRET_KEY to the key of the portal that uses these DATABASE_URL and REDIS_URL."
+    assert (done.returncode, done.stderr) == (1, f"Error: {told}\n")
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[Folder]:
+    """A data folder that this process runs, on servers that do not answer."""
+    folder = Folder(tmp_path / "var")
+    assert folder.own() is None
+    nowhere = "postgresql://a:b@127.0.0.1:1/c", "redis://127.0.0.1:1"
+    folder.announce(Run(os.getpid(), "http://here", *nowhere, ""))
+    yield folder
+    folder.release()
+
+
+@pytest.mark.parametrize("own", ["", "the operator's"])
+def test_a_worker_signs_with_the_operators_key_else_with_that_of_the_data_folder(
+    running: Folder, monkeypatch: pytest.MonkeyPatch, own: str
+) -> None:
+    kept = running.secret("secret")
+    for name, value in surroundings(FAIRSEAT_VAR=str(running.path), SECRET_KEY=own).items():
+        monkeypatch.setenv(name, value)
+    for name in ("DATABASE_URL", "REDIS_URL", "FAIRSEAT_URL"):
+        monkeypatch.setenv(name, "")
+    with served():
+        assert os.environ["SECRET_KEY"] == (own or kept)
+
+
+def test_a_worker_without_any_key_is_refused_and_makes_none(running: Folder) -> None:
+    done = run("clock", FAIRSEAT_VAR=str(running.path))
+    file = running.path / "secret"
+    told = f"Error: Set SECRET_KEY to the key of the portal that runs: there is no {file}.\n"
+    assert (done.returncode, done.stderr) == (1, told)
+    assert not file.exists()
+
+
+@pytest.fixture
+def at_home(backend: Backend, tmp_path: Path) -> Iterator[Folder]:
+    """A data folder that this process runs, on the servers of the tests."""
+    folder, parts = Folder(tmp_path / "var"), backend.settings
+    assert folder.own() is None
+    folder.secret("secret")
+    urls = parts.database_url, parts.redis_url, "", parts.owner_url
+    folder.announce(Run(os.getpid(), "http://here", *urls))
+    yield folder
+    folder.release()
 
 
 def test_a_worker_works_for_the_portal_that_runs_on_the_data_folder(
-    backend: Backend, section: Section, cast: Cast, tmp_path: Path
+    at_home: Folder, section: Section, cast: Cast
 ) -> None:
-    folder, parts = Folder(tmp_path / "var"), backend.settings
-    assert folder.own() is None
-    folder.announce(Run(os.getpid(), "http://here", parts.database_url, parts.redis_url, ""))
     claim(cast.ada, section)
     wake(section.term_id, ["record"])
     command = [sys.executable, "-m", "portal.cli", "worker", "record"]
-    with subprocess.Popen(command, env=surroundings(FAIRSEAT_VAR=str(folder.path))) as worker:
+    with subprocess.Popen(command, env=surroundings(FAIRSEAT_VAR=str(at_home.path))) as worker:
         try:
             wait_for(lambda: caught_up(section.term_id))
         finally:
             worker.kill()
-    folder.release()
+
+
+def test_prepare_works_for_the_portal_that_runs_on_the_data_folder(
+    at_home: Folder,
+    section: Section,  # noqa: ARG001
+) -> None:
+    done = run("prepare", FAIRSEAT_VAR=str(at_home.path), FAIRSEAT_DEMO="0")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [
+        "The database is at the newest migration.",
+        "The ledger knows every section.",
+    ]
 
 
 def test_a_command_whose_servers_do_not_answer_says_so_in_a_line(tmp_path: Path) -> None:
@@ -138,3 +192,36 @@ def test_a_command_whose_servers_do_not_answer_says_so_in_a_line(tmp_path: Path)
     assert done.returncode == 1
     assert "Error: A server does not answer: " in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "wrong"),
+    [
+        ("export", "fall"),
+        ("import", "postgresql://me:hidden@db:port/fall"),
+        ("restore", "no://me:hidden@db/fall"),
+        ("audit", "fall"),
+    ],
+)
+def test_a_command_refuses_what_is_no_address_of_a_database_in_a_line(
+    tmp_path: Path, command: str, wrong: str
+) -> None:
+    targets = {"audit": [], "restore": [str(tmp_path)]}.get(command, [str(tmp_path / "it")])
+    given = {"DATABASE_URL": wrong, "REDIS_URL": "redis://127.0.0.1:1"}
+    done = run(command, *targets, **given, FAIRSEAT_VAR=str(tmp_path / "var"))
+    told = "DATABASE_URL can't be used: it is not the address of a database."
+    assert (done.returncode, done.stderr) == (1, f"Error: {told}\n")
+    assert "hidden" not in done.stdout
+
+
+@pytest.mark.parametrize("command", ["export", "import", "restore"])
+def test_a_command_refuses_an_open_data_folder_and_leaves_it_as_it_is(
+    tmp_path: Path, command: str
+) -> None:
+    (tmp_path / "letter").touch()
+    tmp_path.chmod(0o755)
+    target = tmp_path.parent if command == "restore" else tmp_path / "it"
+    done = run(command, str(target), FAIRSEAT_VAR=str(tmp_path))
+    assert (done.returncode, len(done.stderr.splitlines())) == (1, 1), done.stderr
+    assert done.stderr.startswith(f"Error: The data folder {tmp_path} is open to other users")
+    assert [each.name for each in tmp_path.iterdir()] == ["letter"]

@@ -74,11 +74,18 @@ def test_another_user_reaches_no_socket(servers: Servers) -> None:
 
 def test_the_servers_listen_at_no_port(servers: Servers) -> None:
     for name in ("postgres", "valkey"):
-        family = [server(servers, name), *server(servers, name).children(recursive=True)]
-        with suppress(psutil.NoSuchProcess):
-            assert [
-                each.net_connections("tcp") for each in family if each.net_connections("tcp")
-            ] == []
+        process = server(servers, name)
+        assert process.net_connections("tcp") == []  # it lives as long as the tests
+        for each in process.children(recursive=True):
+            open_to_others = []
+            with suppress(psutil.NoSuchProcess):  # it may end while it is looked at
+                open_to_others = each.net_connections("tcp")
+            assert open_to_others == []
+
+
+def test_postgresql_inherits_no_secret_from_the_portals_environment(servers: Servers) -> None:
+    assert os.environ.keys() - {"PATH", "LC_ALL", "TZ", "HOME"}
+    assert server(servers, "postgres").environ().keys() <= {"PATH", "LC_ALL", "TZ", "HOME"}
 
 
 @as_root

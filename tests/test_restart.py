@@ -22,7 +22,7 @@ from portal.running import renewal
 from portal.running.children import Child
 from portal.running.kept import Kept
 from portal.running.progress import Progress
-from portal.running.renewal import STARTED
+from portal.running.renewal import STARTED, serves
 from tests.cast import an_account
 from tests.cluster.stage import until
 from tests.live.tabs import Tab, cookie
@@ -167,18 +167,16 @@ def test_who_does_not_wait_is_told_nothing_more(
     assert asked == [1]
 
 
+IDLE = [sys.executable, "-Sc", "import time; time.sleep(600)"]  # it never says that it serves
+
+
 def test_the_old_web_server_goes_on_where_the_new_one_does_not_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(renewal, "PATIENCE", 1.0)
     started = tmp_path / "started"
-    command = [
-        sys.executable,
-        "-Sc",
-        "import time; time.sleep(600)",
-    ]  # it never says that it serves
-    web = Kept(Child("web", command, tmp_path / "log", {STARTED: str(started)}, keep_open=(0,)))
-    worker = Kept(Child("record-1", command, tmp_path / "log"))
+    web = Kept(Child("web", IDLE, tmp_path / "log", {STARTED: str(started)}, keep_open=(0,)))
+    worker = Kept(Child("record-1", IDLE, tmp_path / "log"))
     for each in (web, worker):
         each.start()
     started.touch()
@@ -189,9 +187,60 @@ def test_the_old_web_server_goes_on_where_the_new_one_does_not_start(
     assert said == ["web (1 of 2)"]
     assert (web.child.process, worker.child.process) == old
     assert web.child.alive
-    assert started.exists()
+    assert serves(started)
     for each in (web, worker):
         each.child.kill()
+
+
+def test_the_old_web_server_goes_on_where_no_process_can_be_started(tmp_path: Path) -> None:
+    started = tmp_path / "started"
+    child = Child("web", IDLE, tmp_path / "log", {STARTED: str(started)}, keep_open=(0,))
+    web = Kept(child)
+    web.start()
+    started.touch()
+    old = child.process
+    child.log = tmp_path  # a log that nobody can write, as on a full disk
+    assert renewal.renew([web], lambda: None, lambda _: None).startswith("web does not start")
+    assert (child.process, child.alive, serves(started)) == (old, True, True)
+    child.kill()
+
+
+def test_a_full_disk_ends_no_portal_whose_web_server_is_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(renewal, "PATIENCE", 0.2)
+    started = tmp_path / "full" / "started"  # where nothing can be made
+    child = Child("web", IDLE, tmp_path / "log", {STARTED: str(started)}, keep_open=(0,))
+    web = Kept(child)
+    web.start()
+    old = child.process
+    failure = renewal.renew([web], lambda: sleep(0.01), lambda _: None)
+    assert failure.startswith("web does not start")
+    assert (child.process, child.alive) == (old, True)
+    child.kill()
+
+
+def test_a_web_server_needs_no_space_to_say_that_it_serves(tmp_path: Path) -> None:
+    started = tmp_path / "started"
+    renewal.reset(started)
+    assert started.exists()  # so that it is touched, and not made
+    assert not serves(started)
+    started.touch()
+    assert serves(started)
+    renewal.reset(started)
+    assert not serves(started)
+
+
+def test_a_restart_that_can_not_be_told_of_changes_nothing_of_the_one_before(
+    tmp_path: Path,
+) -> None:
+    Progress(tmp_path).end()
+    before = (tmp_path / "restart.jsonl").read_text()
+    (tmp_path / "restart.new").mkdir()  # no file can be made there, as on a full disk
+    untold = Progress(tmp_path)
+    untold.tell("web (1 of 1)")
+    untold.end("web does not start")
+    assert (tmp_path / "restart.jsonl").read_text() == before
 
 
 def test_where_nothing_runs_it_says_so(tmp_path: Path) -> None:

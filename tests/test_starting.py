@@ -16,7 +16,7 @@ from portal.running import starting
 from portal.running.children import Child
 from portal.running.door import address, open_door
 from portal.running.kept import Kept
-from portal.running.renewal import PREPARED, STARTED
+from portal.running.renewal import PREPARED, STARTED, serves
 from portal.running.starting import StartingPage
 from tests.record.processes import wait_for
 from tests.test_up import Up, free_port
@@ -124,7 +124,7 @@ def test_the_page_ends_when_a_web_server_serves_and_comes_back_when_none_does(
     wait_for(lambda: not page.shown)
     web.child.kill()
     wait_for(lambda: page.look_after([web]) or page.shown)
-    assert not (tmp_path / "started").exists()
+    assert not serves(tmp_path / "started")
     ask(site)
 
 

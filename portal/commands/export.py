@@ -20,7 +20,7 @@ def command(target: Path) -> None:
     What the ledger has decided is recorded first. Exit status 1 where some of it can't be: then
     the file lacks it, and the error output says what.
     """
-    click.echo(f"Exporting the portal of the {portal()}.", err=True)
+    click.echo(f"Exporting from {portal()}.", err=True)
     with connected():
         missing = list(record_all())
         try:

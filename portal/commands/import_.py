@@ -94,9 +94,9 @@ DAY = click.DateTime(["%Y-%m-%d"])
 def command(source: Path, path: Path | None, *, dry: bool, **choices: Any) -> None:
     """Import the folder or zip SOURCE, all of it or nothing."""
     console, report, options = Console(), Report(), Options(**choices)
+    console.print(f"Importing into {portal()}.", soft_wrap=True, highlight=False)
     path = (path or default_path(options.term or source.stem)).resolve()
     write(report, path)  # before anything is stored: a report that can't be written is none
-    console.print(f"Into the portal of the {portal()}.", soft_wrap=True, highlight=False)
     with connected():
         try:
             done = imported(source, options, report, console, dry=dry)

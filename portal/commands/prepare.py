@@ -11,6 +11,7 @@ from portal.catalog.terms import live_terms
 from portal.config import Settings, var_folder
 from portal.embedded.folder import Folder
 from portal.ops import schema
+from portal.running.served import served
 from portal.seats.errors import LedgerBehind
 from portal.windows.warmup import warm_up
 
@@ -23,8 +24,16 @@ LOST = (
 
 @click.command("prepare")
 def command() -> None:
-    """Migrate the database, make the demo semester in an empty one, and warm up the ledger."""
-    settings = Settings.read()
+    """Migrate the database, make the demo semester in an empty one, and warm up the ledger.
+
+    For the portal that runs on the data folder, or for DATABASE_URL, REDIS_URL and SECRET_KEY.
+    """
+    with served(owner=True):
+        _prepare(Settings.read())
+    click.echo("The ledger knows every section.")
+
+
+def _prepare(settings: Settings) -> None:
     if schema.ahead(settings.owner_url):
         click.echo("The database was migrated by a version after this one, which serves beside it.")
     else:
@@ -37,7 +46,6 @@ def command() -> None:
             warm_up(term.id)
         except LedgerBehind as error:
             raise click.ClickException(LOST.format(term.name)) from error
-    click.echo("The ledger knows every section.")
 
 
 def _demo() -> None:

@@ -60,7 +60,7 @@ def command(folder: Path, *, yes: bool, forget: bool) -> None:
     A ledger that has outlived PostgreSQL, and whose journal goes on where the backup ends, is
     recorded first: then nothing is lost at all. The portal must not run.
     """
-    click.echo(f"Into the portal of the {served.portal()}.")
+    click.echo(f"Restoring into {served.portal()}.")
     with connected() as parts:
         url = parts.settings.owner_url
         try:

@@ -112,7 +112,8 @@ def child(folder: Path, access: Access, log: Path, *, durable: bool, lock: int) 
         name="postgres",
         command=runner.command("postgres", "-D", runner.where, *_options(settings)),
         log=log,
-        env={"LC_ALL": "C"},
+        env=_environment(),
+        bare=True,
         stop_signal=signal.SIGINT,  # its "fast shutdown": ends sessions, loses nothing
         keep_open=(lock, *runner.opened),
     )
@@ -178,6 +179,12 @@ def _fill(runner: Runner, access: Access, *, durable: bool) -> None:
     _run(runner, "postgres", *single, said=roles)
 
 
+def _environment() -> dict[str, str]:
+    """What its programs know of our surroundings: nothing secret, such as SECRET_KEY."""
+    given = {name: os.environ[name] for name in ("PATH", "TZ", "HOME") if name in os.environ}
+    return {**given, "LC_ALL": "C"}
+
+
 def _options(settings: Sequence[str]) -> list[str]:
     return [part for setting in settings for part in ("-c", setting)]
 
@@ -191,7 +198,7 @@ def _run(runner: Runner, name: str, *arguments: str, said: str = "") -> None:
         input=said,
         pass_fds=runner.opened,
         cwd="/",
-        env={**os.environ, "LC_ALL": "C"},
+        env=_environment(),
     )
     if done.returncode:
         raise NotRunnableError(f"PostgreSQL could not make its data folder: {done.stderr.strip()}")

@@ -23,6 +23,7 @@ class Child:
     command: Sequence[str]
     log: Path
     env: Mapping[str, str] = field(default_factory=dict)
+    bare: bool = False  # whether that is all of its environment, without ours
     stop_signal: signal.Signals = signal.SIGTERM
     keep_open: tuple[int, ...] = ()  # file descriptors that it inherits
     aloud: bool = False  # whether it speaks where its parent does, not into its log
@@ -39,7 +40,7 @@ class Child:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT if log else None,
-                env={**os.environ, **self.env},
+                env=dict(self.env) if self.bare else {**os.environ, **self.env},
                 pass_fds=self.keep_open,
                 # The terminal's Ctrl-C is for the supervisor, which stops all in order.
                 start_new_session=True,

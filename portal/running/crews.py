@@ -72,5 +72,5 @@ def _node(supervisor: "Whole", name: str, socket: Path) -> Child:
 def _started(supervisor: "Whole", child: Child) -> dict[str, str]:
     """Where a web server says that it serves, and what it waits for before it does."""
     started = supervisor.folder.path / f"{child.name}.started"
-    started.unlink(missing_ok=True)  # of an earlier run
+    renewal.reset(started)
     return {renewal.STARTED: str(started), renewal.PREPARED: str(supervisor.prepared)}

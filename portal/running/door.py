@@ -7,6 +7,8 @@ import urllib.error
 import urllib.request
 from typing import Any
 
+UNNAMED = "a part that /ready does not name"
+
 
 class UpError(RuntimeError):
     """The portal can't start; the message says why."""
@@ -35,13 +37,19 @@ def open_door(host: str, port: int, patience: float = 0.0) -> socket.socket:
         time.sleep(0.2)
 
 
-def not_ready(address: str) -> str:
-    """What `/ready` says is missing; "" when all can serve."""
+def not_ready(address: str, token: str = "") -> str:
+    """What `/ready` says is missing; "" when all can serve.
+
+    It names parts to this machine and to whoever brings the token of FAIRSEAT_METRICS_TOKEN.
+    """
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    request = urllib.request.Request(f"{address}/ready")  # noqa: S310  ours
+    if token and token.isascii() and token.isprintable():  # else no header can carry it
+        request.add_header("Authorization", f"Bearer {token}")
     try:
-        direct.open(f"{address}/ready", timeout=3).close()
+        direct.open(request, timeout=3).close()
     except urllib.error.HTTPError as error:
-        return ", ".join(_missing(error.read()))
+        return ", ".join(_missing(error.read())) or UNNAMED
     except OSError:
         return "the web server does not answer"
     return ""
@@ -49,7 +57,7 @@ def not_ready(address: str) -> str:
 
 def _missing(body: bytes) -> list[str]:
     try:
-        answer: dict[str, Any] = json.loads(body)
+        answer: Any = json.loads(body)
     except ValueError:
         return ["the web server answers with an error"]
-    return [str(part) for part in answer.get("missing", ())]
+    return [str(part) for part in answer.get("missing", ())] if isinstance(answer, dict) else []

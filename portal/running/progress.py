@@ -23,10 +23,12 @@ class Progress:
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / FILE
+        self._begun = False  # else its lines would go to the file of the restart before
         with suppress(OSError):
             draft = self._file.with_suffix(".new")
             draft.write_text(json.dumps({"id": time.time_ns()}) + "\n")
             draft.replace(self._file)
+            self._begun = True
 
     def tell(self, line: str) -> None:
         """Say a line here and there."""
@@ -39,6 +41,8 @@ class Progress:
         self._write(failure=failure)
 
     def _write(self, **told: str) -> None:
+        if not self._begun:
+            return
         with suppress(OSError), self._file.open("a") as file:
             file.write(json.dumps(told) + "\n")
 

@@ -1,13 +1,16 @@
 """The portal's own processes replaced, one after the other, while the others serve."""
 
+import os
 import signal
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from portal.running.kept import Kept
 
-STARTED = "FAIRSEAT_STARTED"  # the file that a web server makes when it serves
+STARTED = "FAIRSEAT_STARTED"  # the file that a web server touches when it serves
 PREPARED = "FAIRSEAT_PREPARED"  # the file that it waits for before it serves
 PATIENCE = 60.0  # seconds for a web server to start, or to end
 NOTICED = 3.0  # seconds until a balancer that looks each second sends visitors to a node again
@@ -34,36 +37,61 @@ def renew(crew: Sequence[Kept], wait: Callable[[], None], tell: Callable[[str], 
     return ""
 
 
+def reset(started: Path) -> None:
+    """Say that no web server has touched the file yet.
+
+    It is there in advance: a full disk keeps nobody from touching a file, only from making one.
+    """
+    with suppress(OSError):  # a file that can't be made says the same
+        started.touch()
+        os.utime(started, (0, 0))
+
+
+def serves(started: Path) -> bool:
+    """Whether a web server has touched the file."""
+    try:
+        return started.stat().st_mtime > 0
+    except OSError:
+        return False
+
+
 def until_started(crew: Sequence[Kept], wait: Callable[[], None]) -> None:
     """Wait until each web server among them serves, but not for ever for one that can't."""
     for kept in crew:
         if STARTED in kept.child.env:
-            _until(Path(kept.child.env[STARTED]).exists, wait)
+            _until(partial(serves, Path(kept.child.env[STARTED])), wait)
 
 
 def _renew_web(kept: Kept, wait: Callable[[], None]) -> bool:
     started = Path(kept.child.env[STARTED])
-    started.unlink(missing_ok=True)
+    reset(started)
     if not kept.child.keep_open:  # a node with a door of its own, which only one can open
         kept.ask_to_leave()
-        if not _until(started.exists, wait):
+        if not _until(partial(serves, started), wait):
             return False
         _until(lambda: False, wait, NOTICED)
         return True
     old = kept.child.process
     try:
         kept.start()
-    except OSError:  # such as a full disk: the old one serves on
+    except OSError:  # such as a full disk
+        _serve_on(started)
         return False
-    if not _until(started.exists, wait):
+    if not _until(partial(serves, started), wait):
         kept.go_back_to(old)
-        started.touch()  # the old one serves
+        _serve_on(started)
         return False
     if old:
         old.send_signal(signal.SIGTERM)
         if not _until(lambda: old.poll() is not None, wait):
             old.kill()
     return True
+
+
+def _serve_on(started: Path) -> None:
+    """Say that the old web server still serves."""
+    with suppress(OSError):  # the starting page does not begin beside a process that lives
+        started.touch()
 
 
 def _renew(kept: Kept, wait: Callable[[], None]) -> bool:

@@ -5,19 +5,39 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 import click
-from sqlalchemy.engine import make_url
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError
 
-from portal.config import var_folder
+from portal.config import SettingsError, var_folder
+from portal.db import with_driver
 from portal.embedded.folder import Folder, FolderError
 from portal.running.troubles import TROUBLES
 
 SERVERS = ("DATABASE_URL", "REDIS_URL")
-NO_SECRET = "Without SECRET_KEY: set the one of the portal that {} are of."  # noqa: S105
+NO_SECRET = "Set SECRET_KEY to the key of the portal that uses these {}."  # noqa: S105
+NO_KEY = "Set SECRET_KEY to the key of the portal that runs: there is no {}."
 NOTHING = "{} Start the portal with `fairseat up`, or set {} and SECRET_KEY."
 
 
 def portal() -> str:
-    """Name the portal that a command works for; to be asked before it connects."""
+    """Name the portal that a command works for; to be asked before it connects.
+
+    Raises ClickException where the data folder or the address of the database can't be used.
+    """
+    try:
+        return _named()
+    except TROUBLES as trouble:
+        raise click.ClickException(str(trouble)) from trouble
+
+
+def check_databases() -> None:
+    """Raise SettingsError where a database is given by something that is no address of one."""
+    for name in ("DATABASE_URL", "DATABASE_OWNER_URL"):
+        if os.environ.get(name):
+            _database(name)
+
+
+def _named() -> str:
     given = [name for name in SERVERS if os.environ.get(name)]
     parts = [f"{_where(name)} ({name})" for name in given]
     if len(given) < len(SERVERS):
@@ -29,10 +49,21 @@ def _where(name: str) -> str:
     """The server of an address, without its user and password."""
     url = os.environ[name]
     if name == "DATABASE_URL":
-        found = make_url(url)
+        found = _database(name)
         host = found.host or found.query.get("host") or "this machine"
         return f"database {found.database} at {host}{f':{found.port}' if found.port else ''}"
     return f"ledger at {url.partition('://')[2].rpartition('@')[2].partition('?')[0]}"
+
+
+def _database(name: str) -> URL:
+    try:
+        found = make_url(with_driver(os.environ[name]))
+        found.get_dialect()
+    except (ArgumentError, ValueError) as wrong:  # which could repeat its password
+        raise SettingsError(
+            f"{name} can't be used: it is not the address of a database."
+        ) from wrong
+    return found
 
 
 def _folder() -> str:
@@ -44,20 +75,24 @@ def _folder() -> str:
 
 
 @contextmanager
-def served() -> Iterator[None]:
-    """A block of a process that works for servers that run: given ones, or those of `up`."""
+def served(*, owner: bool = False) -> Iterator[None]:
+    """A block of a process that works for servers that run: given ones, or those of `up`.
+
+    `owner` lets it change the tables as well.
+    """
     try:
         if all(os.environ.get(name) for name in SERVERS):
             if not os.environ.get("SECRET_KEY"):
                 raise click.ClickException(NO_SECRET.format(" and ".join(SERVERS)))
+            check_databases()
         else:
-            _find()
+            _find(owner=owner)
         yield
     except TROUBLES as trouble:
         raise click.ClickException(str(trouble)) from trouble
 
 
-def _find() -> None:
+def _find(*, owner: bool) -> None:
     """Set the servers of the portal that runs on the data folder."""
     folder = Folder(var_folder())
     try:
@@ -65,6 +100,18 @@ def _find() -> None:
     except FolderError as nothing:
         raise FolderError(NOTHING.format(nothing, ", ".join(SERVERS))) from nothing
     if run := folder.own():
+        key = os.environ.get("SECRET_KEY") or _key(folder)
         servers = {"DATABASE_URL": run.database_url, "REDIS_URL": run.redis_url}
-        os.environ.update(servers, SECRET_KEY=folder.secret("secret"))
+        if owner:
+            servers["DATABASE_OWNER_URL"] = run.owner_url
+        os.environ.update(servers, SECRET_KEY=key)
         os.environ.setdefault("FAIRSEAT_URL", run.address)
+
+
+def _key(folder: Folder) -> str:
+    """Return the key that the portal of the folder has made; another one would sign in vain."""
+    file = folder.path / "secret"
+    try:
+        return file.read_text()
+    except FileNotFoundError as missing:
+        raise FolderError(NO_KEY.format(file)) from missing

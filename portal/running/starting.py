@@ -10,7 +10,7 @@ from portal.config import ROOT
 from portal.running import starting_page
 from portal.running.children import Child
 from portal.running.kept import Kept
-from portal.running.renewal import STARTED
+from portal.running.renewal import STARTED, reset, serves
 
 # A web server that ended is back within seconds: so long visitors wait, as that is better than an
 # error. Later they are told.
@@ -45,8 +45,8 @@ class StartingPage:
         web = [each.child for each in kept if STARTED in each.child.env]
         for each in web:
             if not each.alive:
-                _started(each).unlink(missing_ok=True)
-        if any(_started(each).exists() for each in web):
+                reset(_started(each))
+        if any(serves(_started(each)) for each in web):
             self._down_since = None
             self._child.ask_to_stop()  # it answers whom it has taken in, then ends
         elif not self.shown and self._is_down(web):
@@ -62,5 +62,5 @@ class StartingPage:
 
 
 def _started(web: Child) -> Path:
-    """The file that a web server makes when it serves."""
+    """The file that a web server touches when it serves."""
     return Path(web.env[STARTED])

@@ -15,6 +15,7 @@ from portal.config import Settings, var_folder
 from portal.embedded import Servers
 from portal.embedded.folder import Folder
 from portal.ops import schema
+from portal.running.served import check_databases
 from portal.running.troubles import TROUBLES
 from portal.seats.errors import LedgerUnavailable
 
@@ -37,6 +38,7 @@ def connected() -> Iterator[Backend]:
 
 @contextmanager
 def _servers() -> Iterator[dict[str, str]]:
+    check_databases()
     given = {name: os.environ.get(name, "") for name in ("DATABASE_URL", "REDIS_URL")}
     owner = os.environ.get("DATABASE_OWNER_URL") or given["DATABASE_URL"]
     if all(given.values()):

@@ -102,7 +102,7 @@ class Whole(Supervisor):
 
     def missing(self) -> str:
         """What `/ready` says is missing."""
-        return not_ready(self.address)
+        return not_ready(self.address, os.environ.get("FAIRSEAT_METRICS_TOKEN", ""))
 
     def shut(self) -> None:
         """Close the door."""

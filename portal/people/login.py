@@ -62,7 +62,7 @@ def log_in() -> ResponseReturnValue:
     if wait := tries.charge():
         if not captchas.spend():
             return page(onward, wait=wait, asks=True), 429, {"Retry-After": str(wait)}
-        tries.charge_anyway()
+        tries = tries.charge_anyway()
     try:
         visitor = _visitor(name_tried(), request.form.get("password", "")[:LONGEST])
     except Exception as error:

@@ -150,6 +150,7 @@ def safe_path(wanted: str) -> str:
 def _enter(visitor: accounts.Visitor, onward: str) -> ResponseReturnValue:
     shared = "shared" in request.form
     end_this_session()
+    visitor = accounts.find(visitor.id) or visitor  # ending that session may end all of them
     sessions.begin(visitor, shared=shared)
     answer = make_response(redirect(onward))
     if not shared:

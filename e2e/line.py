@@ -1,6 +1,6 @@
 """The way from a page to the server, which can die without a word, as a sleeping phone's does."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from playwright.sync_api import Page, WebSocketRoute
 
@@ -11,6 +11,8 @@ class Line:
 
     away: bool = False
     deaths: int = 0
+    refuses: bool = False
+    sockets: list[WebSocketRoute] = field(default_factory=list)
 
     def lay(self, page: Page) -> "Line":
         """Put all sockets of the page on this line."""
@@ -22,7 +24,17 @@ class Line:
         self.away = True
         self.deaths += 1
 
+    def cut(self) -> None:
+        """Close all sockets, and let none open again."""
+        self.refuses = True
+        for each in self.sockets:
+            each.close()
+
     def _connect(self, browser: WebSocketRoute) -> None:
+        if self.refuses:
+            browser.close()
+            return
+        self.sockets.append(browser)
         server, born = browser.connect_to_server(), self.deaths
 
         def passes() -> bool:

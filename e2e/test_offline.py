@@ -91,7 +91,7 @@ def test_a_search_that_got_no_answer_says_so_above_the_list(
     expect(note(ada)).to_contain_text("No answer from the server")
     expect(ada.row(section)).to_be_visible()
     assert in_sight(note(ada))
-    expect(ada.page.locator("#connection")).to_contain_text("what you press is not sent")
+    expect(ada.page.locator("#connection")).to_contain_text("Nothing you press is sent")
     offline(ada, yes=False)
     ada.page.get_by_role("button", name="Try again").click()
     expect(ada.page.locator("#results")).to_contain_text("No section fits all of that")

@@ -21,6 +21,7 @@ AWAKE = {
         "dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))"
     ),
 }
+LOST_ONCE = "addEventListener('htmx:wsClose', () => { window.lost = true; }, { once: true })"
 
 
 class Sleeper:
@@ -109,15 +110,30 @@ def test_a_line_that_is_lost_is_told_of_after_three_seconds_and_not_before(
 ) -> None:
     ada = meet("ada")
     ada.expected = LOST
+    line = Line().lay(ada.page)
+    ada.page.clock.install()
+    ada.enter(term)
+    assert section.id
+    ada.page.clock.pause_at(datetime.now().astimezone() + timedelta(seconds=5))
+    ada.page.evaluate(LOST_ONCE)
+    line.cut()
+    ada.page.wait_for_function("window.lost")
+    ada.page.clock.run_for(2500)
+    expect(ada.page.locator("#connection")).to_be_hidden()
+    ada.page.clock.run_for(1000)
+    expect(ada.page.locator("#connection")).to_be_visible()
+    expect(ada.page.locator("#connection")).to_contain_text("Live updates are paused")
+
+
+def test_a_browser_without_a_network_says_so_at_once(
+    meet: Meet, term: Term, section: Section
+) -> None:
+    ada = meet("ada")
+    ada.expected = LOST
     ada.page.clock.install()
     ada.enter(term)
     assert section.id
     ada.page.clock.pause_at(datetime.now().astimezone() + timedelta(seconds=5))
     context_of(ada).set_offline(True)
-    ada.page.evaluate("dispatchEvent(new Event('online'))")
-    with ada.page.expect_console_message(lambda said: "WebSocket" in said.text):
-        ada.page.clock.run_for(4100)  # no sign of life
-    ada.page.clock.run_for(2500)
-    expect(ada.page.locator("#connection")).to_be_hidden()
-    ada.page.clock.run_for(1000)
+    expect(ada.page.locator("#connection")).to_contain_text("You are offline")
     expect(ada.page.locator("#connection")).to_be_visible()

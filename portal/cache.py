@@ -129,6 +129,8 @@ class Cache(Generic[Key, Value]):
             with self._places:  # whoever has a place reads for all who wait for one
                 with self._lock:
                     batch, self._queue = self._queue[:BATCH], self._queue[BATCH:]
+                if not batch:
+                    return  # another reader has this key in its batch
                 self._renew_many(batch, self._read_many)
 
     def _renew_many(

@@ -1,5 +1,6 @@
 """Short messages for a later page: each is kept in the session until a page shows it."""
 
+import json
 from dataclasses import dataclass
 from time import time
 from typing import Any
@@ -10,7 +11,8 @@ from portal.edge.readers import ahead_of_reader
 from portal.edge.urls import parts
 
 KEPT_AS = "messages"
-MOST = 5  # that are kept: a cookie holds 4 KB
+MOST = 5  # messages that are kept
+MOST_BYTES = 1500  # of all of them, as JSON: a cookie holds 4 KB
 PAGE_SECONDS = 20  # for which a message waits for its own page; then any page shows it
 
 
@@ -29,7 +31,7 @@ class Message:
 def keep(text: str, tone: str, page: str) -> None:
     """Keep a message for the page of an address, so that no other tab shows it first."""
     kept = [*session.get(KEPT_AS, ()), (tone, text, parts(page).path, time())]
-    session[KEPT_AS] = kept[-MOST:]
+    session[KEPT_AS] = _newest(kept)
 
 
 def take() -> list[Message]:
@@ -51,6 +53,14 @@ def _kept() -> list[Message]:
     if others := [each for each in kept if not _due(each)]:
         session[KEPT_AS] = others
     return [Message(each[0], each[1]) for each in kept if _due(each)]
+
+
+def _newest(kept: list[Any]) -> list[Any]:
+    """The newest messages that fit into the cookie."""
+    kept = kept[-MOST:]
+    while kept and len(json.dumps(kept)) > MOST_BYTES:
+        kept = kept[1:]
+    return kept
 
 
 def _due(kept: Any) -> bool:

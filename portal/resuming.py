@@ -13,12 +13,14 @@ from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing import RequestRedirect
 
+from portal.edge import resend
 from portal.edge.urls import parts
 
 View = TypeVar("View", bound=Callable[..., Any])
 SIGNAL = "fs:logged-out"  # tells the page's scripts
-LEFT_OUT = {"csrf_token", "request", "unsure", "ticket"}  # what holds for one sending alone
+LEFT_OUT = {"request", "unsure"}  # fields that are valid for one submission only
 UNCHECKED = "wait"  # a box that says nothing where it is left open, though open is a choice
+MOST = 1500  # bytes of a query that a login leads back to
 
 
 @dataclass(frozen=True)
@@ -94,14 +96,23 @@ def _marked(endpoint: str | None) -> Resumable | None:
 
 
 def _with_choices() -> str:
-    """The form's own address, with what was chosen in it and the page that it was opened from."""
+    """The form's own address, with what was chosen in it and the page that it was opened from.
+
+    What does not fit is left out: first the choices, then the query that the form came with.
+    """
     asked = parse_qsl(request.query_string.decode(errors="replace"))
+    queries = (urlencode(each) for each in ([*asked, *_choices()], asked))
+    query = next((each for each in queries if len(each) <= MOST), "")
+    return f"{request.path}{'?' + query if query else ''}"
+
+
+def _choices() -> list[tuple[str, str]]:
+    """The fields of a form that a page may show again; anyone may have sent it, with any others."""
     if request.method == "POST":
-        chosen = {UNCHECKED: "0", **request.form.to_dict()}
-        asked += [(name, text) for name, text in chosen.items() if name not in LEFT_OUT]
-    elif page := _page():
-        asked.append(("back", page))
-    return f"{request.path}{'?' + urlencode(asked) if asked else ''}"
+        chosen = {UNCHECKED: "0", **resend.listed()}
+        return [(name, text) for name, text in chosen.items() if name not in LEFT_OUT]
+    page = _page()
+    return [("back", page)] if page else []
 
 
 def _page() -> str:

@@ -1,14 +1,14 @@
 """What a process remembers of PostgreSQL."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from threading import Event
+from threading import BoundedSemaphore, Event
 
 import pytest
 from sqlalchemy.exc import OperationalError
 
 from portal import outage as outages
-from portal.cache import Cache
+from portal.cache import AT_ONCE, Cache
 from portal.ops import flags
 from portal.outage import Outage
 from tests.record.processes import wait_for
@@ -94,6 +94,48 @@ def test_many_who_ask_for_what_nobody_knows_read_it_once(
     database.speaks.set()
     assert {each.result() for each in found} == {"ada 1"}
     assert database.asked == 1
+
+
+class Places(BoundedSemaphore):
+    """Count how often a reader asks for a place."""
+
+    asked = 0
+
+    def __enter__(self) -> bool:
+        self.asked += 1
+        return super().__enter__()
+
+    @property
+    def free(self) -> int:
+        return self._value
+
+
+def test_a_reader_whose_key_another_reads_takes_a_place_once(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    speaks = Event()
+
+    def read_many(keys: Collection[str]) -> dict[str, str]:
+        assert speaks.wait(10)
+        return dict.fromkeys(keys, "together")
+
+    cache: Cache[str, str] = Cache(database.read, 60, outage=Outage(), read_many=read_many)
+    places = Places(AT_ONCE)
+    monkeypatch.setattr(cache, "_places", places)
+    database.fall_silent()
+    alone = [str(number) for number in range(AT_ONCE)]
+    together = ["ada", "ben", "cleo"]
+    with ThreadPoolExecutor(AT_ONCE + len(together)) as pool:
+        first = [pool.submit(cache.get, key) for key in alone]
+        wait_for(lambda: database.asked == AT_ONCE)
+        later = [pool.submit(cache.get, key) for key in together]
+        wait_for(lambda: places.asked == AT_ONCE + len(together))
+        database.speaks.set()
+        wait_for(lambda: all(each.done() for each in first))
+        wait_for(lambda: places.free >= AT_ONCE - 1)
+        speaks.set()
+        assert [each.result() for each in later] == ["together"] * len(together)
+    assert places.asked == AT_ONCE + len(together)
 
 
 def test_a_value_too_old_serves_while_the_database_is_away(database: Database) -> None:

@@ -30,7 +30,7 @@ def _check() -> None:
     # Accept requests without a Host header: load balancer health checks send none.
     if "Host" not in request.headers or ours(request.host, current_app.config["SETTINGS"]):
         return
-    # Not a page: no address can be built for a name that is none.
+    # Send plain text: a page needs addresses, which can't be built for an unknown host.
     g.nobody = True  # whose language it is, nobody needs to be asked
     told = _("The portal does not answer to this host name.")
     abort(Response(f"{told}\n", 400, mimetype="text/plain"))

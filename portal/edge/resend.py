@@ -1,4 +1,4 @@
-"""Which fields a refused form may show again, so that it can be sent once more.
+"""Which fields of a form may be shown again, or kept in an address, after it was refused.
 
 An allow list: a form with any other field, such as a password or a code, is not offered again.
 """
@@ -13,7 +13,7 @@ FIELDS = frozenset(
     {
         # claims, drops, swaps, waitlists and plans of students
         *("act", "along", "anyway", "back", "credits", "do", "edit", "feed", "instead", "line"),
-        *("next", "place", "plan", "request", "ticket", "unsure", "version", "wait"),
+        *("next", "place", "plan", "request", "unsure", "version", "wait"),
         # inboxes, languages, privacy
         *("before", "by_mail", "language", "layout", "private", "seen", "through"),
         # what admins and teachers decide

@@ -57,7 +57,7 @@ COSTS: Mapping[str, tuple[Limit, int]] = {
     "student.change_plan": (PLANNING, 1),
     "student.plan_section": (PLANNING, 1),
     "live.socket": (REQUESTS, 3),
-    # Ten thousand requests are read and sorted.
+    # Once a minute and process, ten thousand requests are read and sorted.
     "student.show_order": (REQUESTS, 20),
     "student.order_file": (REQUESTS, 20),
     "captcha.solve": (PROOFS, 1),

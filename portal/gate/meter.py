@@ -7,7 +7,7 @@ to wait is known exactly.
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from math import floor
 from pathlib import Path
@@ -49,7 +49,7 @@ class Charge:
 
     limit: Limit
     who: str
-    cost: int = 1
+    cost: float = 1
 
     @property
     def key(self) -> str:
@@ -125,9 +125,13 @@ class Meters:
         """The ms until all of it could be spent."""
         return max(self._count("look", charges))
 
-    def owe(self, *charges: Charge) -> None:
-        """Spend on all, whatever they stand at."""
-        self._count("owe", charges)
+    def owe(self, *charges: Charge) -> list[Charge]:
+        """Spend on all, none beyond its limit, and return what was spent on each."""
+        beyond = self._count("owe", charges)
+        return [
+            replace(it, cost=it.cost * (1 - min(1, past / it.time)))
+            for it, past in zip(charges, beyond, strict=True)
+        ]
 
     def _count(self, act: Act, charges: Sequence[Charge]) -> list[int]:
         if self._outage.spares():

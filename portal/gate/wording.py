@@ -39,7 +39,7 @@ def ahead(count: int, *, paused: bool = False) -> str:
 def wait(long: Range, *, paused: bool = False) -> str:
     """How long it will take, as a part of a sentence."""
     if paused:
-        return _("nobody can say while the line is paused")
+        return _("unknown while the line is paused")
     if long.most >= NEVER:
         return _("nobody can say yet how long")
     least, most, unit = _rounded(long)

@@ -159,8 +159,8 @@ def _hold(news: News) -> Words:
         return Words(title, tuple(text), step, "go")
     title = _("There is a hold on your record: %(kind)s", kind=data["hold"])
     means = _(
-        "While it stands, you can’t pick sections, and no seat comes to you from a waitlist."
-        " What you have stays yours."
+        "While the hold is active you can’t add classes or get a seat from a waitlist."
+        " You keep the classes you have."
     )
     return Words(title, (hold_in_words(data), *_stands(data), means), step, "stop")
 

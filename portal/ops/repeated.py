@@ -18,7 +18,8 @@ def is_new(*line: Hashable) -> bool:
     """Return whether such a line was not written within the last seconds."""
     with _lock:
         new = line not in said
-        said[line] = True
+        if new:  # renewing it would silence a steady flood for good
+            said[line] = True
     return new
 
 

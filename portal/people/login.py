@@ -62,7 +62,7 @@ def log_in() -> ResponseReturnValue:
     if wait := tries.charge():
         if not captchas.spend():
             return page(onward, wait=wait, asks=True), 429, {"Retry-After": str(wait)}
-        tries.charge_anyway()
+        tries = tries.charge_anyway()
     try:
         visitor = _visitor(name_tried(), request.form.get("password", "")[:LONGEST])
     except Exception as error:
@@ -150,6 +150,7 @@ def safe_path(wanted: str) -> str:
 def _enter(visitor: accounts.Visitor, onward: str) -> ResponseReturnValue:
     shared = "shared" in request.form
     end_this_session()
+    visitor = accounts.find(visitor.id) or visitor  # ending that session may end all of them
     sessions.begin(visitor, shared=shared)
     answer = make_response(redirect(onward))
     if not shared:

@@ -59,7 +59,8 @@ def come_back() -> ResponseReturnValue:
     if visitor is None:
         return page(onward, stranger=username or "?"), 403
     end_this_session()
-    sessions.begin(visitor)
+    # Ending that session may have ended all of them: read the account as it is now.
+    sessions.begin(accounts.read(Account.id == visitor.id) or visitor)
     session["provider"] = True
     return redirect(onward)
 

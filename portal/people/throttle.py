@@ -6,7 +6,7 @@ captcha. A device that the account has logged in on has a budget of its own.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
 from portal.edge.addresses import client
@@ -27,18 +27,20 @@ class Tries:
 
     budgets: Sequence[Charge]  # which a success gets back
     pair: Charge
+    spent: Sequence[Charge] = ()  # on the budgets, where one of them was used up before
 
     def charge(self) -> int:
         """Charge all budgets and return 0, or none and return the seconds to wait."""
         return ceil(meters().reserve(self.pair, *self.budgets) / 1000)
 
-    def charge_anyway(self) -> None:
+    def charge_anyway(self) -> "Tries":
         """Charge this attempt although a budget is used up, as a captcha was solved for it."""
-        meters().owe(self.pair, *self.budgets)
+        _pair, *spent = meters().owe(self.pair, *self.budgets)
+        return replace(self, spent=spent)
 
     def refund(self) -> None:
         """Give the charge back: no wrong password was compared."""
-        meters().refund(*self.budgets)
+        meters().refund(*(self.spent or self.budgets))
 
     def wait(self) -> int:
         """Return the seconds until another attempt is within the budgets; 0 for now."""

@@ -55,6 +55,17 @@ def test_a_flood_is_told_once(
     assert _said(caplog).count("turned away with 401") == 1
 
 
+def test_a_flood_that_goes_on_is_told_again_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(repeated, "said", TTLCache(100, 10, timer=lambda: now[0]))
+    told = []
+    for second in range(25):
+        now[0] = second
+        if repeated.is_new("a line"):
+            told.append(second)
+    assert told == [0, 10, 20]
+
+
 def test_nothing_in_an_address_or_a_method_is_told(
     app: Flask, caplog: pytest.LogCaptureFixture
 ) -> None:

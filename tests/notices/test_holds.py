@@ -48,7 +48,7 @@ def test_a_hold_that_is_placed_says_why_who_lifts_it_and_what_it_means(
     inbox = text_of(browser_of(app, "ada").get("/inbox").text)
     assert "There is a hold on your record: Bursar" in inbox
     assert "a bill is unpaid. Please see the bursar’s office to have it lifted." in inbox
-    assert "While it stands, you can’t pick sections" in inbox
+    assert "While the hold is active you can’t add classes" in inbox
     assert "Unpaid." not in inbox  # the registrar's own reason
     assert told(cast.ben) == []
 

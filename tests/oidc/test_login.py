@@ -1,6 +1,7 @@
 """Logging in through a provider, from the button to the page that was asked for."""
 
 from dataclasses import replace
+from time import time
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -10,6 +11,7 @@ from flask.testing import FlaskClient
 from portal.backend import backend
 from portal.edge import watch
 from portal.ops import repeated
+from portal.people import credentials
 from tests.cast import PASSWORD, Cast
 from tests.oidc.conftest import With
 from tests.oidc.provider import Running, running, walk
@@ -70,6 +72,17 @@ def test_nothing_of_the_session_of_before_is_left(portal: Flask, cast: Cast) -> 
         assert "planted" not in session
         assert not [name for name in session if name.startswith("_state")]
     assert cast
+
+
+def test_a_login_whose_old_session_ends_all_sessions_is_not_ended_with_them(
+    portal: Flask, cast: Cast
+) -> None:
+    client = portal.test_client()
+    log_in(client)
+    for number in range(credentials.MOST_ENDED):
+        credentials.end_session(cast.ada.account_id, str(number), time() + 3600)
+    log_in(client)
+    assert name_of(client) == "Ada"
 
 
 def test_whoever_has_no_account_here_is_told_so_and_gets_none(portal: Flask, cast: Cast) -> None:

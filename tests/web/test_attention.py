@@ -62,7 +62,7 @@ def test_every_page_says_why_there_is_a_hold_and_who_lifts_it(
     hold(cast)
     told = words(ada.get(f"/terms/{term.id}{page}").text)
     assert HELD in told
-    assert "What you have stays yours." in told
+    assert "You keep the classes you have." in told
 
 
 def test_a_hold_is_shown_in_the_lobby_before_the_window_opens(ada: FlaskClient, cast: Cast) -> None:

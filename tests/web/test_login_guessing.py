@@ -234,6 +234,18 @@ def test_when_too_many_log_in_at_once_the_attempt_is_not_charged(
     assert cast
 
 
+def test_an_attempt_by_captcha_that_is_not_compared_gives_nobody_another(
+    attacked: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada = attacked.test_client()
+    prove(ada)
+    with monkeypatch.context() as crowded:
+        crowded.setattr(passwords, "is_module_patched", lambda _: True)
+        crowded.setattr(passwords, "_places", lambda: Semaphore(0))
+        assert log_in(ada).status_code == 503
+    assert guess(attacked, 1) == [429]
+
+
 def test_all_addresses_of_one_ipv6_subscriber_share_a_budget(app: Flask, cast: Cast) -> None:
     answers = [guess(app, 1, f"2001:db8:1:2::{number:x}")[0] for number in range(11)]
     assert answers == [422] * 10 + [429]

@@ -77,6 +77,16 @@ def test_a_login_ends_the_session_that_it_takes_the_place_of(app: Flask, cast: C
     assert cast.ada
 
 
+def test_a_login_whose_old_session_ends_all_sessions_is_not_ended_with_them(
+    app: Flask, cast: Cast
+) -> None:
+    client = browser_of(app, "ada")
+    for number in range(credentials.MOST_ENDED):
+        credentials.end_session(cast.ada.account_id, str(number), time() + 3600)
+    client.post("/login", data={"username": "ada", "password": PASSWORD})
+    assert client.get("/api/v1/me").status_code == 200
+
+
 def test_ended_sessions_are_forgotten_when_their_time_is_over(app: Flask, cast: Cast) -> None:
     account = cast.ada.account_id
     credentials.end_session(account, "long ago", time() - 1)

@@ -106,3 +106,14 @@ def test_what_an_admin_did_is_not_taken_by_a_part_of_a_page(app: Flask, cast: Ca
     assert boss.post(f"{page}/holds/new", data=form).status_code == 303
     assert "is set." not in boss.get(page, headers=HTMX).text
     assert "The hold on Ada is set." in boss.get(page).text
+
+
+@pytest.mark.parametrize(("length", "left"), [(10, 5), (600, 2), (2000, 0)])
+def test_the_newest_messages_are_kept_that_fit_into_the_cookie(
+    app: Flask, length: int, left: int
+) -> None:
+    with app.test_request_context("/terms"):
+        for number in range(9):
+            messages.keep(str(number) * length, "go", "/terms")
+        kept = [each.text[0] for each in messages.take()]
+    assert kept == [str(number) for number in range(9)][9 - left :]

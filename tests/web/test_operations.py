@@ -94,8 +94,9 @@ def test_it_says_what_is_not_recorded_yet_and_how_late_the_rest_was(
     admin: FlaskClient, term: Term, cast: Cast
 ) -> None:
     section = builders.a_section(builders.a_course(credits=3), term, capacity=9)
+    ask(term, section, cast.ada)
     drain(term.id)
-    ask(term, section, cast.ada, cast.ben)
+    ask(term, section, cast.ben, cast.cleo)
     page = admin.get(PAGE).text
     assert figure(page, "unrecorded") == "2"
     assert "P99" in page

@@ -203,6 +203,32 @@ def test_who_is_logged_out_is_not_told_to_wait_for_a_turn(
     assert cast.ada
 
 
+def test_only_fields_of_our_forms_get_into_the_address_of_the_login(
+    guarded: Flask, section: Any
+) -> None:
+    sent = {
+        "credits": "2",
+        "password": "sesame",
+        "code": "123456",
+        "csrf_token": "t",
+        "filler": "x",
+    }
+    answer = guarded.test_client().post(address(section, "pick"), data=sent)
+    onward = parse_qs(urlsplit(answer.location).query)["next"][0]
+    assert parse_qs(urlsplit(onward).query) == {"credits": ["2"], "wait": ["0"]}
+
+
+@pytest.mark.parametrize("query", ["?edit=1", f"?edit={'1' * 2000}"])
+def test_a_login_leads_back_without_choices_that_are_too_long(
+    guarded: Flask, section: Any, query: str
+) -> None:
+    path = address(section, "pick")
+    sent = {"credits": "2", "back": "/%" * 40_000}
+    answer = guarded.test_client().post(path + query, data=sent)
+    onward = parse_qs(urlsplit(answer.location).query)["next"][0]
+    assert onward == path + (query if len(query) < 100 else "")
+
+
 def test_a_section_that_is_not_for_everyone_is_not_named_to_strangers(
     client: FlaskClient, term: Any
 ) -> None:

@@ -119,7 +119,8 @@ class Passes:
 class ByHand:
     """A change by hand, `add`, `drop` or both, and by what it is decided.
 
-    `limit` is in hundredths; `days` are the starts (ms) and names of the days around now.
+    `limit` is in hundredths; `days` are the starts (ms) and names of the days around now. `asked`
+    are the credits that were asked for, 0 where the catalog filled them in: a retry must match it.
     """
 
     student: int
@@ -129,6 +130,7 @@ class ByHand:
     windows: tuple[int, ...]
     days: tuple[tuple[int, str], ...]
     drop_limit: int
+    asked: int = 0
 
 
 def content(lines: Sequence[Line]) -> list[Any]:

@@ -150,4 +150,5 @@ def _asked(change: Adjustment, who: Profile) -> ByHand:
         windows=tuple(window.id for window in desk.windows_of(who, change.term)),
         days=tuple(desk.days(datetime.now(zone), zone)),
         drop_limit=offered.term.drops_per_day,
+        asked=0 if change.credits is None else hundredths(change.credits),
     )

@@ -132,14 +132,19 @@ def drops(profile: "Profile", board: "Board", standing: Standing, given_up: Coll
     def lost(sections: Collection[int]) -> set[int]:
         return {each.facts["section"] for each in needed_by(profile, board, standing, sections)}
 
+    def fallen(gone: set[int]) -> set[int]:
+        """What is gone then, with all of `left` that can't be held without it."""
+        while more := lost(gone) & left - gone:
+            gone = gone | more
+        return gone
+
     left = {each.section for each in standing.enrolled} & set(given_up)
     gone: set[int] = set()
     number = 0
     while left:
         roots = (each for each in sorted(left) if each not in lost(gone | left - {each}))
-        gone.add(next(roots, min(left)))
-        while fallen := lost(gone) & left - gone:
-            gone |= fallen
+        root = next(roots, None) or max(sorted(left), key=lambda each: len(fallen(gone | {each})))
+        gone = fallen(gone | {root})
         left -= gone
         number += 1
     return number

@@ -194,6 +194,15 @@ def test_it_is_done_once_for_a_key(desk: Desk) -> None:
         desk.adjust(501, drop=1, request="k")
 
 
+def test_a_retry_is_answered_though_the_catalog_fills_in_other_credits(desk: Desk) -> None:
+    desk.section(1, credits_min=300)
+    first = desk.adjust(501, part=Part(1, 400), request="k")
+    again = desk.adjust(501, part=Part(1, 300), request="k")
+    assert {**vars(again), "replayed": False} == vars(first)
+    with pytest.raises(KeyReused):
+        desk.adjust(501, part=Part(1, 300), asked=300, request="k")
+
+
 def test_a_refusal_can_be_sent_again_under_a_new_key_with_what_it_asked_for(desk: Desk) -> None:
     desk.section(1, capacity=0)
     assert codes(desk.adjust(501, add=1, request="k")) == ["full"]

@@ -1,5 +1,8 @@
 """Lecture and lab: sections that are had together, or not at all."""
 
+from collections.abc import Sequence
+from itertools import permutations
+
 import pytest
 
 from portal.seats.ledger import (
@@ -208,3 +211,23 @@ def test_a_section_that_is_named_twice_is_not_had_twice(desk: Desk) -> None:
     [answer] = desk.submit(501, Line(((part, part),))).lines
     assert [codes(each) for each in answer.refused[0]] == [["together"], ["same_course"]]
     assert desk.roster(LECTURE) == []
+
+
+@pytest.mark.parametrize("named", list(permutations((LECTURE, LAB, 4))))
+def test_the_order_of_naming_does_not_change_the_drops(desk: Desk, named: Sequence[int]) -> None:
+    desk.section(4)
+    submit(desk, 501, LAB)
+    desk.claim(501, 4, corequisites=NEEDS_LECTURE)
+    assert drop(desk, *named).outcome == Outcome.DROPPED
+    assert desk.ledger.drops(TERM, 501) == {"today": 1}
+
+
+@pytest.mark.parametrize("named", list(permutations((LECTURE, LAB, 0))))
+def test_a_seat_that_is_needed_falls_with_a_pair_whatever_its_number(
+    desk: Desk, named: Sequence[int]
+) -> None:
+    desk.section(9)
+    submit(desk, 501, LAB)
+    desk.claim(501, 9, corequisites={"all": [NEEDS_LAB, NEEDS_LECTURE]})
+    assert drop(desk, *(each or 9 for each in named)).outcome == Outcome.DROPPED
+    assert desk.ledger.drops(TERM, 501) == {"today": 1}

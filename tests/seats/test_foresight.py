@@ -1,6 +1,7 @@
 """What can be told before a claim is sent."""
 
 from datetime import date
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -151,6 +152,18 @@ def test_giving_both_up_leaves_nothing_in_need() -> None:
     lecture, lab = a_card("PHY-1", corequisites=course("PHY-2")), a_card("PHY-2")
     offered, held = a_board(lecture, lab), holding(lecture, lab)
     assert foresight.needed_by(a_profile(), offered, held, [lab.id, lecture.id]) == []
+
+
+@pytest.mark.parametrize("born", list(permutations(("lecture", "lab", "discussion"))))
+def test_a_pair_and_what_needs_it_are_one_drop_whatever_their_numbers(
+    born: tuple[str, ...],
+) -> None:
+    """A seat that can't be held without a dropped one is no drop of its own."""
+    needs = {"lecture": course("PHY-2"), "lab": course("PHY-1"), "discussion": course("PHY-1")}
+    names = {"lecture": "PHY-1", "lab": "PHY-2", "discussion": "PHY-3"}
+    cards = [a_card(names[each], corequisites=needs[each]) for each in born]
+    offered, held = a_board(*cards), holding(*cards)
+    assert foresight.drops(a_profile(), offered, held, [card.id for card in cards]) == 1
 
 
 @pytest.mark.parametrize("code", ["same_course", "time_conflict", "credit_limit", "corequisite"])

@@ -116,6 +116,7 @@ end
 
 local function preview(term) return { reasons = (objections_now(term)) } end
 
+-- What was asked for, without what the catalog adds.
 local function adjusted(ask)
-  return { ask.drop or 0, ask.add and { ask.add.section, ask.add.credits } or 0, ask.overrides or 0 }
+  return { ask.drop or 0, ask.add and { ask.add.section, ask.asked or 0 } or 0, ask.overrides or 0 }
 end

@@ -101,7 +101,7 @@ end
 local function exchanged(ask)
   local moves = {}
   for i, move in ipairs(ask.moves) do
-    moves[i] = { move.student, move.drop, move.add.section, move.add.credits }
+    moves[i] = { move.student, move.drop, move.add.section, move.asked or 0 }
   end
   return { moves, ask.overrides or 0 }
 end

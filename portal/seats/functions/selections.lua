@@ -9,14 +9,38 @@ local function today(days, at)
   return name, ends
 end
 
--- Which of these to drop first: one that could be held without the others, if there is one.
+-- Moves those of `left` that can't be held without what is gone from there to `gone`; gives which.
+local function fall(term, mine, left, gone)
+  local fallen, at = {}, 1
+  while at <= #left do
+    local id = left[at]
+    if term:loses(id, mine, gone) then
+      gone[id], fallen[#fallen + 1] = true, id
+      table.remove(left, at)
+      at = 1 -- others may need this one
+    else
+      at = at + 1
+    end
+  end
+  return fallen
+end
+
+-- Which of these to drop first: one that could be held without the others, else the one that takes the
+-- most of them with it. The order in which they were named must not matter: they are sorted by id.
 local function first_cause(term, mine, left, gone)
+  local best, most = 1, -1
   for i, id in ipairs(left) do
     local others = with({}, gone)
     for _, other in ipairs(left) do others[other] = other ~= id or nil end
     if not term:loses(id, mine, others) then return i end
   end
-  return 1
+  for i, id in ipairs(left) do
+    local others = extend({}, left)
+    table.remove(others, i)
+    local number = #fall(term, mine, others, with({ [id] = true }, gone))
+    if number > most then best, most = i, number end
+  end
+  return best
 end
 
 -- For each of the seats the drop that it goes with, itself or the one without which it can't be held,
@@ -26,20 +50,11 @@ local function drops_of(term, mine, leaving)
   for _, id in ipairs(leaving) do
     if mine.held[id] then left[#left + 1] = id end
   end
+  table.sort(left)
   while #left > 0 do
     local root = table.remove(left, first_cause(term, mine, left, gone))
     cause[root], gone[root], number = root, true, number + 1
-    local at = 1
-    while at <= #left do
-      local id = left[at]
-      if term:loses(id, mine, gone) then
-        cause[id], gone[id] = root, true
-        table.remove(left, at)
-        at = 1 -- others may need this one
-      else
-        at = at + 1
-      end
-    end
+    for _, id in ipairs(fall(term, mine, left, gone)) do cause[id] = root end
   end
   return cause, number
 end

@@ -48,7 +48,8 @@ class ByHandRules(Pair):
         if not add and not drop:
             return
         days = tuple(self.days)
-        asked = ByHand(who.student, add, drop, who.limit, who.windows, days, limit, add.credits if add else 0)
+        credits_ = add.credits if add else 0
+        asked = ByHand(who.student, add, drop, who.limit, who.windows, days, limit, credits_)
         wanted = add and (add.section, add.credits)
         content = ("adjust", drop, wanted, tuple(sorted(set(overrides))))
         fields: dict[str, Any] = {"overrides": overrides, "reason": "so", "request": request}

@@ -1,6 +1,8 @@
 """The forms that ask before something is done, with all that is known to stand in its way."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from flask import render_template, request
@@ -59,14 +61,16 @@ def leave(now: Scene, card: Card, answers: Sequence[Answer] = ()) -> str:
     if not place:
         known = [Reason("not_waiting")]
     why = refused.to_show(answers, card.id, known)
-    told = refused.dated(refused.in_words(now, why), now, answers, known)
     needing = [
         reason.facts["section"]
         for each in why
         for reason in each.reasons
         if reason.code == "needed_by"
     ]
-    step = steps.leave_with(needing, now.case(card)) if needing else None
+    barred = _no_drop(now, needing) if needing else []
+    why = [replace(each, reasons=(*each.reasons, *barred)) for each in why]
+    told = refused.dated(refused.in_words(now, why), now, answers, known)
+    step = steps.leave_with(needing, now.case(card)) if needing and not barred else None
     if step:
         told = told.with_step("needed_by", step)
     return form("leave", now, card, told, place=place)
@@ -130,6 +134,22 @@ def address(card: Card, act: str) -> str:
 def seats_of(card: Card) -> Seats:
     """The counts of a section at this moment."""
     return backend().ledger.seats_of(card.term_id, [card.id]).get(card.id) or unknown(card)
+
+
+def _no_drop(now: Scene, sections: Sequence[int]) -> list[Reason]:
+    """Why these seats can't be given up now, whatever needs them, and when they can be."""
+    if shut := foresight.shut(now.phase):
+        return shut
+    number = foresight.drops(now.profile, now.board, now.standing, sections)
+    left = desk.drops_left(now.profile.student, now.term.id, now.phase.now)
+    if number <= left:
+        return []
+    today = datetime.fromtimestamp(now.phase.now / 1000, now.times.zone)
+    resets = next(at for at, _name in desk.days(today, now.times.zone) if at > now.phase.now)
+    facts = {"limit": now.term.drops_per_day, "resets": resets}
+    if number > 1:
+        facts |= {"left": left, "drops": number}
+    return [Reason("drop_limit", facts)]
 
 
 def _not_held(section: int, card: Card) -> Reason:

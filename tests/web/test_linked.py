@@ -10,7 +10,7 @@ from portal.backend import backend as parts
 from portal.db import transaction
 from portal.people.models import CompletedCourse
 from portal.record.drain import drain
-from portal.seats import by_hand
+from portal.seats import by_hand, desk
 from portal.seats.by_hand import Adjustment
 from tests import cast as builders
 from tests.cast import Cast, Meets
@@ -247,6 +247,41 @@ def test_a_waitlist_that_a_seat_needs_is_left_only_with_the_seat(
     assert "BIO 1-01 is canceled. You have left the waitlist of BIO 2-02." in page
     assert held(term, cast.ada) == waiting(term, cast.ada) == []
     assert list(parts().ledger.drops(term.id, cast.ada.id).values()) == [1]
+
+
+def left_alone(ada: FlaskClient, biology: Biology) -> list[str]:
+    """What is said of leaving the lab's waitlist, before and after it is tried, without a way."""
+    pages = (
+        ada.get(address(biology.lab, "leave")),
+        ada.post(address(biology.lab, "leave"), data={"request": "leave-it"}),
+    )
+    for page in pages:
+        assert 'data-reason="needed_by"' in page.text
+        assert "/drop?" not in page.text
+    return [words(page.text) for page in pages]
+
+
+def test_no_seat_is_offered_to_be_given_up_for_a_waitlist_once_the_window_has_ended(
+    ada: FlaskClient, term: Any, biology: Biology, cast: Cast
+) -> None:
+    half_waiting(ada, term, biology, cast)
+    for window in parts().ledger.windows(term.id):
+        parts().ledger.close_window(term.id, window.id, "tests")
+    desk.forget_windows()
+    for page in left_alone(ada, biology):
+        assert "Selection ended at" in page
+
+
+def test_no_seat_is_offered_to_be_given_up_for_a_waitlist_without_a_drop_left(
+    ada: FlaskClient, term: Any, biology: Biology, cast: Cast
+) -> None:
+    others = [builders.a_section(builders.a_course(f"ART-{number}"), term) for number in range(3)]
+    half_waiting(ada, term, biology, cast)
+    for other in others:
+        seat(cast.ada, other)
+        assert press(ada, other, "drop").status_code == 303
+    for page in left_alone(ada, biology):
+        assert "You have used your 3 cancellations of today. You can cancel again from" in page
 
 
 def test_it_is_said_beforehand_and_afterwards_that_the_waitlist_can_not_be_left_alone(

@@ -65,9 +65,9 @@ class Case:
     def url(self, section: int, act: str) -> str:
         return f"{self.term_url}/sections/{section}/{act}"
 
-    def search(self, words: str, *, free: bool = False) -> str:
-        """The list, searched for words, and for open seats alone where `free`."""
-        return f"{self.term_url}?q={quote_plus(words)}{'&open=1' if free else ''}"
+    def search(self, words: str) -> str:
+        """The list, searched for words."""
+        return f"{self.term_url}?q={quote_plus(words)}"
 
     def when(self, ms: int) -> str:
         """A moment in the institution's zone: "9:00 am on Thursday, September 3"."""

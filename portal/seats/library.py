@@ -169,12 +169,6 @@ class Library:
                 raise LedgerSilent(str(error)) from error
             raise
 
-    def note(self, op: str, term: int, payload: dict[str, Any]) -> Any:
-        """The reply of a function that decides nothing: what it writes may be lost."""
-        arguments = (f"{self.name}_{op}", 1, prefix(term), encoded(payload))
-        reply = self._reach(lambda: stores.ask(self.redis, "FCALL", *arguments), again=False)
-        return orjson.loads(reply)
-
     def read(self, op: str, term: int, payload: dict[str, Any]) -> Any:
         """The reply of a function that changes nothing."""
         arguments = (f"{self.name}_{op}", 1, prefix(term), encoded(payload))

@@ -9,11 +9,6 @@ if TYPE_CHECKING:
     from portal.catalog.board import Board, Card
 
 
-def is_linked(card: "Card", board: "Board") -> bool:
-    """Whether the section's course needs another one that needs it too."""
-    return bool(_needed(card.corequisites, card, board))
-
-
 def courses(card: "Card", board: "Board") -> list[int]:
     """The courses that the section's course is linked with."""
     return [course for choice in _needed(card.corequisites, card, board) for course in choice]

@@ -96,15 +96,23 @@ def needed_by(
 
 
 def waited_by(profile: "Profile", board: "Board", standing: Standing, section: int) -> list[Reason]:
-    """The seats whose corequisites are met only while the student waits for the section."""
-    places = tuple(each for each in standing.waiting if each.section != section)
-    before = alone(profile, board, standing)
-    after = alone(profile, board, replace(standing, waiting=places))
-    return [
-        Reason("needed_by", {"section": each, "missing": missing, "waiting": True})
-        for each, (missing, waited) in before.items()
-        if waited and not after[each][1]
-    ]
+    """The seats whose corequisites are met only while the student waits for the section.
+
+    A place counts for a seat that came in the same step; one that was joined later does not.
+    """
+    held = board.some(each.section for each in standing.enrolled)
+    since = {each.section: each.at for each in standing.enrolled}
+    seats = {card.course_id for card in held}
+    found = []
+    for card in held:
+        tree = rules.corequisites(profile, card, board)
+        places = {each.section for each in standing.waiting if each.at == since[card.id]}
+        after = seats | {each.course_id for each in board.some(places - {section})}
+        before = seats | {each.course_id for each in board.some(places)}
+        if _lacking(tree, after) and not _lacking(tree, before):
+            facts = {"section": card.id, "missing": _lacking(tree, seats), "waiting": True}
+            found.append(Reason("needed_by", facts))
+    return found
 
 
 def alone(

@@ -191,8 +191,20 @@ class Wishes(Calendar):
         return [
             Reason("needed_by", {"section": section, "missing": missing(tree, self.courses(after))})
             for section, tree in needs.items()
-            if tree and self.level(tree, after, places) < self.level(tree, held, waits)
+            if tree
+            and self.level(tree, after, self.stand_ins(section, student, places))
+            < self.level(tree, held, self.stand_ins(section, student, waits))
         ]
+
+    def stand_ins(self, section: int, student: int, places: Iterable[int]) -> set[int]:
+        """The places that came in the same step as the seat: they alone count for it."""
+        since = self.sections[section].roster[student].at
+        queues = {each: self.sections[each].queue for each in places if each in self.sections}
+        return {
+            each
+            for each, queue in queues.items()
+            if student in queue and queue[student].at == since
+        }
 
     def level(self, tree: dict[str, Any], seats: Iterable[int], places: Iterable[int]) -> int:
         """2 if it is met by seats, 1 if by places too, else 0."""

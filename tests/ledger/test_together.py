@@ -100,6 +100,27 @@ def test_a_waitlist_that_a_seat_needs_is_not_left(desk: Desk) -> None:
     assert desk.queue(LAB) == [501]
 
 
+def test_a_waitlist_that_was_joined_once_the_corequisite_was_canceled_can_be_left(
+    desk: Desk,
+) -> None:
+    """Leaving only restores what the registrar made."""
+    submit(desk, 501, LAB)
+    desk.section(LAB, status="CANCELED", version=2)
+    desk.section(OTHER_LAB, capacity=0, course=LAB, version=2)
+    desk.claim(501, OTHER_LAB)
+    assert desk.leave(501, OTHER_LAB).outcome == Outcome.LEFT
+    assert desk.roster(LECTURE) == [501]
+
+
+def test_a_later_place_does_not_replace_the_one_that_a_seat_came_with(desk: Desk) -> None:
+    """Else the seat could be held alone in two steps."""
+    waits_for_the_lab(desk)
+    desk.section(OTHER_LAB, capacity=0, course=LAB, version=2)
+    desk.claim(501, OTHER_LAB)
+    assert codes(desk.leave(501, LAB)) == ["needed_by"]
+    assert desk.leave(501, OTHER_LAB).outcome == Outcome.LEFT
+
+
 def test_the_seat_is_dropped_and_the_waitlist_left_in_one_decision(desk: Desk) -> None:
     waits_for_the_lab(desk)
     answer = drop(desk, LECTURE, LAB)

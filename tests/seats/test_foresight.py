@@ -154,6 +154,15 @@ def test_giving_both_up_leaves_nothing_in_need() -> None:
     assert foresight.needed_by(a_profile(), offered, held, [lab.id, lecture.id]) == []
 
 
+@pytest.mark.parametrize(("joined", "found"), [(0, ["needed_by"]), (5, [])])
+def test_only_a_place_that_came_with_a_seat_is_needed_by_it(joined: int, found: list[str]) -> None:
+    lecture, lab = a_card("PHY-1", corequisites=course("PHY-2")), a_card("PHY-2")
+    place = Waiting(lab.id, 400, 1, joined, 1, 1)
+    standing = Standing(holding(lecture).enrolled, (place,))
+    offered = a_board(lecture, lab)
+    assert codes(foresight.waited_by(a_profile(), offered, standing, lab.id)) == found
+
+
 @pytest.mark.parametrize("born", list(permutations(("lecture", "lab", "discussion"))))
 def test_a_pair_and_what_needs_it_are_one_drop_whatever_their_numbers(
     born: tuple[str, ...],

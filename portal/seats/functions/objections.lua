@@ -89,21 +89,35 @@ function Term:objections(section, mine, terms, along)
   return permitted(reasons, terms.waived)
 end
 
--- How well corequisites are met: 2 by seats, 1 by seats and waitlist positions, 0 not at all; and the
+-- The waitlist positions that stand in for a seat's corequisites: those taken in the step that gave
+-- the seat. One that was joined later may be left again, as the seat is held without it.
+function Term:stand_ins(id, mine)
+  local found = {}
+  if not next(mine.waiting) then return found end
+  local entry = redis.call("HGET", self:key("roster", id), mine.student)
+  local since = entry and tonumber(entry:match("%d+:%d+:(%d+)"))
+  for section, place in pairs(mine.waiting) do
+    if place.at == since then found[section] = place end
+  end
+  return found
+end
+
+-- How well a seat's corequisites are met: 2 by seats, 1 by seats and stand-ins, 0 not at all; and the
 -- courses in which a seat is missing.
-function Term:met(needs, mine)
+function Term:met(id, needs, mine)
   local courses = self:courses(mine.held)
   local missing = lacking(needs, courses)
   if #missing == 0 then return 2, missing end
-  return #lacking(needs, with(courses, self:courses(mine.waiting))) == 0 and 1 or 0, missing
+  local places = self:courses(self:stand_ins(id, mine))
+  return #lacking(needs, with(courses, places)) == 0 and 1 or 0, missing
 end
 
 -- Whether the corequisites of a held section are met less well once these are gone; with what is missing.
 function Term:loses(id, mine, gone, after)
   local needs = mine.needs[id]
   if not needs then return false end
-  local level, missing = self:met(needs, after or without(mine, gone))
-  return level < 2 and self:met(needs, mine) > level, missing
+  local level, missing = self:met(id, needs, after or without(mine, gone))
+  return level < 2 and self:met(id, needs, mine) > level, missing
 end
 
 -- Objects where a seat that is kept would lose a corequisite that it has had until now. A place on a

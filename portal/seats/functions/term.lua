@@ -144,7 +144,7 @@ end
 -- A student's own few selections: held[section] = credits, needs[section] = its corequisites,
 -- waiting[section] = place.
 function Term:selections(student)
-  local mine = { held = {}, needs = {}, waiting = {} }
+  local mine = { student = student, held = {}, needs = {}, waiting = {} }
   for field, value in pairs(hash(self:key("student", student))) do
     local kind, section = field:sub(1, 1), tonumber(field:sub(3))
     if kind == "e" then
@@ -163,7 +163,7 @@ end
 
 -- The same without the seats and waitlist positions that are given up.
 local function without(mine, gone)
-  local rest = { held = {}, needs = mine.needs, waiting = {} }
+  local rest = { student = mine.student, held = {}, needs = mine.needs, waiting = {} }
   for _, kind in ipairs({ "held", "waiting" }) do
     for id, value in pairs(mine[kind]) do
       if not gone[id] then rest[kind][id] = value end

@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import BigInteger, DateTime, Integer, SelectBase, String, column, text
+from sqlalchemy import BigInteger, DateTime, Integer, SelectBase, String, column, select, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Session
 
+from portal.catalog.models import Section
 from portal.notices.clashing import clashing, moved
 from portal.notices.kinds import BY_HAND, COREQUISITE_LOST, PASSED_OVER, PROMOTED
 from portal.notices.making import make
@@ -103,6 +104,7 @@ def follow(session: Session, term: int, facts: Sequence[Fact]) -> None:
     """Make the notices that follow from facts whose read models the transaction has written."""
     seats = _of_seats(fact for fact in facts if not fact.imported)
     imported = _of_seats(fact for fact in facts if fact.imported)
+    seats, imported = _still_there(session, seats), _still_there(session, imported)
     _add_clashes(session, term, [*seats, *imported])
     sets = [fact for fact in facts if fact.name == "section_set"]
     canceled = [_row(fact) for fact in sets if _cancels(fact)]
@@ -133,6 +135,21 @@ def _of_seats(facts: Iterable[Fact]) -> list[dict[str, Any]]:
             row = {"kind": kind, "student": told["student"], "data": data}
             rows[kind, told["student"], told["section"], again] = _row(fact) | row
     return list(rows.values())
+
+
+def _still_there(session: Session, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows without seats left alone in sections that are canceled too: those are not kept."""
+    alone = {each for row in rows for each in row["data"].get("alone", ())}
+    if not alone:
+        return rows
+    found = select(Section.id).where(Section.id.in_(alone), Section.status == "CANCELED")
+    canceled = set(session.scalars(found))
+    for row in rows:
+        if left := row["data"].pop("alone", None):
+            row["data"] |= (
+                {"alone": kept} if (kept := [s for s in left if s not in canceled]) else {}
+            )
+    return [row for row in rows if row["kind"] != COREQUISITE_LOST.name or "alone" in row["data"]]
 
 
 def _add_clashes(session: Session, term: int, rows: Sequence[dict[str, Any]]) -> None:

@@ -329,6 +329,18 @@ def test_a_corequisite_that_was_taken_away_is_missed_beside_the_seat_that_needs_
     assert "Your seat in BIO 1-01 needs it." in words(ada.get("/inbox").text)
 
 
+def test_nobody_is_told_to_keep_a_seat_that_is_canceled_with_its_corequisite(
+    ada: FlaskClient, term: Any, biology: Biology
+) -> None:
+    press(ada, biology.lecture, "pick", **biology.with_lab())
+    for section in (biology.lab, biology.lecture):
+        set_section(section, status="CANCELED")
+    drain(term.id)
+    page = words(ada.get("/inbox").text)
+    assert "BIO 1-01 has been canceled" in page
+    assert "You keep that seat for now" not in page
+
+
 def test_whoever_waits_for_a_corequisite_that_is_canceled_reads_what_is_left_alone(
     ada: FlaskClient, term: Any, biology: Biology, cast: Cast
 ) -> None:

@@ -75,10 +75,13 @@ def test_who_logs_out_in_one_is_told_so_in_the_other_and_loses_nothing(
     expect(dan.row(section)).to_be_visible()
 
     dan.cell(section).get_by_role("link").first.click()
-    expect(dan.page.get_by_label("User name")).to_be_visible()
+    expect(dan.dialog.get_by_role("heading", name="You were logged out")).to_be_visible()
+    dan.dialog.get_by_role("link", name="Log in").click()
     dan.page.get_by_label("User name").fill("dan")
     dan.page.get_by_label("Password").fill(builders.PASSWORD)
     dan.page.get_by_role("button", name="Log in").click()
+    dan.page.get_by_role("button", name="Pick this section").click()
+    dan.has(section, "selected")
     expect(dan.page.get_by_label("Search")).to_have_value("Course")
 
 

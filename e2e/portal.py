@@ -39,6 +39,10 @@ class Running:
             assert time.monotonic() < deadline, report
             time.sleep(0.1)
 
+    def wait(self) -> None:
+        """Wait until everything of it is there."""
+        _wait(self.address, self.child)
+
     def kill_web(self) -> None:
         """Kill the web server and its processes, as a crash would."""
         assert self.child.process

@@ -48,4 +48,4 @@ def test_who_came_early_finds_the_own_place_and_anyone_recomputes_the_order(
     assert "requests: 21" in said.stdout
     ada.go(address)
     place = room.look(term.id, window.id, cast.ada.id).number
-    expect(ada.page.locator("main")).to_contain_text(f"Your request is number {place} of them.")
+    expect(ada.page.locator("main")).to_contain_text(f"put your request in place {place}.")

@@ -121,7 +121,7 @@ def test_it_is_computed_once_however_often_it_is_asked_for(
     backend.redis.delete(f"{line}:line", f"{line}:who")  # whoever read these now would find none
     for _ in range(5):
         assert page(client, term, window, ".txt").text == first.text
-        assert "Your request is number" in words(page(ada, term, window).text)
+        assert "The draw put your request in place" in words(page(ada, term, window).text)
 
 
 def test_a_client_that_has_the_text_is_not_sent_it_again(client: FlaskClient, term: Any) -> None:

@@ -10,7 +10,7 @@ FLOOD = 2  # claims of one script, as a multiple of the students
 FIGURES = {
     "gate_cost": (
         "ratio",
-        "claims a second through access token and limits over those with the gate off",
+        "claims a second through the gate over those with the gate off",
     ),
     "claim_p99_no_gate_ms": ("ms", "99 % are answered within, with the gate off"),
     "refused_per_s": ("1/s", "claims without a pass that are refused in words, a second"),

@@ -43,7 +43,8 @@ def current_term() -> int | None:
         terms = offered_terms()
         if session.get(LAST_TERM) in {term.id for term in terms}:
             return int(session[LAST_TERM])
-        return next((offer.term.id for offer in _offers(terms)), None)
+        offers = known.beside(lambda: _offers(terms))
+        return next((offer.term.id for offer in offers), None)
     except (LookupError, LedgerUnavailable, *AWAY):
         return None
 

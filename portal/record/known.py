@@ -33,6 +33,15 @@ def recorded_at(terms: Iterable[int]) -> datetime | None:
         return session.scalar(moved)
 
 
+def beside(read: Callable[[], Said]) -> Said:
+    """Return what `read` gives, and leave the page unmarked: for what stands beside its content."""
+    before = recorded()
+    try:
+        return read()
+    finally:
+        g.recorded = before
+
+
 def give_up() -> None:
     """Ask the ledger no more in this request."""
     g.recorded = True

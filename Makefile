@@ -40,7 +40,7 @@ test: $(TESTABLE) $(WORDS) $(SCRIPTS) $(BROWSER) $(PROGRAMS) $(PROMETHEUS)
 	@$(MAKE) --no-print-directory e2e
 
 unit: $(TESTABLE) $(WORDS) $(SCRIPTS) $(PROGRAMS) $(PROMETHEUS)
-	$(BIN)/pytest tests -n 4 --dist loadfile
+	$(BIN)/pytest tests -n 3 --dist loadfile
 
 e2e: $(TESTABLE) $(WORDS) $(SCRIPTS) $(BROWSER)
 	$(BIN)/pytest e2e -n 2 --dist loadfile

@@ -20,7 +20,7 @@ from portal.seats.library import prefix
 
 PROMISED = ("record", "promote")  # queues without whose workers promises are not kept
 PATIENCE = 1.5  # seconds for all checks together
-FRESH = 0.5  # seconds for which an answer is given again
+FRESH = 0.5  # seconds for which "all is well" is repeated without a new check
 
 log = logging.getLogger(__name__)
 
@@ -96,7 +96,11 @@ class Checks:
 
 
 class Asked:
-    """One check, run in a thread of its own, whose answer is shared by all who ask meanwhile."""
+    """One check, run in its own thread. All who ask during the check share its answer.
+
+    "Missing" is never repeated: web processes would contradict each other about a part that is
+    back.
+    """
 
     def __init__(self, part: str, check: Callable[[], Iterable[str]]) -> None:
         self.part = part
@@ -106,16 +110,21 @@ class Asked:
         self.since = 0.0
 
     def answer(self) -> Future[list[str]]:
-        """The answer under way, the last one if it is fresh, or a new one."""
+        """Return the answer under way, the last one if it may be repeated, or a new one."""
         with self.lock:
             old = self.current
-            if old and (not old.done() or time.monotonic() - self.since < FRESH):
+            if old and (not old.done() or self._is_fresh(old)):
                 return old
             self.current = Future()
             self.since = time.monotonic()
             # A daemon, as a hanging check must not keep the process from ending.
             threading.Thread(target=self._run, args=(self.current,), daemon=True).start()
             return self.current
+
+    def _is_fresh(self, answer: Future[list[str]]) -> bool:
+        return time.monotonic() - self.since < FRESH and not (
+            answer.exception() or answer.result()
+        )
 
     def _run(self, answer: Future[list[str]]) -> None:
         try:

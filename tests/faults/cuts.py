@@ -8,7 +8,7 @@ from pathlib import Path
 import psutil
 
 from portal import stores
-from portal.embedded import sentinels
+from portal.embedded import postgres, sentinels
 from portal.embedded.postgres import DATABASE
 from tests.faults import doors
 from tests.faults.trial import Trial, until
@@ -132,7 +132,7 @@ def cut_from_postgresql(name: str) -> Callable[[Trial], Undo]:
 
 
 def _socket(trial: Trial) -> Path:
-    [path] = Path(trial.run.sockets).glob(".s.PGSQL.*[0-9]")
+    [path] = postgres.place(Path(trial.run.sockets)).glob(".s.PGSQL.*[0-9]")
     return path
 
 

@@ -122,9 +122,7 @@ class Asked:
             return self.current
 
     def _is_fresh(self, answer: Future[list[str]]) -> bool:
-        return time.monotonic() - self.since < FRESH and not (
-            answer.exception() or answer.result()
-        )
+        return time.monotonic() - self.since < FRESH and not (answer.exception() or answer.result())
 
     def _run(self, answer: Future[list[str]]) -> None:
         try:

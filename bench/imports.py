@@ -19,10 +19,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from bench import stage
 from portal import backend
 from portal.config import Settings
-from portal.imports.oneroster.columns import COLUMNS, MORE
-from portal.imports.options import Options
-from portal.imports.report import Report
-from portal.imports.run import import_files
+from portal.exchange.importing.oneroster.columns import COLUMNS, MORE
+from portal.exchange.importing.options import Options
+from portal.exchange.importing.report import Report
+from portal.exchange.importing.run import import_files
 from portal.record.drain import drain
 
 USERS, SEATS = 200_000, 0

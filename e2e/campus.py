@@ -27,7 +27,7 @@ from portal.windows.warmup import spec
 from tests import cast as builders
 from tests.cast import Cast, Meets
 from tests.claims import claim
-from tests.imports.makers import an_import
+from tests.exchange.makers import an_import
 from tests.rehearsal.told import a_rehearsal
 
 MORNING = (Meets("MWF", "09:00", "10:50"),)

@@ -8,8 +8,8 @@ from playwright.sync_api import expect
 from e2e.person import Meet, Person
 from portal.catalog.models import Section, Term
 from tests import cast as builders
-from tests.imports.campus import Campus
-from tests.imports.makers import as_zip
+from tests.exchange.campus import Campus
+from tests.exchange.makers import as_zip
 
 
 @pytest.fixture

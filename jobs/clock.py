@@ -14,9 +14,9 @@ from jobs.scaler import Scaler
 from jobs.trouble import AWAY, Trouble
 from portal.backend import connect
 from portal.config import Settings
-from portal.exports import making
+from portal.exchange.exporting import making
+from portal.exchange.importing import run
 from portal.gate.attend import attend
-from portal.imports import run
 from portal.ops import logs, metrics, scaling, traces
 from portal.ops.crew import LEASE
 from portal.ops.dead import Watch

@@ -2,9 +2,9 @@
 
 from portal.backend import backend
 from portal.db import transaction
-from portal.exports import making
-from portal.imports import book
-from portal.imports import run as imports
+from portal.exchange.exporting import making
+from portal.exchange.importing import book
+from portal.exchange.importing import run as imports
 from portal.notices import pruning
 from portal.notices.codes import NO_TERM
 from portal.record import answered, lags, margin, runs

@@ -3,8 +3,8 @@
 from portal.catalog import models as catalog
 from portal.catalog.editing import news as section_news
 from portal.db import Base
-from portal.exports import models as exports
-from portal.imports import models as imports
+from portal.exchange.exporting import models as exports
+from portal.exchange.importing import models as imports
 from portal.notices import models as notices
 from portal.ops import models as ops
 from portal.people import models as people

@@ -13,7 +13,7 @@ import pytest
 from portal.backend import Backend
 from portal.embedded import Servers
 from portal.embedded.folder import Folder, FolderError
-from portal.imports.report import Report
+from portal.exchange.importing.report import Report
 from portal.notices.folder import Folder as Mails
 from portal.notices.letter import Letter
 from portal.private import owner_only

@@ -5,7 +5,7 @@ from typing import BinaryIO
 
 import click
 
-from portal.exports.oneroster import write_oneroster
+from portal.exchange.exporting.oneroster import write_oneroster
 from portal.private import owner_only
 from portal.record.behind import record_all
 from portal.running.served import portal

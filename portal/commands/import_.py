@@ -18,13 +18,13 @@ from rich.progress import (
 from rich.table import Table
 
 from portal.config import var_folder
-from portal.imports import book
-from portal.imports.compare import CHANGES
-from portal.imports.failure import ImportFailed, SeatsLeft
-from portal.imports.kinds import KINDS
-from portal.imports.options import LAYOUTS, Options
-from portal.imports.report import Report
-from portal.imports.run import Imported, import_files
+from portal.exchange.importing import book
+from portal.exchange.importing.compare import CHANGES
+from portal.exchange.importing.failure import ImportFailed, SeatsLeft
+from portal.exchange.importing.kinds import KINDS
+from portal.exchange.importing.options import LAYOUTS, Options
+from portal.exchange.importing.report import Report
+from portal.exchange.importing.run import Imported, import_files
 from portal.running.served import portal
 from portal.running.surroundings import connected
 from portal.seats.errors import LedgerUnavailable

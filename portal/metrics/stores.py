@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from portal.backend import backend
 from portal.catalog.models import Term
 from portal.db import transaction
-from portal.imports import book
+from portal.exchange.importing import book
 from portal.notices import outbox
 from portal.notices.models import Outgoing
 from portal.ops.models import AuditRun

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from portal.catalog.models import Course, Section, Term
 from portal.db import transaction
-from portal.imports.models import Import
+from portal.exchange.importing.models import Import
 from portal.ops.names import PARTS
 from portal.people.models import AccessKey, Account, Student, Teacher
 from portal.seats import trees

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from portal.imports.kinds import RECORDS
+from portal.exchange.importing.kinds import RECORDS
 from portal.ops.names import QUEUES
 from portal.trail import words
 from portal.words import _

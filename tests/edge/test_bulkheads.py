@@ -13,8 +13,8 @@ from sqlalchemy import func, select
 from portal.bulkheads import ERRANDS
 from portal.db import transaction
 from portal.edge import files
-from portal.exports.models import Export
-from portal.imports.models import Import
+from portal.exchange.exporting.models import Export
+from portal.exchange.importing.models import Import
 from portal.ops import flags
 from portal.ops.models import AuditRun
 from tests.cast import Cast

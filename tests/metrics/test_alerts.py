@@ -21,8 +21,8 @@ from portal.breakers import FAILURES, Breaker
 from portal.config import ROOT
 from portal.db import transaction
 from portal.embedded import Servers
-from portal.imports import book as imports
-from portal.imports.options import Options
+from portal.exchange.importing import book as imports
+from portal.exchange.importing.options import Options
 from portal.notices.models import Outgoing
 from portal.ops.models import AuditRun
 from portal.people.models import AuditEntry

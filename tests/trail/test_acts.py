@@ -31,11 +31,11 @@ ACTS: dict[str, Form | str] = {
     "POST /admin/terms/<int:term_id>/windows/<int:window_id>/room": "tests/web/test_admin_room.py",
     "POST /admin/terms/<int:term_id>/windows/<int:window_id>/room/"
     "<any(pause,resume,off,on):turn>": "tests/web/test_admin_room.py",
-    "POST /admin/exports": "tests/imports/test_exports.py",
-    "POST /admin/imports": "tests/imports/test_page.py",
+    "POST /admin/exports": "tests/exchange/test_exports.py",
+    "POST /admin/imports": "tests/exchange/test_page.py",
     "POST /admin/imports/<int:import_id>/"
-    "<any(apply,rest,past,discard,again,seat,resume):step>": "tests/imports/test_page.py",
-    "POST /admin/imports/<int:import_id>/end": "tests/imports/test_seats_page.py",
+    "<any(apply,rest,past,discard,again,seat,resume):step>": "tests/exchange/test_page.py",
+    "POST /admin/imports/<int:import_id>/end": "tests/exchange/test_seats_page.py",
     "POST /admin/operations/audits/<int:term_id>": "tests/web/test_operations_audit.py",
     f"POST /admin/operations/flags/<any({','.join(NAMES)}):name>": (
         "tests/web/test_operations_flags.py"

@@ -5,7 +5,7 @@ from html import unescape
 from flask.testing import FlaskClient
 
 from portal.db import transaction
-from portal.imports.models import Import
+from portal.exchange.importing.models import Import
 from portal.ops.dead import QUEUES as QUEUES_THERE_ARE
 from portal.ops.flags import NAMES
 from portal.ops.names import PARTS, QUEUES

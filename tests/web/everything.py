@@ -29,7 +29,7 @@ from portal.webhooks.book import Who
 from portal.webhooks.models import Delivery
 from tests import cast as builders
 from tests.cast import Cast, Meets
-from tests.imports.makers import an_export, an_import
+from tests.exchange.makers import an_export, an_import
 from tests.rehearsal.told import a_rehearsal
 from tests.web.plans import place
 from tests.web.visitors import browser_of

@@ -12,12 +12,12 @@ from portal.admin.operations import remembered
 from portal.backend import Backend
 from portal.catalog.models import Section, Term
 from portal.db import transaction
-from portal.exports import making
-from portal.exports.models import Export
-from portal.imports import book
-from portal.imports.models import Import
-from portal.imports.options import Options
-from portal.imports.progress import Teller
+from portal.exchange.exporting import making
+from portal.exchange.exporting.models import Export
+from portal.exchange.importing import book
+from portal.exchange.importing.models import Import
+from portal.exchange.importing.options import Options
+from portal.exchange.importing.progress import Teller
 from portal.seats.errors import LedgerUnavailable
 from portal.windows.readiness import make_ready
 from portal.windows.warmup import section_specs

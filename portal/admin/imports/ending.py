@@ -9,8 +9,8 @@ from portal.admin.operations.asking import Question
 from portal.admin.reasons import read_reason
 from portal.admin.times import Reading
 from portal.db import transaction
-from portal.imports.models import Import
-from portal.imports.seating import ending
+from portal.exchange.importing.models import Import
+from portal.exchange.importing.seating import ending
 from portal.told import told
 from portal.words import _, _n
 

@@ -11,9 +11,9 @@ from portal.access import requires, visitor
 from portal.backend import backend
 from portal.catalog.board import board
 from portal.db import transaction
-from portal.exports import making
-from portal.exports.models import Export
-from portal.exports.rosters import rosters
+from portal.exchange.exporting import making
+from portal.exchange.exporting.models import Export
+from portal.exchange.exporting.rosters import rosters
 from portal.layout import go
 from portal.people.models import AuditEntry
 from portal.spreadsheets import download

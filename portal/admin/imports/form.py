@@ -6,9 +6,9 @@ from typing import BinaryIO, cast
 from werkzeug.datastructures import FileStorage, MultiDict
 
 from portal.admin.times import Reading
-from portal.imports.options import LAYOUTS, Options
-from portal.imports.semester.records import LONGEST_NAME
-from portal.imports.uploads import MOST_FILES, File, bare
+from portal.exchange.importing.options import LAYOUTS, Options
+from portal.exchange.importing.semester.records import LONGEST_NAME
+from portal.exchange.importing.uploads import MOST_FILES, File, bare
 from portal.words import _
 
 MOST_PLACES = 10_000

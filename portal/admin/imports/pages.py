@@ -17,15 +17,15 @@ from portal.admin.times import Reading
 from portal.catalog.terms import live_terms
 from portal.db import transaction
 from portal.edge.files import MOST_BYTES, takes_files
-from portal.exports import making
-from portal.imports import book, reporting, run, uploads
-from portal.imports.apply import moved
-from portal.imports.kinds import ACTIONS
-from portal.imports.models import BUSY, Import
-from portal.imports.progress import Step, step_of
-from portal.imports.seating import ending
-from portal.imports.seating.settling import LATE
-from portal.imports.work import barred
+from portal.exchange.exporting import making
+from portal.exchange.importing import book, reporting, run, uploads
+from portal.exchange.importing.apply import moved
+from portal.exchange.importing.kinds import ACTIONS
+from portal.exchange.importing.models import BUSY, Import
+from portal.exchange.importing.progress import Step, step_of
+from portal.exchange.importing.seating import ending
+from portal.exchange.importing.seating.settling import LATE
+from portal.exchange.importing.work import barred
 from portal.layout import go
 from portal.people.models import Account
 from portal.spreadsheets import download

@@ -9,13 +9,13 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from portal.catalog.models import Term
-from portal.imports import apply, book, news
-from portal.imports.compare import CHANGES, examples, shown
-from portal.imports.kinds import KINDS as REASONS
-from portal.imports.kinds import RECORDS, Action, Kind
-from portal.imports.models import BUSY, Import
-from portal.imports.report import Note
-from portal.imports.reporting import LATE, changed_fields, first_notes
+from portal.exchange.importing import apply, book, news
+from portal.exchange.importing.compare import CHANGES, examples, shown
+from portal.exchange.importing.kinds import KINDS as REASONS
+from portal.exchange.importing.kinds import RECORDS, Action, Kind
+from portal.exchange.importing.models import BUSY, Import
+from portal.exchange.importing.report import Note
+from portal.exchange.importing.reporting import LATE, changed_fields, first_notes
 from portal.words import _, _l
 
 EXAMPLES = 5

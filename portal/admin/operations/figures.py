@@ -17,9 +17,9 @@ from portal.admin.windows.ready import Ready, ready
 from portal.backend import backend
 from portal.catalog.models import Term
 from portal.catalog.terms import live_terms
+from portal.exchange.importing.progress import Step, step_of
 from portal.gate import room
 from portal.gate.places import Room
-from portal.imports.progress import Step, step_of
 from portal.ops import breaking, crew, dead, scaling
 from portal.ops.breaking import Said
 from portal.ops.crew import Manned

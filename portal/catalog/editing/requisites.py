@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from portal.catalog.cards import Tree
 from portal.catalog.editing.errors import Unclear
 from portal.catalog.spellings import Unreadable, code_of
-from portal.imports.semester.prerequisites import joined
+from portal.exchange.importing.semester.prerequisites import joined
 from portal.words import _
 
 LONGEST = 2000

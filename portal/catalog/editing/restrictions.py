@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from portal.catalog.editing.errors import Unclear
-from portal.imports.semester.restrictions import KINDS, LONGEST, OTHER_WORDS, RULES, word
+from portal.exchange.importing.semester.restrictions import KINDS, LONGEST, OTHER_WORDS, RULES, word
 from portal.words import _
 
 Restriction = tuple[str, str, str]  # rule, kind, value

@@ -12,8 +12,8 @@ from portal.catalog.models import Section
 from portal.db import transaction
 from portal.windows.warmup import warm_up
 from tests.cast import an_account
-from tests.imports.campus import imported
-from tests.imports.test_semester_real_semester import FOLDER
+from tests.exchange.campus import imported
+from tests.exchange.test_semester_real_semester import FOLDER
 from tests.web.visitors import browser_of
 
 pytestmark = pytest.mark.skipif(

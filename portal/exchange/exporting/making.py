@@ -1,0 +1,161 @@
+"""Exports of everything as an errand: asked for on a page, made by a worker, fetched when done."""
+
+import logging
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from tempfile import TemporaryFile
+from typing import BinaryIO
+
+from rq import Queue, Retry
+from rq.serializers import JSONSerializer
+from sqlalchemy import ColumnElement, delete, select, text, update
+from sqlalchemy.orm import Session
+
+from portal.backend import backend
+from portal.db import transaction
+from portal.exchange.exporting.models import Export, ExportPart
+from portal.exchange.exporting.oneroster import write_oneroster
+from portal.exchange.importing.book import SETTLED
+from portal.exchange.importing.mishap import PASSING
+from portal.exchange.importing.uploads import pieces
+from portal.exchange.importing.work import PATIENCE
+from portal.ops.correlation import cause
+from portal.ops.dead import KEPT as LETTER_KEPT
+from portal.ops.job import AGAIN
+from portal.people.models import Account
+from portal.record.behind import record_all
+
+QUEUE, JOB = "errands", "jobs.errands.make_export"
+LONGEST = timedelta(minutes=30)  # that a worker may take
+KEPT = timedelta(days=1)
+AT_WORK = 7_305_002  # key of the locks that whoever makes an export holds, by its id
+log = logging.getLogger(__name__)
+LOCK = text("SELECT pg_try_advisory_xact_lock(:key, :id)")
+
+
+def ask(session: Session, account: int) -> Export:
+    """One that the account waits for already, or a new one."""
+    session.get_one(Account, account, with_for_update=True)  # who presses twice at once waits here
+    forget(session)
+    waiting = select(Export).where(Export.account_id == account, *_waiting())
+    found = session.scalars(waiting.limit(1)).first() or Export(account_id=account, failed=False)
+    session.add(found)
+    session.flush()
+    return found
+
+
+def under_way(session: Session) -> list[tuple[Export, str]]:
+    """Those that are still to be made, and who asked for each."""
+    found = select(Export, Account.name).join(Account, Account.id == Export.account_id)
+    rows = session.execute(found.where(*_waiting()).order_by(Export.id))
+    return [(export, name) for export, name in rows]
+
+
+def _waiting() -> tuple[ColumnElement[bool], ...]:
+    since = datetime.now(UTC) - LONGEST
+    return Export.size.is_(None), Export.failed.is_(False), Export.asked_at > since
+
+
+def mine(session: Session, account: int) -> list[Export]:
+    """Those of an account that are still kept, the newest first."""
+    forget(session)
+    found = select(Export).where(Export.account_id == account).order_by(Export.id.desc())
+    return list(session.scalars(found))
+
+
+def call(export_id: int) -> None:
+    """Call a worker to it."""
+    queue = Queue(QUEUE, connection=backend().redis, serializer=JSONSerializer)
+    name = f"export-{export_id}"
+    if name in queue.job_ids:
+        return
+    queue.enqueue(
+        JOB,
+        export_id,
+        job_id=name,
+        job_timeout=round(LONGEST.total_seconds()),
+        result_ttl=0,
+        failure_ttl=LETTER_KEPT,
+        meta=cause(),
+        retry=Retry(max=1, interval=AGAIN),
+    )
+
+
+def resume() -> None:
+    """Call a worker to what another has left, who was killed or lost PostgreSQL."""
+    now, wanted = datetime.now(UTC), (Export.size.is_(None), Export.failed.is_(False))
+    with transaction() as session:
+        given_up = update(Export).where(*wanted, Export.asked_at < now - LONGEST)
+        session.execute(given_up.values(failed=True))
+        asked = select(Export.id).where(*wanted, Export.asked_at < now - SETTLED)
+        left = [each for each in session.scalars(asked) if _alone(session, each)]
+    for each in left:
+        call(each)
+
+
+def make(export_id: int) -> None:
+    """Make the file, unless it is there; whatever goes wrong is told on its page as well."""
+    with transaction() as holder:
+        holder.execute(text(PATIENCE))
+        if not _alone(holder, export_id):
+            return
+        try:
+            _make(export_id)
+        except PASSING:  # the clock calls a worker again
+            raise
+        except Exception:
+            with transaction() as session:
+                session.get_one(Export, export_id).failed = True
+            raise
+
+
+def _alone(session: Session, export_id: int) -> bool:
+    """Whether nobody else makes it until the transaction ends."""
+    return bool(session.scalar(LOCK, {"key": AT_WORK, "id": export_id}))
+
+
+def _make(export_id: int) -> None:
+    with transaction() as session:
+        found = session.get(Export, export_id)
+        if found is None or found.size is not None:
+            return
+        session.execute(delete(ExportPart).where(ExportPart.export_id == export_id))
+    for missing in record_all():
+        log.warning("Export %d lacks decisions. %s", export_id, missing)
+    with TemporaryFile() as out:
+        write_oneroster(out)
+        _keep(export_id, out)
+
+
+def content(export_id: int) -> Iterator[bytes]:
+    """The file, a piece at a time, none of which holds a transaction open while it is sent."""
+    position = 0
+    while piece := _piece(export_id, position):
+        yield piece
+        position += 1
+
+
+def forget(session: Session) -> None:
+    """Let go of those that were asked for long ago."""
+    old = select(Export.id).where(Export.asked_at < datetime.now(UTC) - KEPT).scalar_subquery()
+    session.execute(delete(ExportPart).where(ExportPart.export_id.in_(old)))
+    session.execute(delete(Export).where(Export.asked_at < datetime.now(UTC) - KEPT))
+
+
+def _keep(export_id: int, file: BinaryIO) -> None:
+    with transaction() as session:
+        size = 0
+        for position, piece in enumerate(pieces(file)):
+            row = ExportPart(export_id=export_id, position=position, content=piece)
+            session.add(row)
+            session.flush()
+            session.expunge(row)
+            size += len(piece)
+        found = session.get_one(Export, export_id)
+        found.size, found.failed = size, False
+
+
+def _piece(export_id: int, position: int) -> bytes | None:
+    with transaction() as session:
+        found = session.get(ExportPart, (export_id, position))
+        return found.content if found else None

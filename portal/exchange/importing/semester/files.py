@@ -1,0 +1,95 @@
+"""The files of a semester: which there are, and what each must have."""
+
+import json
+from typing import Any
+
+from portal.exchange.importing import tables
+from portal.exchange.importing.failure import ImportFailed
+from portal.exchange.importing.report import Report
+from portal.exchange.importing.sources import Source
+from portal.exchange.importing.tables import Progress, Row, Shape
+from portal.words import _k
+
+# The columns without which a file is useless; all others may be missing.
+NEEDED = {
+    "sections.csv": ("crn", "course_id", "capacity"),
+    "meetings.csv": ("crn", "days", "start_time", "end_time"),
+    "courses.csv": ("course_id",),
+    "departments.csv": ("dept_code",),
+    "restrictions.csv": ("crn", "rule", "kind", "value"),
+    "cross_lists.csv": ("crn", "course_id"),
+}
+INDISPENSABLE = ("sections.csv", "meetings.csv", "courses.csv")
+TREES = "prerequisites.json"
+SHOWN = 5  # names of files that are not used
+MOST_ROWS = 200_000  # of one file; a semester is read as a whole
+LONGEST_TREES = 2**26
+
+
+def rows(source: Source, name: str, report: Report, progress: Progress) -> list[Row]:
+    """The rows of one CSV file; those of a wrong shape are refused."""
+    _miss(source, name, report)
+    found = []
+    for row in tables.rows(source, name, Shape(NEEDED[name], spelt), report, progress):
+        found.append(row)
+        if len(found) > MOST_ROWS:
+            raise ImportFailed(
+                _k("%(file)s has more than %(most)s rows: no semester does."),
+                file=name,
+                most=f"{MOST_ROWS:,}",
+            )
+    return found
+
+
+def spelt(column: str) -> str:
+    """A column of a header, in small letters."""
+    return column.strip().lower().replace(" ", "_")
+
+
+def trees(source: Source, report: Report) -> dict[str, Any]:
+    """prerequisites.json as it stands: registration number → entry."""
+    _miss(source, TREES, report)
+    checked = tables.check(source, TREES, report)
+    if checked is None:
+        return {}
+    with tables.reading(source, TREES, checked.encoding) as text:
+        found = parsed(text.read(LONGEST_TREES))
+    if not isinstance(found, dict):
+        raise ImportFailed(
+            _k("%(file)s, line 1, column 1: expected an object by registration number."), file=TREES
+        )
+    if not tables.is_text(found):
+        raise ImportFailed(_k("%(file)s: it holds signs that no text has."), file=TREES)
+    return found
+
+
+def parsed(text: str) -> Any:
+    """A JSON text; raises ImportFailed where it is none."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        place = {"file": TREES, "line": error.lineno, "column": error.colno}
+        text = _k("%(file)s, line %(line)s, column %(column)s: %(why)s.")
+        raise ImportFailed(text, **place, why=error.msg) from None
+    except RecursionError:
+        raise ImportFailed(_k("%(file)s: it is nested too deep."), file=TREES) from None
+    except ValueError:
+        raise ImportFailed(_k("%(file)s: it has a number without end."), file=TREES) from None
+
+
+def unknown(source: Source) -> list[str]:
+    """The names of files that no semester has."""
+    named = {*NEEDED, TREES}
+    return [name for name in source.names() if name not in named and not name.startswith(".")]
+
+
+def _miss(source: Source, name: str, report: Report) -> None:
+    """Note a file that is not there, unless nothing can be done without it."""
+    if name in source.names():
+        return
+    if name in INDISPENSABLE:
+        if others := unknown(source):
+            text = _k("%(file)s is not there. What came and is not used: %(others)s.")
+            raise ImportFailed(text, file=name, others=", ".join(others[:SHOWN]))
+        raise ImportFailed(_k("%(file)s is not there."), file=name)
+    report.note("file_missing", Row(name, 0, {}))

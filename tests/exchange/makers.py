@@ -1,0 +1,116 @@
+"""Imports as they are sent through the page, and what tests need to know of them."""
+
+import io
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from flask.testing import FlaskClient
+from sqlalchemy import select, text
+
+from portal.catalog.models import Section
+from portal.db import transaction
+from portal.exchange.exporting import making
+from portal.exchange.importing import book, run, uploads
+from portal.exchange.importing.models import Import
+from portal.exchange.importing.options import Options
+from portal.people.models import Account
+from tests.exchange.campus import Campus
+from tests.owner import as_owner
+
+TERM = "Spring 2021"
+# As a restart of PostgreSQL does, to whoever waits for a lock.
+LOST = text("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
+
+
+def zipped(files: dict[str, bytes | str]) -> bytes:
+    """A zip of those files."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as out:
+        for name, content in files.items():
+            out.writestr(name, content)
+    return packed.getvalue()
+
+
+def as_zip(campus: Campus) -> bytes:
+    """The files of a campus as a zip."""
+    with TemporaryDirectory() as folder:
+        campus.write(Path(folder))
+        return zipped({each.name: each.read_bytes() for each in Path(folder).iterdir()})
+
+
+def send(browser: FlaskClient, content: bytes, name: str = "spring.zip", **form: str) -> Any:
+    """Send one file through the page."""
+    told = {"layout": "semester", "term": TERM, **form, "files": (io.BytesIO(content), name)}
+    return browser.post("/admin/imports", data=told)
+
+
+def latest() -> Import:
+    """The import that was begun last."""
+    with transaction() as session:
+        return session.scalars(select(Import).order_by(Import.id.desc()).limit(1)).one()
+
+
+def sections() -> list[str]:
+    """The registration numbers of all sections."""
+    with transaction() as session:
+        return sorted(session.scalars(select(Section.crn)))
+
+
+def sent(browser: FlaskClient, content: bytes, **form: str) -> int:
+    """The id of an import that was sent and read."""
+    answer = send(browser, content, **form)
+    assert answer.status_code == 303, answer.text
+    import_id = latest().id
+    run.go_on(import_id)
+    return import_id
+
+
+def press(browser: FlaskClient, import_id: int, deed: str) -> Any:
+    """Press a button of its page, and do what a worker would."""
+    answer = browser.post(f"/admin/imports/{import_id}/{deed}")
+    run.go_on(import_id)
+    return answer
+
+
+def page(browser: FlaskClient, import_id: int) -> str:
+    """Its page."""
+    return browser.get(f"/admin/imports/{import_id}").text
+
+
+def an_export(owner: Account) -> int:
+    """An export of that account's, made."""
+    with transaction() as session:
+        export_id = making.ask(session, owner.id).id
+    making.make(export_id)
+    return export_id
+
+
+def an_import(owner: Account, change: Callable[[Campus], object] = lambda campus: campus) -> int:
+    """An import of that account's, read and ready to be looked at, with a row refused."""
+    campus = Campus().restriction("must_be", "level", "<script>alert(1)</script>", crn="99")
+    change(campus)
+    content = as_zip(campus)
+    with transaction() as session:
+        options = Options(term=TERM, update=True)
+        files = [("spring.zip", io.BytesIO(content))]
+        what = book.Sent(owner.id, "spring.zip", uploads.digest(files), options)
+        import_id = book.begin(session, what)
+        uploads.keep(session, import_id, files)
+    run.go_on(import_id)
+    return import_id
+
+
+@contextmanager
+def away(table: str) -> Iterator[None]:
+    """A table is not there."""
+    with as_owner() as session:
+        session.execute(text(f"ALTER TABLE {table} RENAME TO moved_away"))
+    try:
+        yield
+    finally:
+        with as_owner() as session:
+            session.execute(text(f"ALTER TABLE moved_away RENAME TO {table}"))

@@ -1,0 +1,114 @@
+"""No import takes an admin's account away, changes it, or brings a removed one back."""
+
+from datetime import UTC, datetime
+
+from flask.testing import FlaskClient
+from sqlalchemy import func, select, update
+
+from portal.db import transaction
+from portal.people.models import Account, Student, Teacher
+from tests import cast as builders
+from tests.cast import Cast
+from tests.exchange.makers import latest, page, press, sent
+from tests.exchange.oneroster import School
+
+ADMIN = "The account is an admin’s, which no import changes."
+
+
+def send(browser: FlaskClient, school: School, **form: str) -> int:
+    """An import of that school, read."""
+    return sent(browser, school.zip(), layout="oneroster", **form)
+
+
+def person(username: str, name: str) -> dict[str, str]:
+    return {
+        "sourcedId": f"u-{username}",
+        "enabledUser": "true",
+        "username": username,
+        "givenName": name,
+        "familyName": "",
+        "identifier": f"N-{username}",
+    }
+
+
+def whole(*people: dict[str, str]) -> School:
+    """A file of all users there are, each of them a student."""
+    school = School("1.1").only("users", mode="bulk")
+    school.rows["users"] = [each | {"role": "student"} for each in people]
+    return school
+
+
+def test_an_admin_whom_an_earlier_file_named_stays_when_others_go(
+    boss: FlaskClient, cast: Cast
+) -> None:
+    maxim = person("max", "Max") | {"email": cast.max.email}
+    press(boss, send(boss, whole(maxim, person("zoe", "Zoe"), person("ada", "Ada"))), "apply")
+    import_id = send(boss, whole(person("zoe", "Zoe")), remove="yes")
+    assert ADMIN in page(boss, import_id)
+    assert latest().counts["account"]["removed"] == 1
+    press(boss, import_id, "apply")
+    assert latest().state == "done"
+    with transaction() as session:
+        gone = session.scalars(select(Account.username).where(Account.deleted_at.is_not(None)))
+        assert gone.all() == ["ada"]
+    assert boss.get("/admin/imports").status_code == 200
+
+
+def test_who_becomes_an_admin_after_the_preview_stays(boss: FlaskClient) -> None:
+    press(boss, send(boss, whole(person("zoe", "Zoe"), person("mia", "Mia"))), "apply")
+    import_id = send(boss, whole(person("zoe", "Zoe")), remove="yes")
+    with transaction() as session:
+        session.execute(update(Account).where(Account.username == "mia").values(is_admin=True))
+    press(boss, import_id, "apply")
+    assert "has changed since the preview was made" in page(boss, import_id)
+    with transaction() as session:
+        mia = session.scalars(select(Account).where(Account.username == "mia")).one()
+    assert mia.deleted_at is None
+
+
+def test_an_admin_whose_address_alone_differs_keeps_it(boss: FlaskClient, cast: Cast) -> None:
+    row = person("max", "Max") | {"email": "elsewhere@u.example"}
+    import_id = send(boss, whole(row, person("zoe", "Zoe")))
+    assert ADMIN in page(boss, import_id)
+    press(boss, import_id, "apply")
+    assert latest().state == "done"
+    with transaction() as session:
+        kept = session.scalar(select(Account.email).where(Account.username == "max"))
+    assert kept == cast.max.email
+
+
+def test_an_admin_can_not_be_disabled_by_a_file(boss: FlaskClient) -> None:
+    disabled = person("max", "Max") | {"enabledUser": "false"}
+    import_id = send(boss, whole(disabled, person("zoe", "Zoe")))
+    assert ADMIN in page(boss, import_id)
+    press(boss, import_id, "apply")
+    with transaction() as session:
+        assert session.scalar(select(Account.deleted_at).where(Account.username == "max")) is None
+
+
+def test_an_admin_whose_row_is_refused_becomes_no_student(boss: FlaskClient, cast: Cast) -> None:
+    import_id = send(boss, whole(person("max", "Somebody Else"), person("zoe", "Zoe")))
+    assert latest().counts["student"]["added"] == 1
+    assert page(boss, import_id).count(ADMIN) == 1
+    press(boss, import_id, "apply")
+    with transaction() as session:
+        mine = select(func.count()).select_from(Student).where(Student.account_id == cast.max.id)
+        assert session.scalar(mine) == 0
+
+
+def test_an_admin_who_is_named_as_they_are_may_teach(boss: FlaskClient, cast: Cast) -> None:
+    row = person("max", "Max") | {"email": cast.max.email, "role": "teacher"}
+    school = whole()
+    school.rows["users"] = [row]
+    press(boss, send(boss, school), "apply")
+    with transaction() as session:
+        assert session.scalar(select(Teacher.name).where(Teacher.account_id == cast.max.id))
+
+
+def test_an_admin_who_was_removed_does_not_come_back(boss: FlaskClient) -> None:
+    builders.an_account("mia", is_admin=True, deleted_at=datetime.now(UTC))
+    import_id = send(boss, whole(person("mia", "Mia"), person("zoe", "Zoe")))
+    assert ADMIN in page(boss, import_id)
+    press(boss, import_id, "apply")
+    with transaction() as session:
+        assert session.scalar(select(Account.deleted_at).where(Account.username == "mia"))

@@ -1,0 +1,144 @@
+"""Files made to do harm: refused with what is wrong, at no great cost."""
+
+import io
+import struct
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from portal.exchange.importing import sources, tables
+from portal.exchange.importing.failure import ImportFailed
+from portal.exchange.importing.report import MOST, Report
+from portal.exchange.importing.sources import source_of
+from portal.exchange.importing.tables import Row, Shape
+from tests.exchange.campus import nothing
+from tests.exchange.makers import zipped
+
+SHAPE = Shape(("a",), str.strip)
+
+
+def written(folder: Path, content: bytes) -> sources.Source:
+    path = folder / "x.zip"
+    path.write_bytes(content)
+    return source_of(path)
+
+
+def of_table(folder: Path, content: bytes) -> list[str]:
+    """The first column of a table of that content."""
+    (folder / "t.csv").write_bytes(content)
+    found = tables.rows(source_of(folder), "t.csv", SHAPE, Report(), nothing)
+    return [row["a"] for row in found]
+
+
+def test_a_zip_that_unpacks_to_too_much_is_given_up_on_the_way(tmp_path: Path) -> None:
+    bomb = written(tmp_path, zipped({"t.csv": b"a\n" + b"1\n" * 10_000_000}))
+    with pytest.raises(ImportFailed, match="unpacks to more than 200 times its size"):
+        list(tables.rows(bomb, "t.csv", SHAPE, Report(), nothing))
+
+
+def test_all_files_of_a_zip_together_have_a_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sources, "MOST_BYTES", 100_000)
+    packed = written(tmp_path, zipped({f"{name}.csv": b"a\n" + b"1\n" * 40_000 for name in "ab"}))
+    list(tables.rows(packed, "a.csv", SHAPE, Report(), nothing))
+    with pytest.raises(ImportFailed, match="unpacks to more than"):
+        list(tables.rows(packed, "b.csv", SHAPE, Report(), nothing))
+
+
+@pytest.mark.parametrize("name", ["../t.csv", "/etc/t.csv", "a/b/t.csv", "x\\t.csv"])
+def test_a_path_in_a_zip_leads_nowhere(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ImportFailed, match="deeper than in one folder"):
+        written(tmp_path, zipped({name: b"a\n1\n"}))
+
+
+def test_one_folder_around_the_files_is_fine(tmp_path: Path) -> None:
+    packed = written(tmp_path, zipped({"spring/t.csv": b"a\n1\n", "__MACOSX/._t.csv": b"\0"}))
+    assert packed.names() == ["t.csv"]
+
+
+def test_a_name_twice_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ImportFailed, match=r"t.csv is there twice"):
+        written(tmp_path, zipped({"t.csv": b"a\n", "x/t.csv": b"a\n"}))
+
+
+def test_very_many_files_are_refused_before_they_are_listed(tmp_path: Path) -> None:
+    with pytest.raises(ImportFailed, match="more than 100 files"):
+        written(tmp_path, zipped({f"{number}.csv": b"" for number in range(5000)}))
+
+
+def test_a_list_of_contents_that_lies_is_no_way_around(tmp_path: Path) -> None:
+    content = bytearray(zipped({"t.csv": b"a\n1\n"}))
+    at = content.rfind(b"PK\5\6")
+    locator = struct.pack("<4sLQL", b"PK\6\7", 0, 0, 1)
+    with pytest.raises(ImportFailed, match="more than 100 files"):
+        written(tmp_path, bytes(content[:at]) + locator + bytes(content[at:]))
+
+
+def test_an_encrypted_zip_is_refused(tmp_path: Path) -> None:
+    packed = io.BytesIO(zipped({"t.csv": b"a\n1\n"}))
+    content = bytearray(packed.getvalue())
+    content[content.find(b"PK\1\2") + 8] |= 1
+    with pytest.raises(ImportFailed, match="encrypted"):
+        written(tmp_path, bytes(content))
+
+
+def test_a_damaged_zip_is_refused(tmp_path: Path) -> None:
+    content = bytearray(zipped({"t.csv": b"a\n" + b"1234567\n" * 100}))
+    content[40] ^= 0xFF
+    packed = written(tmp_path, bytes(content))
+    with pytest.raises(ImportFailed, match="damaged"):
+        list(tables.rows(packed, "t.csv", SHAPE, Report(), nothing))
+
+
+def test_what_is_no_zip_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ImportFailed, match="no zip that can be read"):
+        written(tmp_path, b"PK\3\4 and nothing more")
+    assert not zipfile.is_zipfile(tmp_path / "x.zip")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "a\nÑu\n".encode(),
+        "a\nÑu\n".encode("utf-8-sig"),
+        "a\nÑu\n".encode("utf-16"),
+        "a\nÑu\n".encode("cp1252"),
+        b"a\r\n\xc3\x91u",
+    ],
+)
+def test_what_systems_write_is_read(tmp_path: Path, content: bytes) -> None:
+    assert of_table(tmp_path, content) == ["Ñu"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"a\n1\0\n", r"t.csv, line 2, column 2: U\+0000 is no text"),
+        ("a\n1\n".encode("utf-16-le"), r"line 1, column 2: U\+0000"),
+        (b"b\n1\n", "there is no column a"),
+        (b"a,a\n1,2\n", "column a is there twice"),
+        (b"a\n" + b"x" * (2**20 + 1), "longer than any row"),
+        (b'a\n"1', "unexpected end of data"),
+    ],
+)
+def test_what_is_no_table_is_refused_with_its_place(
+    tmp_path: Path, content: bytes, message: str
+) -> None:
+    with pytest.raises(ImportFailed, match=message):
+        of_table(tmp_path, content)
+
+
+def test_rows_without_end_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "MOST_ROWS", 100)
+    with pytest.raises(ImportFailed, match="more than 100 rows"):
+        of_table(tmp_path, b"a\n" + b"1\n" * 101)
+
+
+def test_a_report_keeps_so_many_notes_and_counts_the_others() -> None:
+    report = Report()
+    for line in range(MOST + 500):
+        report.note("orphan", Row("t.csv", line, {}))
+    assert len(report.notes) == MOST
+    assert report.found["orphan"] == MOST + 500

@@ -1,0 +1,113 @@
+"""Whatever cuts a worker off amid an import, nothing is half done, and it goes on by itself."""
+
+import subprocess
+from collections.abc import Callable
+
+import pytest
+from flask.testing import FlaskClient
+from sqlalchemy import select, text
+
+from portal.catalog.models import Section
+from portal.db import Sessions, transaction
+from portal.exchange.importing import book, run, work
+from portal.exchange.importing.options import Options
+from tests.exchange.campus import Campus
+from tests.exchange.makers import LOST, as_zip, latest, page, send, sent
+from tests.exchange.oneroster import School
+from tests.exchange.rosters import roster
+from tests.record.processes import running, wait_for
+
+WORKER = ("worker", "errands")
+HELD = "LOCK TABLE sections IN ACCESS EXCLUSIVE MODE"
+Process = subprocess.Popen[bytes]
+
+
+def reading(boss: FlaskClient) -> None:
+    """An import that waits to be read."""
+    assert send(boss, as_zip(Campus())).status_code == 303
+
+
+def applying(boss: FlaskClient) -> None:
+    """One that waits to be applied."""
+    boss.post(f"/admin/imports/{sent(boss, as_zip(Campus()))}/apply")
+
+
+def seating(boss: FlaskClient) -> None:
+    """One of which only a seat is left."""
+    import_id = sent(boss, School().seats(1).enroll().zip(), layout="oneroster")
+    boss.post(f"/admin/imports/{import_id}/apply")
+    work.carry_out(import_id, lambda *_: None)
+
+
+def lose(_worker: Process) -> None:
+    """PostgreSQL goes away for a moment."""
+    with transaction() as session:
+        session.execute(LOST)
+
+
+def kill(worker: Process) -> None:
+    """The worker has no time to say goodbye."""
+    worker.kill()
+    worker.wait()
+
+
+@pytest.mark.parametrize("trouble", [lose, kill])
+@pytest.mark.parametrize(
+    ("begin", "then"), [(reading, "ready"), (applying, "done"), (seating, "done")]
+)
+def test_an_import_that_is_cut_off_goes_on_by_itself(
+    boss: FlaskClient,
+    begin: Callable[[FlaskClient], None],
+    then: str,
+    trouble: Callable[[Process], None],
+) -> None:
+    begin(boss)
+    with running(WORKER) as [worker]:
+        with Sessions.begin() as holder:
+            holder.execute(text(work.PATIENCE))
+            holder.execute(text(HELD))
+            wait_for(lambda: latest().state == begin.__name__ and waits())
+            trouble(worker)
+        wait_for(lambda: not at_work())
+        assert (latest().state, latest().tries) == (begin.__name__, 1)
+        long_ago()
+        assert "Interrupted" in page(boss, latest().id)
+        run.resume()  # as the clock does
+        with running(*[WORKER] * (worker.poll() is not None)):
+            wait_for(lambda: latest().state == then)
+    assert latest().tries == 0
+    with transaction() as session:
+        there = [] if begin is reading else ["10001" if begin is applying else "90001"]
+        assert session.scalars(select(Section.crn)).all() == there
+    if begin is seating:
+        assert roster() == [("90001", "S-1")]
+
+
+def test_a_command_that_was_killed_is_given_up_by_the_clock(boss: FlaskClient) -> None:
+    with transaction() as session:
+        book.begin(session, book.Sent(None, "spring.zip", "", Options(term="Spring")), "reading")
+    run.resume()
+    assert latest().state == "reading"  # whose worker is about to begin
+    long_ago()
+    run.resume()
+    assert (latest().state, latest().busy) == ("failed", None)
+    assert send(boss, as_zip(Campus())).status_code == 303
+
+
+def waits() -> bool:
+    """Whether a worker is at it and waits for the table."""
+    with transaction() as session:
+        return book.at_work(session) and bool(
+            session.scalar(text("SELECT count(*) FROM pg_locks WHERE NOT granted"))
+        )
+
+
+def at_work() -> bool:
+    with transaction() as session:
+        return book.at_work(session)
+
+
+def long_ago() -> None:
+    """Whoever was called should have begun."""
+    with transaction() as session:
+        session.execute(text("UPDATE imports SET moved_at = now() - interval '1 minute'"))

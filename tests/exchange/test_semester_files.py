@@ -1,0 +1,130 @@
+"""Files that are no files of a semester: a clear error that names file, line and column."""
+
+import contextlib
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from portal.exchange.importing.failure import ImportFailed
+from portal.exchange.importing.report import cells
+from tests.exchange.campus import COLUMNS, Campus, kinds, read
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_the_usual_encodings_are_read(tmp_path: Path, encoding: str) -> None:
+    campus = Campus().meets(instructors="Núñez")
+    semester, report = read(campus.write(tmp_path, encoding))
+    assert list(semester.sections["10001"].teachers) == ["Núñez"]
+    assert kinds(report) == ({"encoding": 1} if encoding == "cp1252" else {})
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t"])
+def test_other_separators_are_understood(tmp_path: Path, delimiter: str) -> None:
+    semester, _ = read(Campus().write(tmp_path, delimiter=delimiter))
+    assert list(semester.sections) == ["10001"]
+
+
+@pytest.mark.parametrize("name", ["sections.csv", "meetings.csv", "courses.csv"])
+def test_a_file_that_is_needed_must_be_there(tmp_path: Path, name: str) -> None:
+    (Campus().write(tmp_path) / name).unlink()
+    with pytest.raises(ImportFailed, match=f"{name} is not there"):
+        read(tmp_path)
+
+
+def test_other_files_may_be_missing_and_are_named(tmp_path: Path) -> None:
+    folder = Campus().write(tmp_path)
+    names = ["cross_lists.csv", "departments.csv", "prerequisites.json", "restrictions.csv"]
+    for name in names:
+        (folder / name).unlink()
+    _, report = read(folder)
+    assert sorted(note.file for note in report.of("file_missing")) == names
+
+
+def test_files_that_are_not_used_are_named(tmp_path: Path) -> None:
+    folder = Campus().write(tmp_path)
+    (folder / "bin.csv").write_text("a\n", "utf-8")
+    _, report = read(folder)
+    assert [note.file for note in report.of("file_needless")] == ["bin.csv"]
+    (folder / "courses.csv").unlink()
+    with pytest.raises(ImportFailed, match=r"What came and is not used: bin\.csv"):
+        read(folder)
+
+
+def test_what_is_of_a_whole_file_has_no_line(tmp_path: Path) -> None:
+    (Campus().write(tmp_path) / "departments.csv").unlink()
+    _, report = read(tmp_path)
+    [note] = report.of("file_missing")
+    assert cells(note)[:4] == ["left out", "file_missing", "departments.csv", ""]
+
+
+def test_there_must_be_a_folder(tmp_path: Path) -> None:
+    with pytest.raises(ImportFailed, match="is no folder"):
+        read(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("sections.csv", b"", r"sections.csv, line 1: there is no column crn, course_id, capacity"),
+        ("sections.csv", b"crn,course_id\n", r"there is no column capacity"),
+        ("sections.csv", b"crn,course_id,capacity\n", r"has no section that can be read"),
+        ("sections.csv", b"crn,crn,course_id,capacity\n", r"column crn is there twice"),
+        ("sections.csv", b"crn,course_id,capacity\n1,?,2\n", r"Line 2: .*no course code"),
+        ("meetings.csv", b"a,b\n\0\0\0", r"meetings.csv, line 2, column 1: U\+0000 is no text"),
+        (
+            "meetings.csv",
+            b"crn,days,start_time,end_time\n1,\x07M,,\n",
+            r"line 2, column 3: U\+0007",
+        ),
+        ("courses.csv", b'course_id\n"CSC 1', r"courses.csv, record at line 2: unexpected end"),
+        ("courses.csv", b'course_id\n"CSC 1"x\n', r"courses.csv, record at line 2:"),
+        ("courses.csv", b"course_id\n" + b"x" * 200_000, r"record at line 2: field larger"),
+        ("prerequisites.json", b"{", r"prerequisites.json, line 1, column 2"),
+        ("prerequisites.json", b"[]", r"expected an object"),
+        ("prerequisites.json", b"[" * 200_000, r"nested too deep"),
+    ],
+)
+def test_garbage_is_refused_by_file_line_and_column(
+    tmp_path: Path, name: str, content: bytes, message: str
+) -> None:
+    (Campus().write(tmp_path) / name).write_bytes(content)
+    with pytest.raises(ImportFailed, match=message):
+        read(tmp_path)
+
+
+def test_a_row_of_another_shape_is_refused_and_the_rest_goes_on(tmp_path: Path) -> None:
+    with (Campus().write(tmp_path) / "courses.csv").open("a", encoding="utf-8") as out:
+        out.write("too,few\n\n")
+    _, report = read(tmp_path)
+    [note] = report.of("row_shape")
+    assert (note.line, note.key) == (3, "too")
+
+
+@given(name=st.sampled_from([*COLUMNS, "prerequisites.json"]), content=st.binary(max_size=400))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+def test_no_bytes_crash_it(tmp_path: Path, name: str, content: bytes) -> None:
+    (Campus().write(tmp_path) / name).write_bytes(content)
+    with contextlib.suppress(ImportFailed):
+        read(tmp_path)
+
+
+FIELDS = st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=30)
+
+
+@given(
+    st.dictionaries(st.sampled_from(COLUMNS["sections.csv"].split()), FIELDS),
+    st.dictionaries(st.sampled_from(COLUMNS["meetings.csv"].split()), FIELDS),
+    st.dictionaries(st.sampled_from(COLUMNS["courses.csv"].split()), FIELDS),
+)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+def test_no_fields_crash_it(
+    tmp_path: Path, section: dict[str, str], meeting: dict[str, str], course: dict[str, str]
+) -> None:
+    campus = Campus()
+    campus.rows["sections.csv"].append(campus.rows["sections.csv"][0] | {"crn": "2"} | section)
+    campus.rows["meetings.csv"].append(campus.rows["meetings.csv"][0] | meeting)
+    campus.rows["courses.csv"].append(campus.rows["courses.csv"][0] | course)
+    semester, _ = read(campus.write(tmp_path))
+    assert "10001" in semester.sections

@@ -1,0 +1,234 @@
+"""What the import makes of rows that are not as they should be: nothing vanishes unsaid."""
+
+from datetime import date, time
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from portal.exchange.importing.report import Report
+from portal.exchange.importing.semester.semester import Section
+from tests.exchange.campus import Campus, kinds, read
+
+LATE = (time(20), time(23, 59))
+
+
+def only(folder: Path, campus: Campus, **options: int) -> tuple[Section, Report]:
+    """The first section of a campus, and the report."""
+    semester, report = read(campus.write(folder), **options)
+    return semester.sections["10001"], report
+
+
+def test_a_clean_semester_has_nothing_to_tell(tmp_path: Path) -> None:
+    section, report = only(tmp_path, Campus())
+    assert (section.capacity, section.prior, section.waitlist) == (30, 0, 10)
+    assert report.notes == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected", "noted"),
+    [
+        ({"capacity": "20", "enrolled": "27", "remaining": "-7"}, (20, 27, 10), {"over_capacity"}),
+        ({"capacity": "0", "enrolled": "0", "remaining": "0"}, (0, 0, 0), {"no_seats"}),
+        ({"capacity": "-5", "remaining": ""}, (0, 0, 0), {"count", "no_seats"}),
+        ({"capacity": "many", "enrolled": "3", "remaining": "7"}, (10, 3, 10), {"count"}),
+        ({"capacity": "", "remaining": ""}, (0, 0, 0), {"count", "no_seats"}),
+        ({"enrolled": "many", "remaining": ""}, (30, 30, 10), {"count"}),
+        ({"enrolled": "", "remaining": "12"}, (30, 18, 10), set()),
+        ({"enrolled": "", "remaining": ""}, (30, 0, 10), set()),
+        ({"enrolled": "-3", "remaining": ""}, (30, 0, 10), {"count"}),
+        ({"remaining": "11"}, (30, 0, 10), {"counts_disagree"}),
+        ({"capacity": "1,200", "remaining": "1200.0"}, (1200, 0, 10), set()),
+        ({"wait_capacity": "3"}, (30, 0, 3), set()),
+        ({"wait_capacity": "0"}, (30, 0, 0), set()),
+    ],
+)
+def test_seats_are_never_more_than_the_source_can_mean(
+    tmp_path: Path, fields: dict[str, str], expected: tuple[int, int, int], noted: set[str]
+) -> None:
+    section, report = only(tmp_path, Campus(**fields))
+    assert (section.capacity, section.prior, section.waitlist) == expected
+    assert set(kinds(report)) == noted
+
+
+def test_the_length_of_waitlists_is_a_choice(tmp_path: Path) -> None:
+    section, _ = only(tmp_path, Campus(), waitlist=4)
+    assert section.waitlist == 4
+
+
+@pytest.mark.parametrize(
+    ("fields", "times", "noted"),
+    [
+        ({"start_time": "", "end_time": ""}, None, {"days_without_time"}),
+        ({"start_time": "TBA", "end_time": "TBA"}, None, {"days_without_time"}),
+        ({"days": ""}, None, {"time_without_days"}),
+        ({"days": "", "start_time": "", "end_time": ""}, None, set()),
+        ({"start_time": "soon"}, None, {"times_unreadable"}),
+        ({"end_time": ""}, None, {"times_unreadable"}),
+        ({"end_time": "1:00PM"}, None, {"times_unreadable"}),
+        ({"days": "XYZ"}, None, {"days_unreadable", "time_without_days"}),
+        ({"start_time": "8:00PM", "end_time": "12:00AM"}, LATE, {"midnight"}),
+    ],
+)
+def test_a_meeting_that_can_not_be_read_is_to_be_announced(
+    tmp_path: Path, fields: dict[str, str], times: tuple[time, time] | None, noted: set[str]
+) -> None:
+    section, report = only(tmp_path, Campus().meets(**fields))
+    meeting = section.meetings[0]
+    assert (meeting.starts_at, meeting.ends_at) == (times or (None, None))
+    assert set(kinds(report)) == noted
+
+
+@pytest.mark.parametrize(
+    ("fields", "clashes"),
+    [
+        ({}, True),
+        ({"meeting_type": "TES"}, False),
+        ({"meeting_type": "Common Exam"}, False),
+        ({"start_time": "8:00AM", "end_time": "9:50PM"}, False),
+        ({"start_time": "8:00AM", "end_time": "4:00PM"}, True),
+    ],
+)
+def test_exam_blocks_keep_their_times_but_clash_with_nothing(
+    tmp_path: Path, fields: dict[str, str], *, clashes: bool
+) -> None:
+    section, report = only(tmp_path, Campus().meets(**fields))
+    assert section.meetings[0].starts_at is not None
+    assert section.meetings[0].clashes is clashes
+    assert kinds(report) == ({} if clashes else {"exam_block": 1})
+
+
+def test_dates_that_make_no_sense_become_the_terms(tmp_path: Path) -> None:
+    campus = Campus().section("10002", {"date_start": "31/12/2021"})
+    campus.section("10003", {"date_start": "2021-03-01", "date_end": "2021-02-01"})
+    semester, report = read(campus.section("10004", {"date_start": ""}).write(tmp_path))
+    spans = [(s.meetings[0].first, s.meetings[0].last) for s in semester.sections.values()]
+    term = (date(2021, 1, 6), date(2021, 4, 30))
+    assert spans == [term, term, (date(2021, 2, 1), date(2021, 3, 1)), term]
+    assert kinds(report) == {"dates_unreadable": 1, "dates_missing": 1, "dates_reversed": 1}
+
+
+def test_teachers_are_named_once_and_staff_is_nobody(tmp_path: Path) -> None:
+    campus = (
+        Campus()
+        .meets(instructors="Okafor/ Lindqvist")
+        .meeting(days="T", instructors="Lindqvist/Staff")
+    )
+    section, _ = only(tmp_path, campus)
+    assert list(section.teachers) == ["Okafor", "Lindqvist"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "least", "most", "noted"),
+    [
+        ({"credits": "1-15"}, "1", "15", {}),
+        ({"credits": "1.00 TO 3.00"}, "1", "3", {}),
+        ({"credits": ""}, "4", "4", {"credits_missing": 1}),
+        ({"credits": "lots"}, "4", "4", {"credits_missing": 1}),
+    ],
+)
+def test_credits_come_from_the_course_where_the_section_has_none(
+    tmp_path: Path, fields: dict[str, str], least: str, most: str, noted: dict[str, int]
+) -> None:
+    section, report = only(tmp_path, Campus(**fields))
+    assert section.credits == (Decimal(least), Decimal(most))
+    assert kinds(report) == noted
+
+
+def test_a_course_of_several_credits_spans_them_and_is_named(tmp_path: Path) -> None:
+    campus = Campus()
+    campus.rows["courses.csv"][0]["credits"] = "1-5|4|2"
+    section, report = only(tmp_path, campus)
+    assert section.course.credits == (Decimal(1), Decimal(5))
+    assert kinds(report) == {"several_credits": 1}
+
+
+def test_a_blank_title_is_that_of_a_section(tmp_path: Path) -> None:
+    campus = Campus(section_title="ALGO  RHYTHMS")
+    campus.rows["courses.csv"][0]["title"] = ""
+    section, report = only(tmp_path, campus)
+    assert section.course.title == "ALGO RHYTHMS"
+    assert kinds(report) == {"title_missing": 1, "spaces": 1}
+
+
+def test_what_is_missing_elsewhere_is_added_and_named(tmp_path: Path) -> None:
+    section, report = only(tmp_path, Campus(course_id="his 7", credits="3"))
+    assert (section.course.code, section.course.department) == ("HIS-7", "HIS")
+    assert kinds(report) == {"course_added": 1, "department_added": 1, "title_missing": 1}
+
+
+@pytest.mark.parametrize(
+    ("fields", "kind"),
+    [
+        ({"crn": ""}, "no_key"),
+        ({"crn": "10001"}, "duplicate"),
+        ({"crn": "1" * 25}, "unreadable"),
+        ({"course_id": "nonsense"}, "unreadable"),
+        ({"course_id": "HIS 7", "credits": "x"}, "unreadable"),
+        ({"term": "FALL 1999"}, "other_term"),
+    ],
+)
+def test_a_section_that_can_not_be_is_refused_and_named(
+    tmp_path: Path, fields: dict[str, str], kind: str
+) -> None:
+    campus = Campus()
+    campus.section("10005")
+    campus.rows["sections.csv"].append(campus.rows["sections.csv"][1] | {"crn": "10006"} | fields)
+    semester, report = read(campus.write(tmp_path))
+    assert set(semester.sections) == {"10001", "10005"}
+    [note] = report.of(kind)
+    assert (note.action, note.file, note.line) == ("refused", "sections.csv", 4)
+
+
+def test_columns_without_a_place_are_named(tmp_path: Path) -> None:
+    campus = Campus(wait_count="4", xlist_capacity="60", as_of="2020-12-01").meets(frequency="odd")
+    _, report = only(tmp_path, campus)
+    named = [note.column for note in report.of("not_represented")]
+    assert named == ["wait_count", "xlist_capacity", "as_of", "frequency"]
+
+
+def test_sections_that_overlap_themselves_are_named(tmp_path: Path) -> None:
+    campus = Campus().meeting(days="R", start_time="3:00PM", end_time="4:00PM")
+    _, report = only(tmp_path, campus.meeting(days="F"))
+    assert kinds(report) == {"overlaps_itself": 1}
+
+
+def test_restrictions_stay_as_written_and_nonsense_is_refused(tmp_path: Path) -> None:
+    campus = Campus().restriction("must_be", "major", "Design, Innovation and Society")
+    campus.restriction("Must Be", "Majors", "Physics").restriction("must_be", "major", "Physics")
+    campus.restriction("should_be", "major", "x").restriction("must_be", "shoe size", "44")
+    campus.restriction("must_be", "level", "").restriction("must_be", "level", "x", crn="77")
+    section, report = only(tmp_path, campus)
+    assert list(section.restrictions) == [
+        ("must_be", "major", "Design, Innovation and Society"),
+        ("must_be", "major", "Physics"),
+    ]
+    assert kinds(report) == {"duplicate": 1, "unreadable": 3, "orphan": 1}
+
+
+def test_levels_are_a_restriction_unless_there_is_one(tmp_path: Path) -> None:
+    campus = Campus(levels="Graduate; Undergraduate")
+    campus.section("10002", levels="Undergraduate").restriction(
+        "must_be", "level", "Graduate", crn="10002"
+    )
+    semester, report = read(campus.write(tmp_path))
+    first, second = semester.sections.values()
+    assert [value for _, _, value in first.restrictions] == ["Graduate", "Undergraduate"]
+    assert [value for _, _, value in second.restrictions] == ["Graduate"]
+    assert kinds(report) == {"levels_disagree": 1}
+
+
+def test_cross_lists_are_canonical_and_what_they_lack_is_named(tmp_path: Path) -> None:
+    campus = Campus().course("MAT-225").section("10002", course_id="MAT-225")
+    campus.cross_list("mat 225").cross_list("MAT-225").cross_list("HIS-1").cross_list("?")
+    campus.cross_list("CSC 225")
+    section, report = only(tmp_path, campus.cross_list("MAT-225", crn="99"))
+    assert list(section.cross_lists) == ["MAT-225", "HIS-1"]
+    named = {
+        "duplicate": 1,
+        "own_course": 1,
+        "cross_list_not_offered": 1,
+        "unreadable": 1,
+        "orphan": 1,
+    }
+    assert kinds(report) == named

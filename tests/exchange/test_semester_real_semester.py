@@ -1,0 +1,89 @@
+"""The whole real semester of RPI, autumn 2020, where the shared data is at hand."""
+
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from portal.backend import Backend
+from portal.catalog.board import Board, board
+from portal.config import ROOT
+from portal.windows.warmup import warm_up
+from tests.exchange.campus import Made, imported, kinds
+
+DATA = Path(os.environ.get("FAIRSEAT_DATA") or ROOT.parent / "shared" / "data")
+FOLDER = DATA / "rpi-fall-2020"
+
+pytestmark = pytest.mark.skipif(
+    not FOLDER.is_dir(), reason=f"the data of the real semester is not at {FOLDER}"
+)
+
+
+def test_all_of_it_is_imported_and_all_that_is_odd_is_named(backend: Backend) -> None:
+    made = imported(FOLDER, "Fall 2020")
+    offered = board(made.term)
+    assert (made.sections, made.courses, len(offered.cards)) == (2250, 953, 2250)
+    assert kinds(made.report) == {
+        "duplicate": 9,
+        "own_course": 9,
+        "orphan": 132,
+        "spaces": 6,
+        "title_missing": 163,
+        "time_without_days": 1,
+        "empty_group": 56,
+        "over_capacity": 125,
+        "no_seats": 190,
+        "several_credits": 8,
+        "days_without_time": 15,
+        "exam_block": 172,
+        "file_needless": 1,  # SOURCE.md
+        "overlaps_itself": 64,
+        "cross_list_not_offered": 1,
+        "major_added": kinds(made.report)["major_added"],
+    }
+    orphans = made.report.of("orphan")
+    assert len({note.key for note in orphans}) == 70
+    assert Counter(note.file for note in orphans)["restrictions.csv"] == 90
+    assert_the_ledger_knows_it(backend, made)
+    assert_meetings(offered)
+    assert_seats(backend, offered)
+    assert_rules(offered)
+
+
+def assert_the_ledger_knows_it(backend: Backend, made: Made) -> None:
+    assert warm_up(made.term) == 0  # the ledger was told of all by the import
+    assert len(backend.ledger.seats(made.term)) == 2250
+
+
+def assert_meetings(offered: Board) -> None:
+    meetings = [meeting for card in offered.cards for meeting in card.meetings]
+    assert len(meetings) == 2833
+    exams = [meeting for meeting in meetings if meeting.kind == "Test block"]
+    assert len(exams) == 170
+    assert not any(meeting.clashes for meeting in exams)
+    whole_days = [m for m in meetings if m.times == "8:00 am–9:50 pm"]
+    assert len(whole_days) == 64
+    assert not any(meeting.clashes for meeting in whole_days)
+    untimed = [card for card in offered.cards if not any(m.start for m in card.meetings)]
+    assert len(untimed) == 877 + 1  # one has a time, but no days on which it could be
+    several = [card for card in offered.cards if len(card.meetings) > 1]
+    assert len(several) == 380
+    first = next(card for card in offered.cards if card.crn == "25790").meetings[0]
+    assert (first.days, first.times, first.dates) == ("Mon Thu", "2:00–3:50 pm", "")
+
+
+def assert_seats(backend: Backend, offered: Board) -> None:
+    seats = backend.ledger.seats(offered.term.id).values()
+    assert sum(1 for each in seats if each.taken > each.capacity) == 125
+    assert max(each.taken - each.capacity for each in seats) == 90
+    assert sum(1 for each in seats if each.capacity == 0) == 190
+    assert sum(1 for each in seats if each.waitlist_capacity == 10) == 2250 - 190
+
+
+def assert_rules(offered: Board) -> None:
+    assert sum(1 for card in offered.cards if card.credits_min < card.credits_max) == 789
+    assert sum(len(card.cross_lists) for card in offered.cards) == 340 - 10 - 9
+    assert sum(len(card.restrictions) for card in offered.cards) == 3059 - 90 - 9
+    assert not any("Staff" in card.teachers for card in offered.cards)
+    assert all(card.title and card.course_title for card in offered.cards)

@@ -1,0 +1,91 @@
+"""Who teaches, as later files of the same semester tell it."""
+
+from pathlib import Path
+
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import text
+
+from portal.catalog.board import board
+from portal.catalog.terms import live_terms
+from portal.db import transaction
+from portal.people import newcomers
+from portal.people.newcomers import Wish
+from tests.cast import PASSWORD
+from tests.exchange.campus import Campus
+from tests.exchange.makers import as_zip, latest, press, sent
+from tests.exchange.oneroster import imported, moved
+from tests.exchange.test_round_trip import exported
+from tests.web.visitors import browser_of
+
+TAUGHT = """
+    SELECT teachers.name, username FROM teachers JOIN section_teachers ON teacher_id = teachers.id
+    LEFT JOIN accounts ON accounts.id = account_id ORDER BY teachers.name
+"""
+
+
+def campus(instructors: str) -> bytes:
+    return as_zip(Campus().meets(instructors=instructors))
+
+
+def taught() -> list[tuple[str, str | None]]:
+    """Who teaches: names, and accounts where they have one."""
+    with transaction() as session:
+        return [(name, username) for name, username in session.execute(text(TAUGHT))]
+
+
+def link(username: str, teacher: str) -> None:
+    newcomers.admit(Wish(username, name="Somebody", teaches=teacher, password=PASSWORD))
+
+
+def changed() -> bool:
+    return bool(moved(latest().counts))
+
+
+def test_who_has_an_account_by_now_goes_on_teaching(app: Flask, boss: FlaskClient) -> None:
+    press(boss, sent(boss, campus("Okafor/Lindqvist")), "apply")
+    link("okafor", "Okafor")
+    import_id = sent(boss, campus("Okafor/Lindqvist"), remove="yes")
+    assert not changed()
+    press(boss, import_id, "apply")
+    assert taught() == [("Lindqvist", None), ("Okafor", "okafor")]
+    assert browser_of(app, "okafor").get("/teaching").status_code == 200
+
+
+def test_two_names_of_one_account_both_go_on_teaching(boss: FlaskClient) -> None:
+    press(boss, sent(boss, campus("Okafor/N. Okafor")), "apply")
+    link("okafor", "Okafor")
+    link("okafor", "N. Okafor")
+    sent(boss, campus("Okafor/N. Okafor"), remove="yes")
+    assert not changed()
+
+
+def test_two_names_of_one_account_keep_the_sections_of_each(boss: FlaskClient) -> None:
+    two = as_zip(Campus().meets(instructors="Okafor").section("10002", {"instructors": "C Okafor"}))
+    press(boss, sent(boss, two), "apply")
+    link("okafor", "Okafor")
+    link("okafor", "C Okafor")
+    import_id = sent(boss, two, remove="yes")
+    assert not changed()
+    press(boss, import_id, "apply")
+    [term] = live_terms()
+    taught_by = {card.crn: card.teachers for card in board(term.id).cards}
+    assert taught_by == {"10001": ("Okafor",), "10002": ("C Okafor",)}
+
+
+def test_two_names_of_one_account_are_exported_and_come_back(
+    boss: FlaskClient, tmp_path: Path
+) -> None:
+    press(boss, sent(boss, campus("Okafor/N. Okafor")), "apply")
+    link("okafor", "Okafor")
+    link("okafor", "N. Okafor")
+    counts, _report = imported(exported(tmp_path), remove=True)
+    assert moved(counts) == {}
+
+
+def test_who_was_added_by_hand_stays_unless_asked_to_go(boss: FlaskClient) -> None:
+    press(boss, sent(boss, campus("Okafor")), "apply")
+    press(boss, sent(boss, campus("Lindqvist")), "apply")
+    assert taught() == [("Lindqvist", None), ("Okafor", None)]
+    press(boss, sent(boss, campus("Lindqvist"), remove="yes"), "apply")
+    assert taught() == [("Lindqvist", None)]

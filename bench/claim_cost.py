@@ -35,8 +35,8 @@ from bench.baselines import hello  # noqa: E402
 from portal import create_app  # noqa: E402
 from portal.backend import backend  # noqa: E402
 from portal.catalog import board  # noqa: E402
-from portal.config import Settings  # noqa: E402
-from portal.ops import logs  # noqa: E402
+from portal.core import logs  # noqa: E402
+from portal.core.settings import Settings  # noqa: E402
 from portal.people import accounts, profile  # noqa: E402
 
 if TYPE_CHECKING:

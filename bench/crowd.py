@@ -14,12 +14,12 @@ from typing import Any, TypeVar
 
 from bench import saturated
 from bench.saturated import packed
+from portal.core.redis_clients import commands
 from portal.embedded import Servers
 from portal.embedded.folder import Folder
 from portal.gate import limits, meter
 from portal.seats.asks import Candidate, as_payload
 from portal.seats.library import encoded, prefix
-from portal.stores import commands
 from tests.ledger.desk import OPEN, TERM, Desk
 from tests.record.rush import ENROLL_EVERYONE, spec
 

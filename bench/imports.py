@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench import stage
 from portal import backend
-from portal.config import Settings
+from portal.core.settings import Settings
 from portal.exchange.importing.oneroster.columns import COLUMNS, MORE
 from portal.exchange.importing.options import Options
 from portal.exchange.importing.report import Report

@@ -15,7 +15,7 @@ from sqlalchemy import select
 from bench import load, portal_on_trial
 from bench.site import Site, site
 from portal.backend import backend
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.record import models
 from portal.record.checkpoint import recorded
 from portal.record.journal import last_seq

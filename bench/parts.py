@@ -27,10 +27,9 @@ from bench.site import Site  # noqa: E402
 from bench.stage import cli  # noqa: E402
 from portal.backend import backend  # noqa: E402
 from portal.breakers import Breaker, Resting  # noqa: E402
-from portal.db import transaction  # noqa: E402
-from portal.ops import flags  # noqa: E402
-from portal.ops.flags import Switching  # noqa: E402
-from portal.ops.models import Flag  # noqa: E402
+from portal.core import flags  # noqa: E402
+from portal.core.db import transaction  # noqa: E402
+from portal.core.flags import Flag, Switching  # noqa: E402
 from portal.running.children import Child  # noqa: E402
 from portal.running.kept import Kept  # noqa: E402
 from portal.running.pools import Pools  # noqa: E402

@@ -16,7 +16,7 @@ from sqlalchemy import insert, select, update
 
 from portal.backend import backend
 from portal.catalog.models import Course, Meeting, Section, Term
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.gate import guard, passes
 from portal.gate.passes import STAY, Pass
 from portal.people import passwords, sessions

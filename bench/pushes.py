@@ -23,7 +23,7 @@ from bench.sizes import family, private
 from bench.sockets import Pages
 from portal import create_app
 from portal.backend import backend
-from portal.config import Settings
+from portal.core.settings import Settings
 from portal.embedded.folder import Folder
 from portal.live.hub import LONGEST_SECONDS
 from portal.running.children import Child

@@ -20,8 +20,8 @@ from bench.meter import seconds
 from bench.sizes import CLASS, SEATS, batches, wishes
 from portal import backend as connections
 from portal.backend import backend
-from portal.config import Settings
-from portal.ops import memory
+from portal.core import memory
+from portal.core.settings import Settings
 from portal.record.checkpoint import recorded
 from portal.record.drain import BATCH, drain
 from tests.record.rush import Rush

@@ -29,7 +29,7 @@ from bench.load import Answer, Script
 from bench.portal_on_trial import get, post
 from bench.site import HELLO, site
 from portal.backend import backend
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.gate import room
 from portal.record.audit import audit_term
 

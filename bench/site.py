@@ -19,7 +19,7 @@ from bench import load, stage
 from bench.stage import cli, patiently, started
 from portal import create_app
 from portal.backend import backend
-from portal.config import Settings
+from portal.core.settings import Settings
 from portal.record.checkpoint import recorded
 from portal.record.journal import last_seq
 from portal.running.children import Child

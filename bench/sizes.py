@@ -20,8 +20,8 @@ from bench import load, stage  # noqa: E402
 from bench.stage import cli, free_port, patiently, started, web  # noqa: E402
 from portal import backend as connections  # noqa: E402
 from portal.backend import backend  # noqa: E402
-from portal.config import Settings  # noqa: E402
-from portal.db import transaction  # noqa: E402
+from portal.core.db import transaction  # noqa: E402
+from portal.core.settings import Settings  # noqa: E402
 from portal.ops.crew import workers  # noqa: E402
 from portal.record import journal  # noqa: E402
 from portal.record.drain import drain  # noqa: E402

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
+from portal.core import schema
 from portal.embedded import Servers
 from portal.embedded.folder import Folder
-from portal.ops import schema
 from portal.running.children import Child
 
 ROOT = Path(__file__).resolve().parent.parent

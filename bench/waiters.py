@@ -16,7 +16,7 @@ from bench.portal_on_trial import get
 from bench.sockets import Pages
 from portal import create_app
 from portal.backend import backend
-from portal.config import Settings
+from portal.core.settings import Settings
 from portal.gate import room, waits
 from portal.gate.places import Place
 from portal.live import rooms

@@ -5,7 +5,7 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-from portal.config import ROOT
+from portal.core.settings import ROOT
 
 SCRIPT = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 TAGS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")

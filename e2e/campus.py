@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from portal.backend import backend
 from portal.catalog.models import Course, Section, Term
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.gate import room
 from portal.notices.models import Notice
 from portal.people import keys

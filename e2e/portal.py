@@ -13,7 +13,7 @@ import psutil
 
 from portal import backend
 from portal.backend import Backend
-from portal.config import Settings
+from portal.core.settings import Settings
 from portal.record.audit import audit
 from portal.running.children import Child
 from portal.running.door import not_ready

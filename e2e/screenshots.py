@@ -21,8 +21,8 @@ from e2e.person import Person
 from e2e.portal import Running, running
 from portal.catalog.board import Card, board
 from portal.catalog.terms import live_terms
-from portal.config import ROOT
-from portal.db import transaction
+from portal.core.db import transaction
+from portal.core.settings import ROOT
 from portal.gate import room
 from portal.people.models import Account, Student, Teacher
 from portal.plans import plan, store

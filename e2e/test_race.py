@@ -7,7 +7,7 @@ from sqlalchemy import select
 from e2e.person import Meet, Person
 from e2e.portal import Running
 from portal.catalog.models import Section, Term
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.record.models import Event
 from tests import cast as builders
 

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from e2e.person import Meet
 from e2e.portal import Running
 from portal.catalog.models import Section, Term
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.rehearsal import term as terms
 from portal.rehearsal.student import Student
 from portal.rehearsal.term import Practice

@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 
 from e2e.person import Meet
 from portal.catalog.models import Section, Term
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import Account, Student
 from portal.requests import asking
 from tests import cast as builders

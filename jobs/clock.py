@@ -13,11 +13,12 @@ from jobs.chores import Chores
 from jobs.scaler import Scaler
 from jobs.trouble import AWAY, Trouble
 from portal.backend import connect
-from portal.config import Settings
+from portal.core import logs, metrics, traces
+from portal.core.settings import Settings
 from portal.exchange.exporting import making
 from portal.exchange.importing import run
 from portal.gate.attend import attend
-from portal.ops import logs, metrics, scaling, traces
+from portal.ops import scaling
 from portal.ops.crew import LEASE
 from portal.ops.dead import Watch
 from portal.record.sweep import Sweeper

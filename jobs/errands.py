@@ -1,7 +1,7 @@
 """Jobs of the queue `errands`: what somebody asked for and need not wait for."""
 
 from portal.backend import backend
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.exchange.exporting import making
 from portal.exchange.importing import book
 from portal.exchange.importing import run as imports

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from redis.exceptions import RedisError
 from rq import worker_registration
 
-from portal.ops.job import Executions
+from portal.core.jobs import Executions
 
 if TYPE_CHECKING:
     from rq.worker import BaseWorker

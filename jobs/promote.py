@@ -3,7 +3,7 @@
 from contextlib import suppress
 
 from portal.catalog.board import NoSuchTerm
-from portal.ops.correlation import correlation
+from portal.core.correlation import correlation
 from portal.record import promote as promoter
 
 

@@ -6,7 +6,8 @@ from time import time
 
 from redis import Redis
 
-from portal.ops import crew, flags, scaling
+from portal.core import flags
+from portal.ops import crew, scaling
 from portal.ops.crew import Manned
 from portal.ops.scaling import Asked, Pool, Seen
 

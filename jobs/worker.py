@@ -15,12 +15,11 @@ from rq.timeouts import BaseTimeoutException
 
 from jobs.heart import LIFE, Heart
 from jobs.trouble import AWAY, LONGEST_PAUSE, Once, Trouble, brief
-from portal import stores
 from portal.backend import connect
-from portal.config import Settings
-from portal.ops import logs, memory, metrics, traces
-from portal.ops.correlation import following
-from portal.ops.job import Job
+from portal.core import logs, memory, metrics, redis_clients, traces
+from portal.core.correlation import following
+from portal.core.jobs import Job
+from portal.core.settings import Settings
 
 log = logging.getLogger(__name__)
 done = logging.getLogger("jobs.done")  # says the same all the time, and is to be heard
@@ -78,7 +77,7 @@ class Worker(SimpleWorker):
     stopping = False
     max_connection_wait_time = LONGEST_PAUSE
     dequeue_timeout = LISTENING
-    connection_timeout = LISTENING + stores.SILENCE
+    connection_timeout = LISTENING + redis_clients.SILENCE
 
     def work(self, *args: Any, **options: Any) -> bool:
         """Do the jobs, and show signs of life in the midst of a long one."""
@@ -130,7 +129,7 @@ def run_worker(queue: str) -> None:
 def _worker(queue: str, settings: Settings) -> Worker:
     return Worker(
         [queue],
-        connection=stores.blocking(settings.redis_url, LISTENING),
+        connection=redis_clients.blocking(settings.redis_url, LISTENING),
         worker_ttl=HEARTBEAT,
         maintenance_interval=TIDY,
         job_class=Call,

@@ -5,7 +5,7 @@ import os
 from alembic import context
 from sqlalchemy import create_engine, text
 
-from portal.db import with_driver
+from portal.core.db import with_driver
 from portal.models import Base
 
 url = context.config.get_main_option("sqlalchemy.url") or os.environ["DATABASE_URL"]

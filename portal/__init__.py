@@ -7,7 +7,7 @@ from typing import Any
 from flask import Flask
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-from portal.config import ROOT, Settings
+from portal.core.settings import ROOT, Settings
 
 
 class Portal(Flask):
@@ -32,10 +32,10 @@ def create_app(settings: Settings | None = None) -> Flask:
         layout,
     )
     from portal.blueprints import BLUEPRINTS
+    from portal.core import correlation, traces
     from portal.edge import counted, files, hosts, ids, watch
     from portal.edge.patience import Patience
     from portal.gate import guard, limits, visits
-    from portal.ops import correlation, traces
     from portal.people import accounts
 
     settings = settings or Settings.read()

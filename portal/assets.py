@@ -11,7 +11,7 @@ from flask.sessions import SecureCookieSessionInterface, SessionMixin
 from itsdangerous import URLSafeTimedSerializer
 
 from portal.access import public
-from portal.config import ROOT
+from portal.core.settings import ROOT
 from portal.edge.signed import Signed
 
 STATIC = ROOT / "static"

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from redis import Redis
 
-from portal import db, stores
-from portal.config import Settings
+from portal.core import db, redis_clients
+from portal.core.settings import Settings
 from portal.seats.ledger import Ledger
 
 
@@ -25,7 +25,7 @@ def connect(settings: Settings) -> Backend:
     """Connect this process to PostgreSQL and the ledger, loading its functions."""
     global _backend  # noqa: PLW0603  one per process, as the docstring says
     db.connect(settings.database_url)
-    redis = stores.commands(settings.redis_url)
+    redis = redis_clients.commands(settings.redis_url)
     _backend = Backend(settings, redis, Ledger(redis, settings.replicas))
     return _backend
 

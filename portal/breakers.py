@@ -12,7 +12,8 @@ from time import monotonic
 from typing import Literal, TypeVar
 
 from portal.backend import backend
-from portal.ops import breaking, flags
+from portal.core import flags
+from portal.ops import breaking
 
 Result = TypeVar("Result")
 State = Literal["closed", "open", "half-open"]

@@ -7,7 +7,7 @@ from typing import ClassVar
 import click
 from flask.cli import AppGroup
 
-from portal.config import SettingsError
+from portal.core.settings import SettingsError
 
 
 class Commands(AppGroup):

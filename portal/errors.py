@@ -12,18 +12,17 @@ from flask_babel import LazyString
 from flask_limiter import RateLimitExceeded
 from werkzeug.exceptions import HTTPException
 
-from portal import cache
-from portal.bulkheads import Full
 from portal.catalog.board import NoSuchTerm
-from portal.db import crowded
+from portal.core import cache, logs
+from portal.core.bulkheads import Full
+from portal.core.correlation import correlation
+from portal.core.db import crowded
+from portal.core.i18n import _, _l, _n
 from portal.edge import resend
 from portal.extensions import limiter
 from portal.gate import limits
 from portal.gate.limits import TooMany
-from portal.ops import repeated
-from portal.ops.correlation import correlation
 from portal.seats.errors import LedgerBehind, LedgerSilent, LedgerUnavailable
-from portal.words import _, _l, _n
 
 log = logging.getLogger(__name__)
 
@@ -176,13 +175,13 @@ def away(error: Exception) -> ResponseReturnValue:
     """A store can't be asked: that nothing was changed, unless that is not known."""
     if crowded(error):
         return _busy(error)
-    repeated.warn(log, f"A store is away ({type(error).__name__})", error)
+    logs.warn(log, f"A store is away ({type(error).__name__})", error)
     return answer(503, UNSURE if isinstance(error, LedgerSilent) else WORDS[503], LATER)
 
 
 def _busy(error: Exception) -> ResponseReturnValue:
     """PostgreSQL is there, but nobody let go of a connection to it in time."""
-    repeated.warn(log, "All connections to PostgreSQL are in use", error)
+    logs.warn(log, "All connections to PostgreSQL are in use", error)
     advice = _(
         "Your seats and places are safe and nothing was changed. Try again in %(num)s seconds.",
         num=BUSY_SECONDS,

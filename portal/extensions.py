@@ -9,8 +9,8 @@ from flask_sock import Sock
 from flask_wtf.csrf import CSRFError, CSRFProtect
 from htmx_flask import Htmx
 
-from portal import stores
 from portal.backend import backend
+from portal.core import redis_clients
 
 
 def _account() -> str:
@@ -49,7 +49,7 @@ sock = Sock()
 
 def start(app: Flask) -> None:
     """Bind every extension to `app`."""
-    redis = stores.commands(backend().settings.redis_url, timeout=1.0, size=8)
+    redis = redis_clients.commands(backend().settings.redis_url, timeout=1.0, size=8)
     app.config["RATELIMIT_STORAGE_URI"] = "redis://"
     app.config["RATELIMIT_STORAGE_OPTIONS"] = {"connection_pool": redis.connection_pool}
     app.extensions["limiter"] = {limiter}  # so that it looks at no request of other views

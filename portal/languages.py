@@ -10,9 +10,9 @@ from flask_babel import Babel
 from flask_login import current_user
 from sqlalchemy.exc import SQLAlchemyError
 
-from portal import words
-from portal.config import ROOT
-from portal.words import ENGLISH, TEXTS, read_by, reader
+from portal.core import i18n
+from portal.core.i18n import ENGLISH, TEXTS, read_by, reader
+from portal.core.settings import ROOT
 
 NAMES = {"en": "English", "es": "Español"}  # each in its own words
 # One of each, as what is drawn is kept by its reader's language: what is the same is found at once.
@@ -27,7 +27,7 @@ def start(app: Flask) -> None:
     app.config["BABEL_DEFAULT_LOCALE"] = str(ENGLISH)
     app.config["BABEL_TRANSLATION_DIRECTORIES"] = str(TEXTS)
     babel.init_app(app, locale_selector=_chosen)
-    words.start(app)
+    i18n.start(app)
     app.after_request(_tell)
 
 

@@ -11,12 +11,12 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from portal import messages
 from portal.access import visitor
+from portal.core.i18n import reader
 from portal.languages import NAMES
 from portal.people.accounts import Visitor
 from portal.record import known
 from portal.seats import trees
 from portal.windows.localtime import Clockface
-from portal.words import reader
 
 HTMX = {
     "allowEval": False,

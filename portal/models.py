@@ -2,7 +2,8 @@
 
 from portal.catalog import models as catalog
 from portal.catalog.editing import news as section_news
-from portal.db import Base
+from portal.core import flags
+from portal.core.db import Base
 from portal.exchange.exporting import models as exports
 from portal.exchange.importing import models as imports
 from portal.notices import models as notices
@@ -21,6 +22,7 @@ __all__ = [
     "Base",
     "catalog",
     "exports",
+    "flags",
     "imports",
     "notices",
     "ops",

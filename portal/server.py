@@ -15,7 +15,7 @@ from psycogreen.gevent import gevent_wait_callback
 from psycopg2 import OperationalError
 from psycopg2.extensions import STATUS_SETUP, set_wait_callback
 
-from portal.ops import logs
+from portal.core import logs
 
 # Seconds that PostgreSQL may stay silent. Workers wait as long as a statement may take (portal/db);
 # a visitor does not: what is given up here, PostgreSQL ends by its statement_timeout.
@@ -107,9 +107,9 @@ def post_fork(server: Any, worker: Any) -> None:  # noqa: ARG001  gunicorn's sig
 
 def post_worker_init(worker: Any) -> None:
     """Read and hear what is new before the first visitor comes, and see pages off at the end."""
+    from portal.core import flags, memory, metrics  # noqa: PLC0415
     from portal.edge import patience, watch  # noqa: PLC0415  only after gevent has patched
     from portal.live import leaving  # noqa: PLC0415
-    from portal.ops import flags, memory, metrics  # noqa: PLC0415
     from portal.windows import warmth  # noqa: PLC0415
 
     worker.log.error_log.addFilter(patience.hush)

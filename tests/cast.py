@@ -25,7 +25,7 @@ from portal.catalog.models import (
     Term,
     section_teachers,
 )
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import Account, Student, StudentSubject, Teacher
 from portal.seats.answers import WindowView
 from portal.windows.models import window_ids

@@ -13,14 +13,14 @@ from sqlalchemy import Engine, create_engine, delete, text
 from portal import backend as connections
 from portal import create_app
 from portal.backend import Backend
-from portal.config import Settings
-from portal.db import with_driver
+from portal.core import flags, schema
+from portal.core.db import with_driver
+from portal.core.outage import postgresql
+from portal.core.settings import Settings
 from portal.embedded import Servers
 from portal.embedded.folder import Folder
 from portal.gate.meter import meters
 from portal.models import Base
-from portal.ops import flags, schema
-from portal.outage import postgresql
 from tests.cast import Cast, a_term, an_open_window, assemble
 from tests.statements import statements
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from sqlalchemy.orm import Session
 
-from portal.ops import schema
+from portal.core import schema
 
 
 @contextmanager

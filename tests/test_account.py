@@ -6,7 +6,7 @@ from flask import Flask
 from sqlalchemy import select
 
 from portal.cli import main
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people import accounts
 from portal.people.models import Account, AuditEntry, Teacher
 from tests.cast import a_department, an_account

@@ -7,10 +7,10 @@ from threading import BoundedSemaphore, Event
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from portal import outage as outages
-from portal.cache import AT_ONCE, Cache
-from portal.ops import flags
-from portal.outage import Outage
+from portal.core import flags
+from portal.core import outage as outages
+from portal.core.cache import AT_ONCE, Cache
+from portal.core.outage import Outage
 from tests.record.processes import wait_for
 
 

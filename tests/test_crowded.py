@@ -13,11 +13,10 @@ from flask.testing import FlaskClient
 from sqlalchemy import Engine, event
 from sqlalchemy.exc import OperationalError
 
-from portal import cache, db
 from portal.backend import Backend
+from portal.core import cache, db, logs
+from portal.core.outage import postgresql
 from portal.notices import box
-from portal.ops import repeated
-from portal.outage import postgresql
 from portal.people import accounts, profile
 from tests.cast import a_student
 from tests.record.processes import wait_for
@@ -30,7 +29,7 @@ POOL = 20
 @pytest.fixture
 def pool(backend: Backend) -> Iterator[Engine]:
     """The engine of this process with its usual pool, all of it free."""
-    repeated.forget()
+    logs.forget()
     yield db.connect(backend.settings.database_url)
     db.connect(backend.settings.database_url)
 
@@ -169,13 +168,13 @@ def test_a_server_that_takes_no_more_connections_is_crowded_not_away() -> None:
 def test_warnings_of_one_cause_make_one_line_and_a_count(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(repeated, "SECONDS", 0.5)
-    repeated.forget()
+    monkeypatch.setattr(logs, "SECONDS", 0.5)
+    logs.forget()
     log = logging.getLogger("portal.tests")
     for number in range(5):
-        repeated.warn(log, "It failed", number)
-    repeated.warn(log, "Another failed", "!")
+        logs.warn(log, "It failed", number)
+    logs.warn(log, "Another failed", "!")
     assert [each.getMessage() for each in caplog.records] == ["It failed: 0", "Another failed: !"]
     wait_for(lambda: "It failed: 4 more like it" in caplog.text)
-    repeated.warn(log, "It failed", "once more")
+    logs.warn(log, "It failed", "once more")
     assert "It failed: once more" in caplog.text

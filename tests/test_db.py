@@ -7,8 +7,8 @@ import psycopg2
 import pytest
 from sqlalchemy import text
 
-from portal import db
 from portal.backend import Backend
+from portal.core import db
 
 ALL = 20  # in as many turns each connection of the pool has been used
 OWN = text("SELECT pg_backend_pid()")

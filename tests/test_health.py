@@ -17,8 +17,9 @@ from flask.testing import FlaskClient
 from sqlalchemy import text
 
 from portal.backend import Backend
+from portal.core import schema
 from portal.embedded import Servers, postgres, valkey
-from portal.ops import crew, health, schema
+from portal.ops import crew, health
 from portal.record.drain import drain
 from portal.running.children import Child
 from portal.seats.ledger import prefix

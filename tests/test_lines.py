@@ -9,7 +9,7 @@ from redis import Redis
 from redis.exceptions import ConnectionError as NoConnection
 
 from portal.backend import Backend
-from portal.lines import Lines
+from portal.core.redis_clients import Lines
 
 
 class Crowded(LifoQueue[Any]):

@@ -16,11 +16,11 @@ from psycopg2.errors import InsufficientPrivilege
 from redis import Redis
 
 from portal.backend import Backend
-from portal.config import Settings
+from portal.core import schema
+from portal.core.settings import Settings
 from portal.embedded import Servers, account, postgres
 from portal.embedded.account import NotRunnableError
 from portal.embedded.folder import Folder
-from portal.ops import schema
 
 STRANGER = 65_533  # a user that nothing here belongs to
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as another user")

@@ -11,10 +11,10 @@ from sqlalchemy import NullPool, create_engine, inspect, text
 from sqlalchemy.exc import InternalError, ProgrammingError
 
 from portal.backend import Backend
-from portal.db import transaction, with_driver
+from portal.core import schema
+from portal.core.db import transaction, with_driver
 from portal.embedded import Servers
 from portal.models import Base
-from portal.ops import schema
 from tests import cast
 from tests.owner import as_owner
 

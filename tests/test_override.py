@@ -8,7 +8,7 @@ from click.testing import CliRunner, Result
 from sqlalchemy import select
 
 from portal.cli import main
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people import profile
 from portal.people.models import AuditEntry, Override
 from tests import cast as builders

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from portal.backend import Backend
+from portal.core.private_files import owner_only
 from portal.embedded import Servers
 from portal.embedded.folder import Folder, FolderError
 from portal.exchange.importing.report import Report
 from portal.notices.folder import Folder as Mails
 from portal.notices.letter import Letter
-from portal.private import owner_only
 from portal.running.children import Child
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")

@@ -16,7 +16,7 @@ from simple_websocket import Client
 from portal import backend as connections
 from portal import create_app
 from portal.backend import Backend
-from portal.config import Settings
+from portal.core.settings import Settings
 from portal.embedded.folder import Folder, Run
 from portal.running import renewal
 from portal.running.children import Child

@@ -9,9 +9,9 @@ import pytest
 from babel.messages.catalog import Catalog, Message
 from babel.messages.pofile import read_po
 
-from portal.config import ROOT
+from portal.core.i18n import ENGLISH
+from portal.core.settings import ROOT
 from portal.languages import NAMES
-from portal.words import ENGLISH
 
 PLACEHOLDER = re.compile(r"%\(\w+\)s|\{\w+\}|%%|</?\w+")
 OTHERS = [code for code in NAMES if code != ENGLISH.language]

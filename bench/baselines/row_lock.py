@@ -13,8 +13,8 @@ from sqlalchemy import text
 
 from portal import create_app
 from portal.backend import backend
-from portal.config import Settings
-from portal.db import transaction
+from portal.core.db import transaction
+from portal.core.settings import Settings
 from portal.seats.answers import (
     Answer,
     Held,

@@ -5,11 +5,11 @@ from flask.typing import ResponseReturnValue
 
 from portal.access import signed_in, visitor
 from portal.backend import backend
-from portal.db import transaction
+from portal.core.db import transaction
+from portal.core.i18n import _, _l
 from portal.languages import new_session
 from portal.people import credentials, keys
 from portal.people.models import Account, Student
-from portal.words import _, _l
 
 bp = Blueprint("overview", __name__)
 

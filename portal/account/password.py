@@ -15,13 +15,13 @@ from flask.typing import ResponseReturnValue
 
 from portal.access import signed_in, visitor
 from portal.backend import backend
-from portal.db import transaction
+from portal.core.db import transaction
+from portal.core.i18n import _, _n
 from portal.extensions import limiter
 from portal.people import accounts, credentials, devices, keys, passwords, sessions, strength
 from portal.people.login import BUSY_SECONDS
 from portal.people.models import Account
 from portal.people.passwords import LONGEST, SHORTEST
-from portal.words import _, _n
 
 bp = Blueprint("password", __name__, url_prefix="/password")
 

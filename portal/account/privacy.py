@@ -4,8 +4,8 @@ from flask import Blueprint, abort, flash, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
 from portal.access import requires, visitor
+from portal.core.i18n import _
 from portal.people import privacy
-from portal.words import _
 
 bp = Blueprint("privacy", __name__, url_prefix="/privacy")
 

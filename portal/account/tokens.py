@@ -15,12 +15,12 @@ from flask import (
 from flask.typing import ResponseReturnValue
 
 from portal.access import signed_in, visitor
+from portal.core.i18n import _, _l
 from portal.extensions import limiter
 from portal.layout import go
 from portal.people import keys
 from portal.people.keys import MOST, SCOPES, Wish
 from portal.people.models import AccessKey
-from portal.words import _, _l
 
 bp = Blueprint("tokens", __name__, url_prefix="/tokens")
 

@@ -9,11 +9,11 @@ from sqlalchemy.orm import Session, aliased
 
 from portal.catalog.board import Board
 from portal.catalog.cards import Card, MeetingView
+from portal.core.i18n import _
 from portal.people.models import Account, Student
 from portal.record.models import Enrollment, WaitlistPlace
 from portal.seats import trees
 from portal.seats.clashes import meet
-from portal.words import _
 
 SHOWN = 200  # that are named; the page of the results lists them all
 

@@ -8,6 +8,7 @@ from flask.typing import ResponseReturnValue
 
 from portal.access import requires
 from portal.backend import backend
+from portal.core.i18n import _
 from portal.record.receipts import code
 from portal.spreadsheets import download
 from portal.trail import differences, entries, things, words
@@ -15,7 +16,6 @@ from portal.trail.differences import mentioned
 from portal.trail.entries import Entry
 from portal.trail.query import NOBODY, Query
 from portal.windows.localtime import Clockface
-from portal.words import _
 
 bp = Blueprint("audit", __name__)
 

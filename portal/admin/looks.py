@@ -7,9 +7,9 @@ from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import MultiDict
 
 from portal.access import visitor
+from portal.core.i18n import _
 from portal.windows import drafts
 from portal.windows.drafts import Form
-from portal.words import _
 
 OWN = ("csrf_token", "refused")
 

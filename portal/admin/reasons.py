@@ -3,7 +3,7 @@
 from werkzeug.datastructures import MultiDict
 
 from portal.admin.times import Reading
-from portal.words import _
+from portal.core.i18n import _
 
 LONGEST = 500
 

@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, select
 
 from portal.access import requires
 from portal.admin.students.record import searched
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people import search
 from portal.people.models import Account, Student
 from portal.people.search import Found

@@ -3,19 +3,19 @@
 from flask import Blueprint, abort, flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from portal import bulkheads
 from portal.access import requires, visitor
 from portal.admin.times import Reading
 from portal.backend import backend
 from portal.catalog.models import Term
-from portal.db import transaction
+from portal.core import bulkheads
+from portal.core.db import transaction
+from portal.core.i18n import _, _l
 from portal.layout import go
 from portal.people.models import Account
 from portal.rehearsal import book
 from portal.rehearsal.models import Rehearsal
 from portal.rehearsal.way import WindowInTheWay
 from portal.seats.library import reached
-from portal.words import _, _l
 
 EARLIER = 20
 LONGEST_MINUTES = book.LONGEST // 60

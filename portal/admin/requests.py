@@ -6,6 +6,7 @@ from flask.typing import ResponseReturnValue
 from portal.access import requires, visitor
 from portal.admin.reasons import read_note
 from portal.admin.times import Reading
+from portal.core.i18n import _, _l
 from portal.layout import go
 from portal.requests import deciding, listing
 from portal.requests.errors import RequestRefused
@@ -13,7 +14,6 @@ from portal.requests.listing import Line
 from portal.requests.way import way
 from portal.requests.words import REFUSED, STATES, TONES, rules
 from portal.seats.promise import in_words
-from portal.words import _, _l
 
 bp = Blueprint("requests", __name__, url_prefix="/requests")
 

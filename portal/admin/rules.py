@@ -12,12 +12,12 @@ from portal.admin.reasons import read_reason
 from portal.admin.times import Reading
 from portal.catalog import present
 from portal.catalog.models import Term
-from portal.db import transaction
+from portal.core.db import transaction
+from portal.core.i18n import _, _l
 from portal.layout import go
 from portal.seats.labels import label
 from portal.windows import term_rules
 from portal.windows.term_rules import COUNTED, RulesChanged, TermRules
-from portal.words import _, _l
 
 bp = Blueprint("rules", __name__, url_prefix="/terms/<int:term_id>/rules")
 

@@ -10,12 +10,12 @@ from portal.admin.students.record import searched
 from portal.admin.times import Reading
 from portal.catalog.board import Card, board
 from portal.catalog.terms import live_terms
-from portal.db import transaction
+from portal.core.db import transaction
+from portal.core.i18n import _
 from portal.layout import go
 from portal.people import teaching
 from portal.people.models import Account
 from portal.people.teaching import Meanwhile, Teaches
-from portal.words import _
 
 bp = Blueprint("teachers", __name__, url_prefix="/teachers")
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from werkzeug.datastructures import MultiDict
 
+from portal.core.i18n import _, _l
 from portal.windows.localtime import Clockface, NotOnTheClock, TwiceOnTheClock
-from portal.words import _, _l
 
 
 @dataclass(frozen=True)

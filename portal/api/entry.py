@@ -12,11 +12,11 @@ from werkzeug.exceptions import Forbidden
 from portal.access import rule_of
 from portal.api.kinds import kind
 from portal.api.reading import Malformed, Reader
+from portal.core.i18n import _l
 from portal.errors import WORDS, Words, problem
 from portal.extensions import csrf
 from portal.people import accounts
 from portal.seats.errors import KeyReused
-from portal.words import _l
 
 MALFORMED = Words(
     _l("The request makes no sense as it is"),

@@ -7,7 +7,7 @@ from typing import Any
 import marshmallow as ma
 
 from portal.api.wrongs import within
-from portal.words import _
+from portal.core.i18n import _
 
 LARGEST = 2**31 - 1  # of PostgreSQL's ids
 DIGITS = re.compile(r"[0-9]{1,10}")

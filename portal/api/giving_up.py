@@ -13,7 +13,7 @@ from portal.api.reasons import Why, in_words
 from portal.api.schemas import Body, Said
 from portal.api.wanted import published
 from portal.catalog.board import Board
-from portal.ops.correlation import correlation
+from portal.core.correlation import correlation
 from portal.record.receipts import code
 from portal.seats.answers import Answer
 from portal.seats.desk import Asked

@@ -13,10 +13,10 @@ from portal.api.entry import bp
 from portal.api.fields import Key
 from portal.api.kinds import kind
 from portal.api.reading import fault
+from portal.core import logs
+from portal.core.i18n import _, _l
 from portal.errors import LATER, UNSURE, Words, problem
-from portal.ops import repeated
 from portal.seats.errors import LedgerSilent
-from portal.words import _, _l
 
 log = logging.getLogger(__name__)
 
@@ -63,6 +63,6 @@ def headers(request: Request, *, replayed: bool) -> dict[str, str]:
 @bp.errorhandler(LedgerSilent)
 def _silent(error: LedgerSilent) -> ResponseReturnValue:
     """Whoever sent no key is told the one that was made, so as to ask again under it."""
-    repeated.warn(log, "No answer to a decision", error)
+    logs.warn(log, "No answer to a decision", error)
     made = {HEADER: str(g.idempotency_key)} if "idempotency_key" in g else {}
     return problem(503, SILENT, LATER | made)

@@ -13,8 +13,9 @@ from flask import Response, g
 from portal.access import visitor
 from portal.api.entry import bp
 from portal.backend import backend
-from portal.cache import AWAY
 from portal.catalog.board import Board
+from portal.core.cache import AWAY
+from portal.core.i18n import _
 from portal.people.profile import profile
 from portal.record import known
 from portal.seats import desk
@@ -23,7 +24,6 @@ from portal.seats.errors import LedgerUnavailable
 from portal.student.scene import Scene
 from portal.windows.localtime import Clockface
 from portal.windows.phases import Phase, open_to, phase
-from portal.words import _
 
 HEADER = "Fairseat-Recorded-At"
 FRESH_SECONDS = 1

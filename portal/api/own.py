@@ -13,8 +13,8 @@ from portal.api.reading import Malformed, fault, wrong
 from portal.api.schemas import said
 from portal.catalog.board import Board, NoSuchTerm, board
 from portal.catalog.terms import live_terms
+from portal.core.i18n import _, _l
 from portal.errors import Words, problem
-from portal.words import _, _l
 
 UNKNOWN = _l("There is no such semester.")
 

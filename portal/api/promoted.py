@@ -4,8 +4,8 @@ import time
 from contextlib import suppress
 
 from portal.backend import backend
-from portal.cache import AWAY
-from portal.db import transaction
+from portal.core.cache import AWAY
+from portal.core.db import transaction
 from portal.record import fold, journal
 from portal.record.fact import Fact
 from portal.seats.answers import Answer

@@ -11,7 +11,7 @@ from webargs.flaskparser import FlaskParser, is_json_request
 from werkzeug.exceptions import UnsupportedMediaType
 
 from portal.api.wrongs import in_words
-from portal.words import _
+from portal.core.i18n import _
 
 WHERE = {"json": "body", "query": "query", "headers": "header"}
 

@@ -8,7 +8,7 @@ from portal.access import requires
 from portal.api.entry import bp
 from portal.api.operations import about, gives
 from portal.api.schemas import Said, said
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.record import lags
 from portal.record.lags import SPANS
 from portal.record.standing import standings

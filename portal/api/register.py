@@ -18,15 +18,15 @@ from portal.api.results import Result, Summary, sentence, summary, told
 from portal.api.schemas import Body, Said
 from portal.api.wrongs import so_long, so_many
 from portal.catalog.board import Board
+from portal.core.correlation import correlation
+from portal.core.i18n import _l
 from portal.errors import Words
 from portal.gate import guard
 from portal.gate.guard import NoPass, needs_pass
-from portal.ops.correlation import correlation
 from portal.record.fact import moment
 from portal.seats import desk
 from portal.seats.desk import Asker
 from portal.seats.errors import NotAdmitted
-from portal.words import _l
 
 MOST = 20  # sections of one request
 NO_PASS = Words(

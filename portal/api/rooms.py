@@ -15,6 +15,7 @@ from portal.api.operations import about, gives, takes
 from portal.api.queues import Door
 from portal.api.schemas import Body, Said, said
 from portal.api.wrongs import so_long
+from portal.core.i18n import _l
 from portal.errors import Words, problem
 from portal.gate import captcha, passes
 from portal.gate.captcha import NotProven
@@ -23,7 +24,6 @@ from portal.gate.places import Place
 from portal.gate.room import WindowShut
 from portal.people import accounts
 from portal.record.fact import moment
-from portal.words import _l
 
 LINE = f"/waiting-room/<int(min=1, max={LARGEST}):window_id>/requests"
 TOLD = ("Location", "Retry-After")

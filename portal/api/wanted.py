@@ -11,11 +11,11 @@ from portal.api.fields import Credits, Id, Yes
 from portal.api.reading import fault
 from portal.api.schemas import Body
 from portal.catalog.board import Board, Card
+from portal.core.i18n import _, _l
 from portal.seats import linked
 from portal.seats.case import points
 from portal.seats.desk import Wanted, Wish, hundredths
 from portal.student.amounts import amounts
-from portal.words import _, _l
 
 NO_SECTION = _l("There is no such section in this semester.")
 

@@ -2,7 +2,7 @@
 
 from marshmallow.validate import Length, Range
 
-from portal.words import _, _l
+from portal.core.i18n import _, _l
 
 # What the schemas' library says by itself.
 SAID = (

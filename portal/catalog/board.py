@@ -8,13 +8,13 @@ from functools import cached_property
 from sqlalchemy import select
 from sqlalchemy.exc import SQLAlchemyError
 
-from portal.cache import Cache
 from portal.catalog import load, subjects
 from portal.catalog.cards import Card, MeetingView, TermView
 from portal.catalog.models import Term
 from portal.catalog.query import Query
 from portal.catalog.terms import live_terms
-from portal.db import transaction
+from portal.core.cache import Cache
+from portal.core.db import transaction
 from portal.seats.answers import Seats
 
 __all__ = ["Board", "Card", "MeetingView", "NoSuchTerm", "TermView", "board"]

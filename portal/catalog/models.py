@@ -26,7 +26,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from portal.db import Base
+from portal.core.db import Base
 
 Credits = Numeric(5, 2)
 

@@ -8,7 +8,7 @@ from babel import Locale
 from babel.dates import format_date, format_skeleton, format_time, get_day_names
 from babel.numbers import format_decimal
 
-from portal.words import ENGLISH, _, _l, _n, reader
+from portal.core.i18n import ENGLISH, _, _l, _n, reader
 
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")  # as addresses have them
 TBA = _l("TBA")

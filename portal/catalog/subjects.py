@@ -3,9 +3,9 @@
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from portal.cache import Cache
 from portal.catalog.models import Subject
-from portal.db import transaction
+from portal.core.cache import Cache
+from portal.core.db import transaction
 
 
 def labels(codes: list[str]) -> list[str]:

@@ -2,9 +2,9 @@
 
 from sqlalchemy import select
 
-from portal.cache import Cache
 from portal.catalog.models import Term
-from portal.db import transaction
+from portal.core.cache import Cache
+from portal.core.db import transaction
 
 
 def live_terms() -> list[Term]:

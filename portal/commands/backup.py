@@ -13,7 +13,8 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from jobs.trouble import AWAY, brief
 from portal.commands.noting import note
-from portal.ops import backup, backups, logs
+from portal.core import logs
+from portal.ops import backup, backups
 from portal.ops.backup import Manifest
 from portal.record.behind import record_all
 from portal.running.surroundings import connected

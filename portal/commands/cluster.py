@@ -4,7 +4,7 @@ import os
 
 import click
 
-from portal.config import var_folder
+from portal.core.settings import var_folder
 from portal.embedded import balancer
 from portal.embedded.cluster import ClusterServers
 from portal.embedded.folder import Folder

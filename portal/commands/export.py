@@ -5,8 +5,8 @@ from typing import BinaryIO
 
 import click
 
+from portal.core.private_files import owner_only
 from portal.exchange.exporting.oneroster import write_oneroster
-from portal.private import owner_only
 from portal.record.behind import record_all
 from portal.running.served import portal
 from portal.running.surroundings import connected

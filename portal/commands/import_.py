@@ -17,7 +17,7 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from portal.config import var_folder
+from portal.core.settings import var_folder
 from portal.exchange.importing import book
 from portal.exchange.importing.compare import CHANGES
 from portal.exchange.importing.failure import ImportFailed, SeatsLeft

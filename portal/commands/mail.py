@@ -3,7 +3,7 @@
 import click
 
 from portal.commands.noting import note
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.notices import outbox
 from portal.notices.codes import NO_TERM
 from portal.record.wake import wake

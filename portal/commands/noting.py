@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import AuditEntry
 
 REASON = "command line"

@@ -8,9 +8,9 @@ import click
 from portal import backend
 from portal.catalog import demo
 from portal.catalog.terms import live_terms
-from portal.config import Settings, var_folder
+from portal.core import schema
+from portal.core.settings import Settings, var_folder
 from portal.embedded.folder import Folder
-from portal.ops import schema
 from portal.running.served import served
 from portal.seats.errors import LedgerBehind
 from portal.windows.warmup import warm_up

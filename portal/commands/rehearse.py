@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from portal.backend import backend
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.rehearsal import book, play
 from portal.rehearsal.models import Rehearsal
 from portal.rehearsal.way import WindowInTheWay

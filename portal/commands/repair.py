@@ -8,7 +8,7 @@ from portal.backend import backend
 from portal.commands.noting import note
 from portal.commands.progress import bars
 from portal.commands.rebuild import KEPT, chosen, ledger_anew, say
-from portal.ops import schema
+from portal.core import schema
 from portal.record import mending, runs
 from portal.record.audit import LOST, UNREAD, Report, audit_term
 from portal.record.mending import Cure, cure

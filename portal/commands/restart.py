@@ -5,7 +5,7 @@ import signal
 
 import click
 
-from portal.config import var_folder
+from portal.core.settings import var_folder
 from portal.embedded.folder import Folder, FolderError
 from portal.running import progress
 

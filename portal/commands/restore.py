@@ -10,7 +10,8 @@ from portal.backend import Backend, backend
 from portal.commands.noting import note
 from portal.commands.progress import bars
 from portal.commands.rebuild import restore_term, say_plan
-from portal.ops import backup, schema
+from portal.core import schema
+from portal.ops import backup
 from portal.record import fence, restore
 from portal.record.journal import last_seq
 from portal.record.rebuild import LogDamaged

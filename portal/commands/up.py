@@ -4,7 +4,7 @@ import os
 
 import click
 
-from portal.config import var_folder
+from portal.core.settings import var_folder
 from portal.embedded import Servers
 from portal.embedded.folder import Folder
 from portal.running import crews

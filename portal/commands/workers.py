@@ -4,7 +4,7 @@ import os
 
 import click
 
-from portal.config import Settings, var_folder
+from portal.core.settings import Settings, var_folder
 from portal.embedded import Servers
 from portal.embedded.folder import Folder
 from portal.running import hands

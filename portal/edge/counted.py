@@ -6,7 +6,7 @@ from time import perf_counter
 from flask import Flask, Response, g, request
 from prometheus_client import Counter, Histogram
 
-from portal.ops.metrics import REQUEST_TIME, REQUESTS
+from portal.core.metrics import REQUEST_TIME, REQUESTS
 
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 LONG = {"live.socket"}  # that last as long as a page is open

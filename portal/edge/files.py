@@ -4,7 +4,7 @@ from flask import Flask, current_app, g, request
 from flask_login import current_user
 
 from portal.access import View, rule_of, visitor
-from portal.bulkheads import Bulkhead
+from portal.core.bulkheads import Bulkhead
 from portal.edge.patience import BODY
 
 MOST_BYTES = 64 * 2**20

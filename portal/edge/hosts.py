@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 from flask import Flask, Response, abort, current_app, g, request
 
-from portal.config import Settings
-from portal.words import _
+from portal.core.i18n import _
+from portal.core.settings import Settings
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 PORT = re.compile(r":\d+$")

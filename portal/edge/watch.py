@@ -4,10 +4,10 @@ import logging
 
 from flask import Flask, Response, g, request, session
 
+from portal.core import logs
+from portal.core.correlation import correlation
 from portal.edge.addresses import client, subscriber
 from portal.edge.counted import METHODS, took
-from portal.ops import repeated
-from portal.ops.correlation import correlation
 
 log = logging.getLogger(__name__)
 
@@ -82,7 +82,7 @@ def _account() -> str:
 
 
 def _is_new(status: int) -> bool:
-    return repeated.is_new(status, request.endpoint, _account(), client())
+    return logs.is_new(status, request.endpoint, _account(), client())
 
 
 def worth_writing(record: logging.LogRecord) -> bool:
@@ -91,7 +91,7 @@ def worth_writing(record: logging.LogRecord) -> bool:
     if told.startswith(NO_HTTP):
         address = told.removeprefix(NO_HTTP).partition(": ")[0]
         record.msg, record.args = "Refused a request that is not HTTP, from %s", (address,)
-        return repeated.is_new("not HTTP", subscriber(address))
+        return logs.is_new("not HTTP", subscriber(address))
     if told.startswith(BROKEN):
         record.msg, record.args = "Error handling a request", ()
     return True

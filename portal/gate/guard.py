@@ -9,12 +9,12 @@ from flask.typing import ResponseReturnValue
 from flask_login import current_user
 
 from portal.access import View, to_login_and_back
+from portal.core.i18n import _l
 from portal.errors import Words, answer, refused_often
 from portal.gate import passes
 from portal.gate.passes import Pass
 from portal.people import sessions
 from portal.seats.errors import NotAdmitted
-from portal.words import _l
 
 HEADER = "Fairseat-Pass"
 COOKIE = "pass"

@@ -9,7 +9,7 @@ from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import Session
 
 from portal.backend import backend
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.gate import room
 from portal.gate.places import Room
 from portal.people.models import Account, AuditEntry

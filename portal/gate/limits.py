@@ -10,11 +10,11 @@ from math import ceil
 from flask import Flask, current_app, g, request, session
 from flask_login import current_user
 
-from portal.cache import AWAY
+from portal.core import flags
+from portal.core.cache import AWAY
 from portal.edge.addresses import client
 from portal.gate import traces
 from portal.gate.meter import Charge, Limit, meters
-from portal.ops import flags
 
 # Of an account, on all its devices together.
 DECISIONS = Limit("decisions", at_once=60, a_minute=10)  # 600 an hour: each is journaled

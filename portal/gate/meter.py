@@ -19,9 +19,9 @@ from cachetools import LRUCache
 from redis import Redis
 from redis.exceptions import NoScriptError, RedisError
 
-from portal import stores
 from portal.backend import backend
-from portal.outage import Outage
+from portal.core import redis_clients
+from portal.core.outage import Outage
 
 CODE = Path(__file__).with_suffix(".lua").read_text(encoding="utf-8")
 MINUTE = 60_000.0
@@ -148,7 +148,7 @@ class Meters:
 
     def _run(self, keys: list[str], asked: list[str | float]) -> list[int]:
         try:
-            found: Any = stores.ask(
+            found: Any = redis_clients.ask(
                 self._redis, "EVALSHA", self._script.sha, len(keys), *keys, *asked
             )
         except NoScriptError:  # a server that has just begun
@@ -169,4 +169,4 @@ def meters() -> Meters:
 @cache
 def _meters(redis_url: str) -> Meters:
     # Connections of their own: a limit is not worth as long a wait as a decision.
-    return Meters(stores.commands(redis_url, timeout=PATIENCE, size=16))
+    return Meters(redis_clients.commands(redis_url, timeout=PATIENCE, size=16))

@@ -14,8 +14,8 @@ from typing import Any
 from sqlalchemy import func, select
 
 from portal.backend import backend
-from portal.cache import Cache
-from portal.db import transaction
+from portal.core.cache import Cache
+from portal.core.db import transaction
 from portal.gate import room
 from portal.people.models import AuditEntry
 from portal.seats.library import prefix, reached

@@ -11,10 +11,10 @@ from typing import Any
 from redis import Redis
 
 from portal.backend import backend
+from portal.core import flags
 from portal.gate.passes import STAY
 from portal.gate.places import Place, Room, place_of, room_of
 from portal.gate.together import Together
-from portal.ops import flags
 from portal.seats import replicas
 from portal.seats.errors import LedgerSilent, LedgerUnavailable
 from portal.seats.library import Library, joined, prefix, reached

@@ -8,10 +8,10 @@ from babel import Locale
 from babel.dates import format_timedelta
 from babel.numbers import format_decimal
 
+from portal.core.i18n import _, _n, reader
 from portal.gate.room import RULES
 from portal.gate.waits import MINUTE, NEVER, Range
 from portal.windows.countdown import forms
-from portal.words import _, _n, reader
 
 Unit = Literal["minutes", "hours"]
 LONG = 120  # minutes from which on a wait is told in hours

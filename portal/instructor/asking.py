@@ -8,7 +8,8 @@ from portal.access import requires, visitor
 from portal.admin.reasons import read_reason
 from portal.admin.times import Reading
 from portal.catalog import present
-from portal.db import transaction
+from portal.core.db import transaction
+from portal.core.i18n import _
 from portal.instructor.classes import Class, own
 from portal.people.models import Student
 from portal.record import known
@@ -16,7 +17,6 @@ from portal.requests import asking
 from portal.requests.errors import RequestRefused
 from portal.requests.way import without
 from portal.requests.words import REFUSED, RULES, rules
-from portal.words import _
 
 bp = Blueprint("asking", __name__, url_prefix="/sections/<int:section_id>/requests")
 

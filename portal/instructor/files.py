@@ -8,12 +8,12 @@ from flask.typing import ResponseReturnValue
 
 from portal.access import requires, visitor
 from portal.backend import backend
+from portal.core.i18n import _
 from portal.instructor.classes import own
 from portal.instructor.letters import mailing
 from portal.instructor.looks import Look
 from portal.instructor.rosters import Person, Roster, roster
 from portal.spreadsheets import download
-from portal.words import _
 
 bp = Blueprint("files", __name__, url_prefix="/sections/<int:section_id>")
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 from unicodedata import combining, normalize
 
+from portal.core.i18n import _l
 from portal.instructor.rosters import Person, Roster
 from portal.people.years import place
-from portal.words import _l
 
 LONGEST = 80
 By = Callable[[Person], Any]

@@ -4,11 +4,11 @@ from flask import Blueprint, abort, flash, redirect, render_template, request, u
 from flask.typing import ResponseReturnValue
 
 from portal.access import requires, visitor
+from portal.core.i18n import _
 from portal.instructor.rosters import known
 from portal.requests import asking, listing
 from portal.requests.errors import RequestRefused
 from portal.requests.words import REFUSED, STATES, TONES, rules
-from portal.words import _
 
 bp = Blueprint("requests", __name__, url_prefix="/requests")
 

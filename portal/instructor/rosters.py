@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, func, select
 
 from portal.catalog.models import Subject, section_teachers
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import Account, Student, StudentSubject
 from portal.people.privacy import withheld
 from portal.record.models import Enrollment, WaitlistPlace

@@ -11,6 +11,8 @@ from typing import Any
 from redis import Redis
 
 from portal.catalog import board
+from portal.core import flags
+from portal.core.metrics import SOCKETS
 from portal.live import deliver, topics
 from portal.live.counts import Counts
 from portal.live.listening import Topics
@@ -21,8 +23,6 @@ from portal.live.rooms import Rooms
 from portal.live.subscription import Hear, Subscription
 from portal.live.topics import Topic
 from portal.live.watch import Watch
-from portal.ops import flags
-from portal.ops.metrics import SOCKETS
 from portal.people import accounts
 from portal.seats.answers import Seats
 from portal.seats.errors import LedgerUnavailable

@@ -6,10 +6,10 @@ from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from portal.core.i18n import ENGLISH
 from portal.live.news import Signal
 from portal.live.wire import framed
 from portal.people.accounts import Visitor
-from portal.words import ENGLISH
 
 if TYPE_CHECKING:
     from portal.live.topics import Topic

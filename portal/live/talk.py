@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy.exc import SQLAlchemyError
 from wsproto.events import Ping
 
+from portal.core.i18n import reader
+from portal.core.metrics import FRAMES
 from portal.gate import room
 from portal.live import own, rooms, topics
 from portal.live.hub import Hub
@@ -19,10 +21,8 @@ from portal.live.sight import ended, seen
 from portal.live.teachers import may_see_roster
 from portal.live.topics import Topic
 from portal.live.wishes import Allowance, Wish, parse
-from portal.ops.metrics import FRAMES
 from portal.people import accounts
 from portal.seats.errors import LedgerUnavailable
-from portal.words import reader
 
 if TYPE_CHECKING:
     from simple_websocket import Server

@@ -3,7 +3,7 @@
 from sqlalchemy import select
 
 from portal.catalog.models import section_teachers
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.accounts import Visitor
 
 

@@ -19,9 +19,10 @@ from flask.typing import ResponseReturnValue
 from werkzeug.utils import cached_property
 from wsproto.utilities import ProtocolError
 
-from portal import stores
 from portal.access import public, requires, signed_in, visitor
 from portal.backend import backend
+from portal.core import flags, redis_clients
+from portal.core.i18n import reader
 from portal.edge.urls import same_origin
 from portal.errors import WORDS, answer
 from portal.extensions import sock
@@ -31,10 +32,8 @@ from portal.live.hub import Hub
 from portal.live.sight import seen
 from portal.live.talk import Talk
 from portal.live.wishes import listed, number
-from portal.ops import flags
 from portal.people import sessions
 from portal.seats.answers import Seats
-from portal.words import reader
 
 if TYPE_CHECKING:
     from flask.blueprints import BlueprintSetupState
@@ -52,7 +51,7 @@ def _begin(state: "BlueprintSetupState") -> None:
         return app.jinja_env.get_template(template).render(seats=seats)
 
     ledger = backend().ledger
-    redis = stores.subscriber(backend().settings.redis_url)
+    redis = redis_clients.subscriber(backend().settings.redis_url)
     app.extensions["live"] = Hub(redis, ledger.seats, render)
 
 

@@ -6,8 +6,8 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 
 from portal.admin.operations.figures import Figures, Jobs, TermNow, look
 from portal.admin.operations.fuses import fuses, of_webhooks
+from portal.core import flags
 from portal.metrics import stores
-from portal.ops import flags
 
 STATES = {"closed": 0, "half-open": 1, "open": 2}
 

@@ -9,8 +9,9 @@ from gevent.threadpool import ThreadPool
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from portal.access import public
+from portal.core import metrics
 from portal.metrics import gathered
-from portal.ops import insiders, shown
+from portal.ops import insiders
 
 bp = Blueprint("metrics", __name__)
 
@@ -35,8 +36,8 @@ def _admitted() -> bool:
 def _counted() -> bytes:
     """What the processes have counted; added up beside the event loop, where there is one."""
     if not is_module_patched("threading"):
-        return shown.counted()
-    text: bytes = _pool().apply(shown.counted)
+        return metrics.counted()
+    text: bytes = _pool().apply(metrics.counted)
     return text
 
 

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from portal.backend import backend
 from portal.catalog.models import Term
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.exchange.importing import book
 from portal.notices import outbox
 from portal.notices.models import Outgoing

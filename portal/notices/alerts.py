@@ -8,12 +8,12 @@ from sqlalchemy import event
 from sqlalchemy.orm import Session
 
 from portal.backend import backend
+from portal.core.i18n import _
 from portal.notices import outbox
 from portal.notices.codes import NO_TERM
 from portal.people.models import Account
 from portal.record.wake import wake
 from portal.windows.localtime import Clockface
-from portal.words import _
 
 A_DAY = 24 * 60  # minutes for which it is of use
 

@@ -6,12 +6,12 @@ from datetime import datetime
 
 from sqlalchemy import Select, func, select, update
 
-from portal.cache import AWAY
 from portal.catalog.models import Term
-from portal.db import transaction
+from portal.core.cache import AWAY
+from portal.core.db import transaction
+from portal.core.outage import postgresql
 from portal.notices.models import Notice
 from portal.notices.words import News, Words, words
-from portal.outage import postgresql
 from portal.people import changes
 
 PAGE = 20

@@ -4,7 +4,7 @@ import hashlib
 import hmac
 
 from portal.backend import backend
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.notices import outbox
 from portal.people.models import Account
 from portal.record.wake import wake

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from portal.backend import backend
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.notices import outbox, reminders
 from portal.record.fact import milliseconds, moment
 

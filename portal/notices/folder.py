@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from portal.core.private_files import owner_only
 from portal.notices.letter import Letter
 from portal.notices.post import Unreachable
-from portal.private import owner_only
 
 
 class Folder:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from portal.words import _l
+from portal.core.i18n import _l
 
 
 @dataclass(frozen=True)

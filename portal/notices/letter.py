@@ -14,14 +14,14 @@ from sqlalchemy.orm import Session
 
 from portal.backend import backend
 from portal.catalog.models import Term
+from portal.core.correlation import HEADER
+from portal.core.i18n import _, reader
 from portal.languages import speaking
 from portal.notices import alerts, codes, outbox
 from portal.notices.kinds import KINDS
 from portal.notices.models import Notice, Outgoing
 from portal.notices.words import News, Words, words
-from portal.ops.correlation import HEADER
 from portal.people.models import Account
-from portal.words import _, reader
 
 WIDTH = 72
 

@@ -16,11 +16,11 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 from sqlalchemy.sql.dml import ReturningInsert
 
+from portal.core.correlation import correlation
 from portal.live.tell import news as tell_account
 from portal.live.tell import tell
 from portal.notices.kinds import KINDS
 from portal.notices.models import Notice, NoticeSetting, Outgoing
-from portal.ops.correlation import correlation
 from portal.people.models import Account, Student
 from portal.record.models import Event
 from portal.record.wake import wake

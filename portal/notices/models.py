@@ -18,7 +18,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from portal.db import Base
+from portal.core.db import Base
 
 Moment = DateTime(timezone=True)
 
@@ -86,7 +86,7 @@ class Outgoing(Base):
     sent_at: Mapped[datetime | None] = mapped_column(Moment)
     dead_at: Mapped[datetime | None] = mapped_column(Moment)
     error: Mapped[str] = mapped_column(Text)
-    # The code of what it follows from; see portal/ops/correlation.py.
+    # The code of what it follows from; see portal/core/correlation.py.
     correlation: Mapped[str] = mapped_column(String(64), default="", server_default="")
 
 

@@ -8,8 +8,8 @@ from typing import Any
 from sqlalchemy import delete, func, insert, select, text, update
 from sqlalchemy.orm import Session
 
+from portal.core.correlation import correlation
 from portal.notices.models import Notice, Outgoing
-from portal.ops.correlation import correlation
 from portal.people.models import Account
 
 CODE, ALERT = "code", "alert"  # kinds that belong to no notice

@@ -15,17 +15,17 @@ from sqlalchemy.orm import Session
 
 from portal.backend import backend
 from portal.breakers import REST, Breaker, Resting
-from portal.config import var_folder
-from portal.db import transaction
+from portal.core import flags
+from portal.core.correlation import following
+from portal.core.db import transaction
+from portal.core.metrics import MAILS
+from portal.core.settings import var_folder
 from portal.notices import outbox
 from portal.notices.folder import Folder
 from portal.notices.letter import Letter, Unaddressable, letter
 from portal.notices.models import Outgoing
 from portal.notices.post import Deferred, Post, Refused, Unreachable
 from portal.notices.smtp import Server, Smtp
-from portal.ops import flags
-from portal.ops.correlation import following
-from portal.ops.metrics import MAILS
 
 PAUSES = (2.0, 4.0, 8.0)  # seconds before each further try
 LONGEST = 8.0  # seconds; the clock calls again where more is left

@@ -12,7 +12,7 @@ from sqlalchemy.dialects.postgresql import JSONB, insert
 from sqlalchemy.orm import Session
 
 from portal.backend import backend
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.notices.kinds import WINDOW_SOON
 from portal.notices.making import make
 from portal.notices.models import Reminder

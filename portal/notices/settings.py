@@ -6,12 +6,12 @@ from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 
 from portal.access import signed_in, visitor
-from portal.db import transaction
+from portal.core.db import transaction
+from portal.core.i18n import _
 from portal.notices.inbox import term_of_visitor
 from portal.notices.kinds import KINDS, Kind
 from portal.notices.models import NoticeSetting
 from portal.people.models import Account
-from portal.words import _
 
 bp = Blueprint("inbox_settings", __name__, url_prefix="/inbox/settings")
 

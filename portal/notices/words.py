@@ -8,6 +8,7 @@ from urllib.parse import quote_plus
 from portal.backend import backend
 from portal.catalog.board import board
 from portal.catalog.editing.news import changes
+from portal.core.i18n import _
 from portal.notices import clashing
 from portal.notices.kinds import (
     BY_HAND,
@@ -30,7 +31,6 @@ from portal.seats.promise import Promise, in_words
 from portal.seats.reasons import Told, told
 from portal.seats.rulings import hold_in_words, reason_of
 from portal.windows.localtime import Clockface
-from portal.words import _
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from typing import Any
 import psycopg2
 from psycopg2.extensions import make_dsn, parse_dsn
 
+from portal.core import schema
 from portal.embedded.postgres import binary
-from portal.ops import schema
 
 FORMAT = 1
 DUMP, TOLD = "postgresql.dump", "backup.json"

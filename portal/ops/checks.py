@@ -11,9 +11,8 @@ from rq import Queue
 from sqlalchemy import NullPool, create_engine, text
 from sqlalchemy.exc import SQLAlchemyError
 
-from portal import stores
-from portal.db import with_driver
-from portal.ops import repeated, schema
+from portal.core import logs, redis_clients, schema
+from portal.core.db import with_driver
 from portal.ops.crew import alive, workers
 from portal.seats import replicas
 from portal.seats.library import prefix
@@ -36,7 +35,7 @@ class Checks:
             poolclass=NullPool,
             connect_args={"connect_timeout": 2, "options": "-c statement_timeout=1000"},
         )
-        self.redis = stores.commands(redis_url, timeout=1.0, size=4)
+        self.redis = redis_clients.commands(redis_url, timeout=1.0, size=4)
         self.asked = {
             part: Asked(part, check)
             for part, check in (
@@ -128,7 +127,7 @@ class Asked:
         try:
             answer.set_result(list(self.check()))
         except (OSError, RedisError, SQLAlchemyError) as error:
-            repeated.warn(log, f"The check of {self.part} failed", error)
+            logs.warn(log, f"The check of {self.part} failed", error)
             answer.set_result([self.part])
         except BaseException as error:
             answer.set_exception(error)

@@ -18,7 +18,7 @@ from rq.registry import FailedJobRegistry
 from rq.scheduler import RQScheduler
 from rq.serializers import JSONSerializer
 
-from portal.ops.job import Job, about
+from portal.core.jobs import Job, about
 
 QUEUES = ("record", "promote", "maintain", "notify", "errands")
 FOOTNOTES = (

@@ -11,7 +11,7 @@ from redis import RedisError
 
 from portal.access import public
 from portal.backend import backend
-from portal.config import Settings
+from portal.core.settings import Settings
 from portal.ops import dead, insiders
 from portal.ops.checks import PROMISED, Checks
 

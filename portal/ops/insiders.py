@@ -6,8 +6,8 @@ from ipaddress import ip_address
 from flask import current_app, g, request
 from flask_login import current_user
 
-from portal.cache import AWAY
-from portal.ops import shown
+from portal.core import metrics
+from portal.core.cache import AWAY
 
 FORWARDED = ("Forwarded", "X-Forwarded-For", "X-Real-Ip")
 
@@ -24,7 +24,7 @@ def from_this_machine() -> bool:
 def has_token() -> bool:
     """Whether it brings the token of FAIRSEAT_METRICS_TOKEN, where one is set."""
     token = current_app.config["SETTINGS"].metrics_token
-    return bool(token) and shown.admits(request.headers.get("Authorization", ""), token)
+    return bool(token) and metrics.admits(request.headers.get("Authorization", ""), token)
 
 
 def is_admin() -> bool:

@@ -3,26 +3,13 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Boolean, DateTime, ForeignKey, Index, Integer, String, Text, func, text
+from sqlalchemy import DateTime, ForeignKey, Index, Integer, String, Text, func, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from portal.db import Base
+from portal.core.db import Base
 
 Moment = DateTime(timezone=True)
-
-
-class Flag(Base):
-    """A part that has been switched at least once; see portal/ops/flags.py."""
-
-    __tablename__ = "flags"
-
-    name: Mapped[str] = mapped_column(String(40), primary_key=True)
-    is_on: Mapped[bool] = mapped_column(Boolean, default=True)
-    version: Mapped[int] = mapped_column(Integer, default=0)  # raised by each switching
-    reason: Mapped[str] = mapped_column(Text, default="")
-    account_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"))
-    changed_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
 
 
 class AuditRun(Base):

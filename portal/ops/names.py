@@ -1,6 +1,6 @@
 """What queues, and parts that can be switched off, are called wherever an admin reads of them."""
 
-from portal.words import _l
+from portal.core.i18n import _l
 
 QUEUES = {
     "record": _l("Record what is decided"),

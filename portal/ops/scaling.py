@@ -14,7 +14,7 @@ from rq import Queue
 from rq.job import Job
 from rq.serializers import JSONSerializer
 
-from portal.config import SettingsError
+from portal.core.settings import SettingsError
 
 KEY = "fairseat:pools"
 LATE = 5.0  # seconds: a job that waits for so long finds all workers at work

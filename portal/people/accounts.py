@@ -7,7 +7,7 @@ from typing import Any
 from flask import Request, g, request
 from sqlalchemy import ColumnElement, Row, Select, func, select
 
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.extensions import logins
 from portal.gate import limits
 from portal.people import bearers, changes, keys, sessions

@@ -7,8 +7,8 @@ from threading import Lock
 from cachetools import TTLCache
 from sqlalchemy import select, update
 
-from portal.cache import Cache
-from portal.db import transaction
+from portal.core.cache import Cache
+from portal.core.db import transaction
 from portal.people import keys
 from portal.people.models import AccessKey
 

@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
-from portal.cache import Cache
-from portal.db import transaction
+from portal.core.cache import Cache
+from portal.core.db import transaction
 
 Value = TypeVar("Value")
 

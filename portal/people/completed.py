@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import AuditEntry, CompletedCourse, Student
 
 

@@ -4,7 +4,7 @@ from time import time
 
 from sqlalchemy import select, update
 
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.live.tell import ended
 from portal.notices.alerts import alert
 from portal.people import accounts, passwords

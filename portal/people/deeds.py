@@ -1,6 +1,6 @@
 """Every kind of deed that the audit trail takes, with its name there."""
 
-from portal.words import _l
+from portal.core.i18n import _l
 
 DEEDS = {
     "account.change": _l("Account changed"),

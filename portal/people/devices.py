@@ -11,7 +11,7 @@ from itsdangerous import BadSignature, TimestampSigner
 from sqlalchemy import select
 
 from portal.backend import backend
-from portal.db import look
+from portal.core.db import look
 from portal.people.models import Account
 
 COOKIE = "device"

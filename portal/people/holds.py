@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import AuditEntry, Hold, Student
 
 Tell = Callable[[Session, Hold, AuditEntry], None]  # has the student told, in the transaction

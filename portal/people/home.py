@@ -7,9 +7,9 @@ from flask import Blueprint, redirect, render_template, request, session, url_fo
 from flask.typing import ResponseReturnValue
 
 from portal.access import signed_in, visitor
-from portal.cache import AWAY
 from portal.catalog.models import Term
 from portal.catalog.terms import offered_terms
+from portal.core.cache import AWAY
 from portal.people.profile import profile
 from portal.record import known
 from portal.seats.errors import LedgerUnavailable

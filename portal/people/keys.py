@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Select, func, or_, select
 from sqlalchemy.orm import Session
 
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.notices.alerts import alert
 from portal.people.models import AccessKey, Account, AuditEntry
 

@@ -6,7 +6,7 @@ from flask_login import current_user
 from sqlalchemy import update
 
 from portal.access import public, visitor
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.languages import KEPT_AS, NAMES
 from portal.people import accounts
 from portal.people.login import safe_path

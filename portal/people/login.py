@@ -22,7 +22,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from portal import resuming
 from portal.access import public
 from portal.backend import backend
-from portal.db import look, transaction
+from portal.core.db import look, transaction
 from portal.gate import captcha
 from portal.languages import new_session
 from portal.live.tell import ended

@@ -29,7 +29,7 @@ from portal.catalog.models import (
     Subject,
     section_teachers,
 )
-from portal.db import Base
+from portal.core.db import Base
 from portal.people.deeds import DEEDS
 
 Moment = DateTime(timezone=True)

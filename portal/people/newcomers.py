@@ -6,7 +6,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from portal.catalog.models import Department
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import Account, AuditEntry, Teacher
 from portal.people.passwords import SHORTEST, hash_password
 

@@ -7,8 +7,8 @@ from flask import Blueprint, abort, current_app, redirect, request, session, url
 from flask.typing import ResponseReturnValue
 
 from portal.access import public
+from portal.core import logs
 from portal.edge.addresses import client
-from portal.ops import repeated
 from portal.people import accounts, sessions
 from portal.people.login import end_this_session, page, safe_path
 from portal.people.models import Account
@@ -50,7 +50,7 @@ def come_back() -> ResponseReturnValue:
     except AWAY as error:
         return _away(error, onward)
     except UNTRUE as error:
-        if repeated.is_new("untrue", client()):
+        if logs.is_new("untrue", client()):
             # Quoted: what it says may be what stood in the address.
             log.warning("A login through the provider was not believed: %r", str(error))
         return page(onward, untrue=True), 400
@@ -82,5 +82,5 @@ def _provider() -> Provider:
 
 
 def _away(error: Exception, onward: str) -> ResponseReturnValue:
-    repeated.warn(log, "The OpenID provider is away", repr(error))
+    logs.warn(log, "The OpenID provider is away", repr(error))
     return page(onward, away=True), 503, {"Retry-After": "30"}

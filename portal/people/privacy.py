@@ -9,7 +9,7 @@ addresses. The registrar's office sees everything.
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.live.tell import roster_changed
 from portal.people.models import AuditEntry, Student
 from portal.record.models import Enrollment, WaitlistPlace

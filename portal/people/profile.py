@@ -8,7 +8,7 @@ from sys import intern
 
 from sqlalchemy.orm import Session
 
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people import changes
 from portal.people.models import Student
 from portal.people.profile_query import Facts, facts

@@ -10,7 +10,7 @@ from joserfc.errors import JoseError
 from requests import RequestException
 
 from portal.breakers import Breaker, Resting
-from portal.config import Oidc
+from portal.core.settings import Oidc
 
 PATIENCE = 4.0  # seconds for each answer of the provider
 LOGINS = 64  # of a process that wait for it at once; beyond, it counts as away

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from portal.core.i18n import _
 from portal.people.passwords import LONGEST, SHORTEST
-from portal.words import _
 
 GUESSED = 3  # of zxcvbn's scores, 0 to 4: at least a hundred million guesses
 LOOKED_AT = 72  # characters; what comes after makes no password worse

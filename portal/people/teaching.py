@@ -6,7 +6,7 @@ from sqlalchemy import ColumnElement, Select, func, or_, select
 from sqlalchemy.orm import Session
 
 from portal.catalog.models import Department, Section, section_teachers
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.live.tell import ended
 from portal.people.models import Account, AuditEntry, Teacher
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from sqlalchemy import Select, func, select
 from sqlalchemy.dialects.postgresql import distinct_on
 
-from portal.cache import AWAY, Cache
 from portal.catalog.models import Section, Term
-from portal.db import transaction
+from portal.core.cache import AWAY, Cache
+from portal.core.db import transaction
 from portal.record.models import SectionSeats
 
 FRESH_SECONDS = 600

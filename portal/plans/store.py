@@ -9,9 +9,9 @@ from sqlalchemy import func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
-from portal.cache import AWAY
-from portal.db import crowded, look, transaction
-from portal.outage import postgresql
+from portal.core.cache import AWAY
+from portal.core.db import crowded, look, transaction
+from portal.core.outage import postgresql
 from portal.plans import pack
 from portal.plans.models import PlanRow
 from portal.plans.plan import Plan, without

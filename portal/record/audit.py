@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from portal.backend import backend
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.record import answered, snapshot, tables
 from portal.record.checkpoint import recorded
 from portal.record.differences import Difference, of_ledger, of_log, of_read_models

@@ -3,7 +3,7 @@
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.record.models import Checkpoint
 
 

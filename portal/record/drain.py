@@ -16,10 +16,10 @@ from sqlalchemy.orm import Session
 from sqlalchemy.sql import func
 
 from portal.backend import backend
-from portal.db import transaction
+from portal.core import metrics
+from portal.core.db import transaction
 from portal.notices.codes import NO_TERM
 from portal.notices.follow import follow
-from portal.ops import metrics
 from portal.record import answered, fold, journal, lags, margin, strangers, tables, trail
 from portal.record.fact import Fact
 from portal.record.journal import JournalGap

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from sqlalchemy import select
 
 from portal.backend import backend
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.record import slices, snapshot
 from portal.record.checkpoint import recorded
 from portal.record.differences import Difference

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.record.fact import Fact
 from portal.record.journal import JournalGap
 from portal.record.models import AS_FACT, Event

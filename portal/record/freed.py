@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from sqlalchemy import Executable, Integer, case, func, not_, select
 
-from portal.cache import AWAY, Cache
-from portal.db import transaction
+from portal.core.cache import AWAY, Cache
+from portal.core.db import transaction
 from portal.record.models import Event
 
 HOUR = 3600.0  # seconds

@@ -9,7 +9,7 @@ from sqlalchemy.orm import aliased
 
 from portal.backend import backend
 from portal.catalog.models import Term
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.record import journal
 from portal.record.checkpoint import recorded
 from portal.record.fact import Fact

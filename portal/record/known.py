@@ -12,7 +12,7 @@ from flask import g, has_app_context
 from sqlalchemy import func, select
 
 from portal.backend import backend
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.record import last
 from portal.record.models import Checkpoint
 from portal.seats.answers import Seats, Standing, WindowView

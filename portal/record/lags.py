@@ -17,7 +17,7 @@ from sqlalchemy import ARRAY, Integer, bindparam, delete, func, select, text
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.record.fact import MILLISECOND, Fact
 from portal.record.models import LagMinute
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session, aliased
 
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.record.fact import milliseconds
 from portal.record.models import Enrollment, Event, SectionSeats, WaitlistPlace
 from portal.seats import replies

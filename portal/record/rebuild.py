@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.record import answered, tables
 from portal.record.checkpoint import recorded
 from portal.record.differences import Difference, of_log, of_read_models

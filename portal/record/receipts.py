@@ -4,8 +4,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from portal.backend import backend
-from portal.cache import AWAY
-from portal.db import transaction
+from portal.core.cache import AWAY
+from portal.core.db import transaction
 from portal.record import fold, journal
 from portal.record.fact import Fact, milliseconds
 from portal.seats.answers import Reason, Seats

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from portal.backend import backend
 from portal.catalog.models import Term
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.notices.alerts import alert
 from portal.people.models import Account
 from portal.record import slices

@@ -9,7 +9,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from portal.backend import backend
 from portal.catalog.terms import live_terms
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import Hold, Override
 from portal.record.models import Event, SectionSeats, WaitlistPlace
 from portal.record.wake import wake

@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import func, select, text
 
 from portal.backend import backend
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.record import answered, fence, journal, writes
 from portal.record.audit import audit_term, catch_up
 from portal.record.checkpoint import recorded

@@ -13,8 +13,8 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
 from portal.backend import backend
-from portal.db import transaction
-from portal.ops.correlation import cause
+from portal.core.correlation import cause
+from portal.core.db import transaction
 from portal.ops.dead import KEPT
 from portal.ops.models import AuditRun
 from portal.record.audit import Report, audit_term

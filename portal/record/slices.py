@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from portal.backend import backend
 from portal.catalog.models import Section
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.record import answered, snapshot, tables
 from portal.record.audit import unrecordable
 from portal.record.checkpoint import recorded

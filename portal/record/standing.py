@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from portal.backend import backend
 from portal.catalog.models import Term
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.record import fence
 from portal.record.journal import last_seq
 from portal.record.models import Checkpoint, Reconciled

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from portal.core.i18n import _, _l
 from portal.record.fact import Fact
 from portal.record.receipts import Receipt
 from portal.seats import keeping
 from portal.seats.answers import Seats
 from portal.seats.case import Case
 from portal.seats.reasons import Told, told
-from portal.words import _, _l
 
 GIVEN = ("enrolled", "promoted")
 Facts = dict[str, Any]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import select
 
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import Student
 from portal.record.fact import Fact
 from portal.record.project import UnknownEvent

@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 
 from portal.backend import backend
 from portal.catalog.models import Section, Term
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.notices.codes import NO_TERM
 from portal.notices.due import due
 from portal.record import fence, reconcile

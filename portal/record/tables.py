@@ -23,7 +23,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from portal.db import Base
+from portal.core.db import Base
 from portal.record.fact import Fact
 from portal.record.models import Enrollment, SectionSeats, WaitlistPlace
 from portal.record.project import MOVE_A_PLACE, REPRIEVE, Row, State

@@ -3,7 +3,7 @@
 from sqlalchemy import select
 
 from portal.catalog.models import Term
-from portal.db import transaction
+from portal.core.db import transaction
 
 
 def named(name: str = "") -> list[tuple[int, str]]:

@@ -10,9 +10,9 @@ from rq import Queue, Retry
 from rq.serializers import JSONSerializer
 
 from portal.backend import backend
-from portal.ops.correlation import cause
+from portal.core.correlation import cause
+from portal.core.jobs import AGAIN, about, named
 from portal.ops.dead import KEPT
-from portal.ops.job import AGAIN, about, named
 
 JOBS = {
     "record": "jobs.record.drain",

@@ -15,8 +15,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from portal.backend import backend
-from portal.db import transaction
-from portal.ops.correlation import cause
+from portal.core.correlation import cause
+from portal.core.db import transaction
 from portal.ops.dead import KEPT
 from portal.people.models import AuditEntry
 from portal.rehearsal import term, way

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import func, select
 
 from portal.backend import backend
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import Student as StudentRow
 from portal.record.audit import audit_term
 from portal.rehearsal import book, report

@@ -16,7 +16,7 @@ from portal.backend import backend
 from portal.catalog.demo import offer, people, university, write
 from portal.catalog.demo.timetable import Timetable
 from portal.catalog.models import Course, Department, Meeting, Room, Section, Subject, Term
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import Account, Student, Teacher
 from portal.people.passwords import hash_password
 from portal.windows.lists import with_list

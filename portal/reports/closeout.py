@@ -3,7 +3,7 @@
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import AuditEntry
 from portal.reports import fairness
 from portal.reports.due import ended

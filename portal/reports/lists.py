@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy import select
 
 from portal.catalog.board import Board
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import Account, Student
 from portal.reports.models import WindowReport
 from portal.seats.case import name_of

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from sqlalchemy import Select, func, select
 
-from portal.cache import AWAY, Cache
-from portal.db import transaction
+from portal.core.cache import AWAY, Cache
+from portal.core.db import transaction
 from portal.record.models import Event
 from portal.seats.answers import WindowView
 

@@ -1,9 +1,9 @@
 """The names of groups in reports, in the reader's language."""
 
 from portal.catalog import subjects
+from portal.core.i18n import _, _l
 from portal.people import years
 from portal.reports.fairness import LATE
-from portal.words import _, _l
 
 KINDS = {
     "arrival": _l("By arrival"),

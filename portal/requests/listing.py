@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from portal.catalog.models import Meeting, Room, Section
 from portal.catalog.terms import live_terms
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import Student
 from portal.record import known
 from portal.requests.models import Request

@@ -17,7 +17,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from portal.catalog.models import Section
-from portal.db import Base
+from portal.core.db import Base
 from portal.people.models import Account, Student
 
 Moment = DateTime(timezone=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from portal.words import _l
+from portal.core.i18n import _l
 
 RULES = {
     "prerequisite": _l("Prerequisites"),

@@ -10,7 +10,7 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from portal.private import owner_only
+from portal.core.private_files import owner_only
 
 PR_SET_PDEATHSIG = 1
 

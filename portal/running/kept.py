@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from portal.ops import logs
+from portal.core import logs
 from portal.running.children import Child
 from portal.running.logfiles import put_aside
 

@@ -5,7 +5,7 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 
-from portal.private import owner_only
+from portal.core.private_files import owner_only
 
 LIMIT = 10_000_000  # bytes of a log, until it is put aside
 KEPT = 5  # old ones of each, .1 the newest

@@ -8,7 +8,7 @@ from functools import cached_property
 from redis import Redis
 from redis.exceptions import RedisError
 
-from portal import stores
+from portal.core import redis_clients
 from portal.ops import crew, scaling
 from portal.running.children import Child
 from portal.running.kept import Kept, say
@@ -42,7 +42,7 @@ class Pools:
 
     @cached_property
     def _redis(self) -> Redis:
-        return stores.commands(self._redis_url(), timeout=1.0, size=2)
+        return redis_clients.commands(self._redis_url(), timeout=1.0, size=2)
 
     def _fit(self, queue: str, wanted: int) -> None:
         mine = [each for each in self.kept if _queue(each.child) == queue]

@@ -8,8 +8,8 @@ import click
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
-from portal.config import SettingsError, var_folder
-from portal.db import with_driver
+from portal.core.db import with_driver
+from portal.core.settings import SettingsError, var_folder
 from portal.embedded.folder import Folder, FolderError
 from portal.running.troubles import TROUBLES
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from portal.config import ROOT
+from portal.core.settings import ROOT
 from portal.running import starting_page
 from portal.running.children import Child
 from portal.running.kept import Kept

@@ -11,10 +11,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-from portal.config import ROOT
+from portal.core import logs
+from portal.core.settings import ROOT
 from portal.embedded import Servers
 from portal.embedded.folder import Folder, Run
-from portal.ops import logs, scaling
+from portal.ops import scaling
 from portal.running import renewal
 from portal.running.children import Child
 from portal.running.door import UpError

@@ -11,10 +11,10 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 
 from portal import backend
 from portal.backend import Backend
-from portal.config import Settings, var_folder
+from portal.core import schema
+from portal.core.settings import Settings, var_folder
 from portal.embedded import Servers
 from portal.embedded.folder import Folder
-from portal.ops import schema
 from portal.running.served import check_databases
 from portal.running.troubles import TROUBLES
 from portal.seats.errors import LedgerUnavailable

@@ -1,6 +1,6 @@
 """What can keep the portal from starting, and is told in a line; imports little, to start soon."""
 
-from portal.config import SettingsError
+from portal.core.settings import SettingsError
 from portal.embedded import StartError
 from portal.embedded.account import NotRunnableError
 from portal.embedded.folder import FolderError

@@ -5,9 +5,9 @@ import socket
 import time
 from collections.abc import Callable, Sequence
 
+from portal.core import logs
 from portal.embedded import Servers
 from portal.embedded.folder import Folder
-from portal.ops import logs
 from portal.running.children import Child
 from portal.running.door import UpError, address, not_ready, open_door
 from portal.running.kept import greet, say

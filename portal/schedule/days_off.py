@@ -6,8 +6,8 @@ from datetime import date, timedelta
 
 from sqlalchemy import select
 
-from portal.cache import Cache
-from portal.db import transaction
+from portal.core.cache import Cache
+from portal.core.db import transaction
 from portal.schedule.models import DayOff
 
 FRESH_SECONDS = 10

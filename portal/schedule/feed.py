@@ -7,12 +7,12 @@ from flask import Blueprint, Response, abort, request
 
 from portal.access import public
 from portal.backend import backend
-from portal.db import transaction
+from portal.core.db import transaction
+from portal.core.i18n import _
 from portal.edge.addresses import client
 from portal.extensions import limiter
 from portal.languages import speaking
 from portal.schedule import classes, feeds, ical
-from portal.words import _
 
 bp = Blueprint("calendar", __name__, url_prefix="/calendar")
 

@@ -11,7 +11,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
 from portal.backend import backend
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import Account, Student
 from portal.schedule.models import CalendarFeed
 

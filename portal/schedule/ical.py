@@ -7,10 +7,10 @@ from zoneinfo import ZoneInfo
 from icalendar import Calendar, Event, vRecur
 
 from portal.catalog import present
+from portal.core.i18n import _
 from portal.schedule.classes import Held
 from portal.schedule.dates import between
 from portal.seats import trees
-from portal.words import _
 
 WEEKDAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 REFRESH = timedelta(hours=1)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from zlib import crc32
 
-from portal.cache import AWAY
 from portal.catalog.board import Board
 from portal.catalog.cards import Card, MeetingView, TermView
+from portal.core.cache import AWAY
 from portal.record import known
 from portal.schedule.days_off import Break, breaks
 from portal.schedule.week import Week, week

@@ -5,7 +5,7 @@ from datetime import date, datetime
 from sqlalchemy import Date, DateTime, ForeignKey, Index, LargeBinary, String, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from portal.db import Base
+from portal.core.db import Base
 
 Moment = DateTime(timezone=True)
 

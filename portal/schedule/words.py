@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 from babel.dates import format_interval, format_skeleton, get_day_names, get_timezone_name
 
 from portal.catalog import present
-from portal.words import reader
+from portal.core.i18n import reader
 
 
 def weekday(number: int) -> str:

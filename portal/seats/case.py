@@ -8,9 +8,9 @@ from urllib.parse import quote_plus, urlsplit
 from zoneinfo import ZoneInfo
 
 from portal.catalog.present import credit_words, number
+from portal.core.i18n import _
 from portal.seats import trees
 from portal.windows.localtime import Clockface
-from portal.words import _
 
 if TYPE_CHECKING:
     from portal.catalog.board import Board, Card

@@ -4,8 +4,8 @@ from datetime import timedelta
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from portal.core.i18n import _, _n
 from portal.seats import trees
-from portal.words import _, _n
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

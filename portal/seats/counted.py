@@ -1,6 +1,6 @@
 """What students were told, counted for whoever watches."""
 
-from portal.ops.metrics import DECISIONS, REFUSALS
+from portal.core.metrics import DECISIONS, REFUSALS
 from portal.seats.answers import Answer, Outcome, Submission
 
 

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from portal.core.i18n import _, _n
 from portal.record.fact import milliseconds
 from portal.seats.case import Case
 from portal.windows import cohorts
-from portal.words import _, _n
 
 if TYPE_CHECKING:
     from portal.catalog.cards import ReserveView

@@ -1,6 +1,6 @@
 """The reasons of refusals in few words, for those who count or list them."""
 
-from portal.words import _l
+from portal.core.i18n import _l
 
 LABELS = {
     "window_unscheduled": _l("No window is scheduled"),

@@ -19,9 +19,8 @@ from redis.exceptions import (
 from redis.exceptions import ConnectionError as LostConnection
 from redis.exceptions import TimeoutError as LateReply
 
-from portal import stores
-from portal.ops import traces
-from portal.ops.metrics import DECISION_TIME
+from portal.core import redis_clients, traces
+from portal.core.metrics import DECISION_TIME
 from portal.seats import replicas
 from portal.seats.asks import SECTION_FACTS
 from portal.seats.errors import LedgerSilent, LedgerUnavailable
@@ -172,7 +171,9 @@ class Library:
     def read(self, op: str, term: int, payload: dict[str, Any]) -> Any:
         """The reply of a function that changes nothing."""
         arguments = (f"{self.name}_{op}", 1, prefix(term), encoded(payload))
-        reply = self._reach(lambda: stores.ask(self.redis, "FCALL_RO", *arguments), again=True)
+        reply = self._reach(
+            lambda: redis_clients.ask(self.redis, "FCALL_RO", *arguments), again=True
+        )
         return orjson.loads(reply)
 
     def ask_all(self, op: str, term: int, payloads: Sequence[dict[str, Any]]) -> list[Any]:

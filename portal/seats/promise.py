@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from portal.core.i18n import _, _n
 from portal.seats.answers import Seats
-from portal.words import _, _n
 
 if TYPE_CHECKING:
     from portal.catalog.cards import ReserveView

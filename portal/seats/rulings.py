@@ -2,11 +2,11 @@
 
 from typing import Any
 
+from portal.core.i18n import _
 from portal.seats import steps, trees
 from portal.seats.case import Case, Step, amount, credits_in_words
 from portal.seats.clashes import clash_in_words
 from portal.seats.restrictions import restriction as restriction_in_words
-from portal.words import _
 
 Facts = dict[str, Any]
 Saying = tuple[str, Step | None]

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
+from portal.core.i18n import _, _n
 from portal.seats import keeping, rulings, steps
 from portal.seats.case import Case, Step
 from portal.seats.rulings import Facts, Saying
-from portal.words import _, _n
 
 Teller = Callable[[Facts, Case], Saying]
 

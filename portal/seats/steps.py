@@ -1,8 +1,8 @@
 """What a refused student can do next: links to forms, sections and lists."""
 
+from portal.core.i18n import _
 from portal.seats import linked, trees
 from portal.seats.case import Case, Step
-from portal.words import _
 
 
 def mine(case: Case) -> Step:

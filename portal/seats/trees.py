@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from portal.words import _
+from portal.core.i18n import _
 
 Tree = Mapping[str, Any]
 

@@ -9,11 +9,11 @@ from markupsafe import Markup
 
 from portal.catalog.board import Board, Card, MeetingView
 from portal.catalog.present import credit_words
+from portal.core.i18n import reader
 from portal.seats import trees
 from portal.seats.restrictions import audience
 from portal.student.drawing import drawn
 from portal.student.scene import titled
-from portal.words import reader
 
 KEPT = 10_000  # sections, each some KB
 

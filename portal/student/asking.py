@@ -6,16 +6,16 @@ from typing import Any
 from flask import abort, request
 from flask.typing import ResponseReturnValue
 
-from portal.cache import AWAY
 from portal.catalog.board import Card, NoSuchTerm, board
+from portal.core import logs
+from portal.core.cache import AWAY
+from portal.core.i18n import _l
 from portal.errors import LATER, Words, answer, away
-from portal.ops import repeated
 from portal.seats.errors import KeyReused, LedgerBehind, LedgerUnavailable
 from portal.student import bp, forms, wish
 from portal.student.pages import mine_of
 from portal.student.scene import Scene
 from portal.windows.phases import shows
-from portal.words import _l
 
 log = logging.getLogger(__name__)
 
@@ -70,7 +70,7 @@ def _away(error: Exception) -> ResponseReturnValue:
     decides = request.method == "POST" and "section_id" in sent
     if not decides or not wish.unsure_of(error):
         return away(error)
-    repeated.warn(log, "No answer to a decision", repr(error))
+    logs.warn(log, "No answer to a decision", repr(error))
     act = request.path.rpartition("/")[2]
     return forms.again(act, board(sent["term_id"]), card_of(**sent)), 503, LATER
 

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
+from portal.core.i18n import _, _n
 from portal.record import freed, odds
 from portal.record.odds import Band, Estimate
 from portal.seats.answers import Waiting
 from portal.student.scene import Scene
-from portal.words import _, _n
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from portal.catalog.board import Card
+from portal.core.i18n import _
 from portal.seats import foresight
 from portal.seats.answers import Answer, Reason, Seats
 from portal.seats.case import Step, name_of
@@ -18,7 +19,6 @@ from portal.student.kept import told as told_of
 from portal.student.partners import Group, choices, groups
 from portal.student.planning.seen import counts
 from portal.student.scene import Scene
-from portal.words import _
 
 
 def pick(now: Scene, card: Card, answers: Sequence[Answer] = ()) -> str:

@@ -5,11 +5,11 @@ from flask.typing import ResponseReturnValue
 from htmx_flask import request
 
 from portal.access import requires
+from portal.core.i18n import _
 from portal.gate import guard, wording
 from portal.student import bp, fragments, line, wish
 from portal.student.outcomes import closing
 from portal.student.pages import around, mine_of
-from portal.words import _
 
 
 @bp.get("/room")

@@ -9,6 +9,7 @@ from flask import render_template, request
 
 from portal.backend import backend
 from portal.catalog.board import Board, Card
+from portal.core.i18n import _
 from portal.errors import UNSURE
 from portal.gate import wording
 from portal.seats import desk, foresight, steps, trees
@@ -20,7 +21,6 @@ from portal.student.line import Line
 from portal.student.refused import Refused
 from portal.student.rows import unknown
 from portal.student.scene import Scene, titled
-from portal.words import _
 
 
 def drop(now: Scene, card: Card, along: Sequence[Card] = (), answers: Sequence[Answer] = ()) -> str:

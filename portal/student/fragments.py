@@ -7,6 +7,7 @@ from babel import Locale
 from markupsafe import Markup
 
 from portal.catalog.board import Card
+from portal.core.i18n import _, reader
 from portal.gate import wording
 from portal.seats import foresight, trees
 from portal.seats.answers import Held, Reason, Seats
@@ -19,7 +20,6 @@ from portal.student.drawing import drawn
 from portal.student.line import Line
 from portal.student.scene import Scene
 from portal.windows import countdown
-from portal.words import _, reader
 
 
 def seats(counts: Seats) -> Markup:

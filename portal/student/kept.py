@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from portal.backend import backend
 from portal.catalog.board import Card
 from portal.catalog.cards import ReserveView
+from portal.core.i18n import _n
 from portal.record.fact import milliseconds
 from portal.seats import keeping, rules
 from portal.seats.answers import Seats
 from portal.student.scene import Scene
-from portal.words import _n
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from portal.core.i18n import _
 from portal.live.own import Own
 from portal.record import freed
 from portal.seats import foresight
@@ -12,7 +13,6 @@ from portal.seats.answers import Reason
 from portal.seats.reasons import told
 from portal.student import fragments
 from portal.student.scene import Scene, scene
-from portal.words import _
 
 NOTHING = Own("", frozenset())
 

@@ -6,8 +6,8 @@ from flask_login import current_user
 
 from portal.access import public
 from portal.backend import backend
-from portal.cache import AWAY
 from portal.catalog.board import board
+from portal.core.cache import AWAY
 from portal.gate import order, wording
 from portal.gate.order import Order
 from portal.seats import desk

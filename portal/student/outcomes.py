@@ -10,10 +10,11 @@ from markupsafe import Markup
 
 from portal import messages
 from portal.backend import backend
-from portal.cache import AWAY
 from portal.catalog.board import Card
+from portal.core import logs
+from portal.core.cache import AWAY
+from portal.core.i18n import _
 from portal.errors import Words
-from portal.ops import repeated
 from portal.seats.answers import Answer, Outcome, Seats
 from portal.seats.errors import LedgerUnavailable
 from portal.student import fragments, saying, wish
@@ -21,7 +22,6 @@ from portal.student.pages import mine_of
 from portal.student.receipt_links import with_receipts
 from portal.student.refused import receipts
 from portal.student.scene import Scene
-from portal.words import _
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ def done(decided: Sequence[Answer], card: Card, along: Sequence[Card] = ()) -> R
         words = saying.words(decided, now, also)
         parts = _changed(decided, now, also) if request.htmx else []
     except (LedgerUnavailable, *AWAY) as error:
-        repeated.warn(log, "Decided, but not read again", error)
+        logs.warn(log, "Decided, but not read again", error)
         return _blind(decided, card, also)
     text = with_receipts(words.advice, receipts(card.term_id, decided))
     if not request.htmx:

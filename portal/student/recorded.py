@@ -10,6 +10,7 @@ from htmx_flask import request
 from portal.access import visitor
 from portal.catalog.board import Board, board
 from portal.catalog.query import Query
+from portal.core.i18n import _
 from portal.people.profile import profile
 from portal.plans.plan import Option, Plan
 from portal.plans.store import plan_of
@@ -23,7 +24,6 @@ from portal.student.listing import PAGE
 from portal.student.planning.panel import on_plan_page
 from portal.student.scene import titled
 from portal.windows.phases import open_to, phase, shows
-from portal.words import _
 
 View = Callable[..., ResponseReturnValue]
 

@@ -3,9 +3,9 @@
 from sqlalchemy.exc import SQLAlchemyError
 
 from portal.catalog.board import NoSuchTerm, board
+from portal.core.i18n import _
 from portal.resuming import resumes
 from portal.seats.case import name_of
-from portal.words import _
 
 
 def adding(term_id: int, section_id: int) -> str:

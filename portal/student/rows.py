@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from portal.backend import backend
 from portal.catalog.board import Card
+from portal.core.i18n import reader
 from portal.seats import rules
 from portal.seats.answers import Seats
 from portal.seats.case import name_of
@@ -17,7 +18,6 @@ from portal.student.alike import Alike, alike
 from portal.student.drawing import drawn
 from portal.student.kept import Kept
 from portal.student.scene import Scene
-from portal.words import reader
 
 DRAWN = 5_000  # lines, each some KB
 

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from portal.catalog.board import board
+from portal.core.i18n import _, _n
 from portal.errors import Words
 from portal.seats import desk, trees
 from portal.seats.answers import Answer, Outcome
 from portal.seats.case import credits_in_words, name_of
 from portal.student.scene import Scene
-from portal.words import _, _n
 
 
 def words(decided: Sequence[Answer], now: Scene, also: Sequence[int]) -> Words:

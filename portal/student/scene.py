@@ -7,6 +7,7 @@ from zlib import crc32
 
 from portal.backend import backend
 from portal.catalog.board import Board, Card, TermView, board
+from portal.core.i18n import _
 from portal.people.profile import Profile, profile
 from portal.plans.plan import Plan
 from portal.plans.store import plan_of
@@ -17,7 +18,6 @@ from portal.seats.reasons import Told
 from portal.student.attention import Attention, attention
 from portal.windows.localtime import Clockface
 from portal.windows.phases import Phase, phase, shows
-from portal.words import _
 
 
 @dataclass(frozen=True)

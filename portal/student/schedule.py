@@ -8,16 +8,16 @@ from htmx_flask import request
 
 from portal.access import requires, visitor
 from portal.backend import backend
-from portal.cache import AWAY
 from portal.catalog.board import Board, board
 from portal.catalog.cards import Card
+from portal.core.cache import AWAY
+from portal.core.i18n import _
 from portal.layout import go
 from portal.people.profile import profile
 from portal.schedule import feeds, mine, words
 from portal.seats.case import amount, credits_in_words, name_of
 from portal.student import attention, bp
 from portal.student.scene import titled
-from portal.words import _
 
 
 @bp.get("/schedule")

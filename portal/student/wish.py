@@ -11,10 +11,10 @@ from htmx_flask import request
 
 from portal.access import visitor
 from portal.catalog.board import Card
+from portal.core.correlation import correlation
 from portal.edge import resend
 from portal.edge.urls import parts
 from portal.gate.guard import access
-from portal.ops.correlation import correlation
 from portal.people.login import safe_path
 from portal.seats.desk import Asked, Asker
 from portal.seats.errors import LedgerSilent

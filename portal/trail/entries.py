@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import Row, Select, select
 from sqlalchemy.orm import Session
 
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import Account, AuditEntry
 from portal.trail.query import Query
 

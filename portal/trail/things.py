@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, SQLColumnExpression, or_, select
 from sqlalchemy.orm import Session
 
 from portal.catalog.models import Course, Section, Term
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.exchange.importing.models import Import
 from portal.ops.names import PARTS
 from portal.people.models import AccessKey, Account, Student, Teacher

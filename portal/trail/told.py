@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from portal.core.i18n import _
 from portal.exchange.importing.kinds import RECORDS
 from portal.ops.names import QUEUES
 from portal.trail import words
-from portal.words import _
 
 
 def in_words(name: str, value: Any) -> str | None:

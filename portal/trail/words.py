@@ -1,7 +1,7 @@
 """Deeds, things and fields of the audit trail in words; what is new is told by its code."""
 
+from portal.core.i18n import _l
 from portal.people.deeds import DEEDS
-from portal.words import _l
 
 THINGS = {
     "account": _l("Account"),

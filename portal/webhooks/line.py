@@ -8,7 +8,7 @@ from socket import SHUT_RD, socket
 from threading import Timer
 from urllib.parse import urlsplit
 
-from portal.ops.correlation import HEADER
+from portal.core.correlation import HEADER
 from portal.webhooks import reach
 from portal.webhooks.message import Message
 from portal.webhooks.models import Webhook

@@ -1,6 +1,6 @@
 """What a receiver can be told of: events of the ledger, by their names in the event log."""
 
-from portal.words import _l
+from portal.core.i18n import _l
 
 TEST = "test"  # what a receiver is sent to see whether it listens
 NAMES = {

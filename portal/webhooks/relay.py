@@ -10,10 +10,10 @@ from functools import cache
 
 from portal.backend import backend
 from portal.breakers import REST, Breaker, Resting
-from portal.db import transaction
-from portal.ops import flags
-from portal.ops.correlation import following
-from portal.ops.metrics import WEBHOOKS
+from portal.core import flags
+from portal.core.correlation import following
+from portal.core.db import transaction
+from portal.core.metrics import WEBHOOKS
 from portal.webhooks import outbox
 from portal.webhooks.line import PATIENCE, Line, Undelivered
 from portal.webhooks.message import Message, messages

@@ -4,8 +4,8 @@ from datetime import timedelta
 
 from portal.catalog import present
 from portal.catalog.cards import TermView
+from portal.core.i18n import _
 from portal.windows.localtime import Clockface
-from portal.words import _
 
 EARLY = timedelta(days=366)
 

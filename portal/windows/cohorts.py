@@ -24,10 +24,10 @@ from sqlalchemy.orm import Session
 from portal.catalog import present
 from portal.catalog.models import Subject
 from portal.catalog.subjects import known_labels, labels
+from portal.core.i18n import _, _n
 from portal.people.models import ListedStudent, Student, StudentSubject
 from portal.people.years import place
 from portal.seats import trees
-from portal.words import _, _n
 
 Cohort = dict[str, Any]
 

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from babel import Locale
 
-from portal.words import _, _n, reader
+from portal.core.i18n import _, _n, reader
 
 Unit = Literal["seconds", "minutes", "hours", "days"]
 UNITS: tuple[Unit, ...] = ("seconds", "minutes", "hours", "days")

@@ -5,7 +5,7 @@ from hashlib import sha256
 from sqlalchemy import func, insert, literal, select
 from sqlalchemy.dialects.postgresql import insert as upsert
 
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import ListedStudent, Student, StudentList
 from portal.windows.cohorts import LONG, Cohort, numbered
 

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 from babel.dates import format_date, format_skeleton
 
 from portal.catalog import present
-from portal.words import ENGLISH, _, reader
+from portal.core.i18n import ENGLISH, _, reader
 
 
 class NotOnTheClock(ValueError):  # noqa: N818 - a fact about a clock, not a mistake

@@ -7,7 +7,7 @@ from sqlalchemy import BigInteger, DateTime, ForeignKey, Integer, Sequence, Stri
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from portal.db import Base
+from portal.core.db import Base
 
 window_ids = Sequence("window_ids", metadata=Base.metadata)
 

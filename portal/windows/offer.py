@@ -2,7 +2,7 @@
 
 from portal.backend import backend
 from portal.catalog import board
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.record.checkpoint import recorded
 from portal.record.wake import wake
 from portal.seats.errors import LedgerBehind, LedgerUnavailable

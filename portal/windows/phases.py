@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from portal.core.i18n import _
 from portal.people.profile import Profile
 from portal.seats.answers import WindowView
 from portal.windows import countdown
-from portal.words import _
 
 SECOND, MINUTE = 1000, 60_000
 

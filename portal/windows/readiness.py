@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from portal.backend import backend
 from portal.catalog.models import Term
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import Student
 from portal.record.fact import milliseconds
 from portal.seats.library import prefix, reached

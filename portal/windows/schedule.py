@@ -8,7 +8,7 @@ from sqlalchemy import exists, select
 from sqlalchemy.orm import Session
 
 from portal.backend import backend
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.gate import room
 from portal.people.models import AuditEntry
 from portal.record.checkpoint import recorded

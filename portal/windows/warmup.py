@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from portal.backend import backend
 from portal.catalog.models import Meeting, Pool, Reserve, Section
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.record.checkpoint import recorded
 from portal.record.fact import milliseconds
 from portal.record.wake import wake

@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from portal.backend import backend
 from portal.catalog.models import Term
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import AuditEntry
 from portal.seats.answers import WindowView
 from tests.admin.windows import HOUR, WHY, address, field

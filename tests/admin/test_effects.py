@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from portal.backend import backend
 from portal.catalog.models import Term
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.gate import room
 from portal.people.models import AuditEntry
 from portal.seats.answers import WindowView

@@ -10,7 +10,7 @@ from sqlalchemy import insert
 from werkzeug.test import TestResponse
 
 from portal.catalog.models import Term
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import Account, Student
 from portal.windows import cohorts
 from tests.admin.scheduling import confirm, send, windows

@@ -11,7 +11,7 @@ from sqlalchemy import select
 from portal.backend import backend
 from portal.catalog.board import board, forget
 from portal.catalog.models import Term
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.notices.models import Notice
 from portal.people.models import AuditEntry, Hold
 from portal.record.audit import audit

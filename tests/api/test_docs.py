@@ -11,7 +11,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from portal.config import ROOT
+from portal.core.settings import ROOT
 from portal.gate import room
 from tests import cast as builders
 from tests.api.callers import caller

@@ -10,7 +10,7 @@ from flask import Flask
 from sqlalchemy import update
 
 from portal.backend import backend as parts
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import Account, Teacher
 from portal.record import last
 from portal.record.drain import drain

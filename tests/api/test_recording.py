@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import text
 
 from portal.backend import Backend
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.record import fence, lags, reconcile
 from portal.record.drain import drain
 from portal.record.fact import IMPORT

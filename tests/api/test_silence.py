@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from portal import stores
 from portal.api import keys
 from portal.backend import backend as parts
+from portal.core import redis_clients
 from portal.seats.ledger import Ledger
 from tests import cast as builders
 from tests.api.callers import Caller
@@ -23,7 +23,7 @@ def wire(ada: Caller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
     assert ada.get("/me").status_code == 200
     near = parts().settings.redis_url
     with LossyWire(near, tmp_path / "wire") as lossy:
-        redis = stores.commands(lossy.address, timeout=0.5)
+        redis = redis_clients.commands(lossy.address, timeout=0.5)
         with monkeypatch.context() as patch:
             patch.setattr(parts(), "ledger", Ledger(redis))
             yield lossy

@@ -6,13 +6,13 @@ from dataclasses import FrozenInstanceError
 import pytest
 from sqlalchemy import func, update
 
-from portal import db
 from portal.backend import Backend
 from portal.catalog import board as boards
 from portal.catalog.board import NoSuchTerm, board
 from portal.catalog.models import Section, Term
 from portal.catalog.query import Query
-from portal.db import transaction
+from portal.core import db
+from portal.core.db import transaction
 from tests import cast as builders
 from tests.cast import Cast, Meets
 

@@ -11,7 +11,7 @@ from portal.catalog import demo
 from portal.catalog.board import Board, board
 from portal.catalog.demo import university
 from portal.catalog.models import CrossList, Meeting
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.models import Base
 from portal.people import passwords
 from portal.people.models import Account, CompletedCourse, Hold, Student, Teacher

@@ -9,7 +9,7 @@ from sqlalchemy import func, select, update
 
 from portal.backend import Backend
 from portal.catalog.models import Section
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.record.drain import drain
 from portal.seats.answers import Outcome
 from portal.seats.ledger import LedgerBehind, prefix

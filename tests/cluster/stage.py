@@ -7,10 +7,10 @@ from pathlib import Path
 
 from redis import RedisError
 
-from portal import stores
+from portal.core import redis_clients
+from portal.core.redis_clients import parsed, pool
 from portal.embedded import sentinels
 from portal.running.children import Child
-from portal.sentinel import parsed, pool
 
 PATIENCE = 90.0  # seconds, for machines that are busy with other things
 
@@ -77,7 +77,7 @@ class Stage:
 
     def answers(self, number: int) -> bool:
         """Whether a server does."""
-        with stores.commands(self.at.server_url(number), timeout=0.2, size=1) as redis:
+        with redis_clients.commands(self.at.server_url(number), timeout=0.2, size=1) as redis:
             try:
                 return bool(redis.ping())
             except RedisError:
@@ -85,7 +85,7 @@ class Stage:
 
     def role(self, number: int) -> str:
         """What a server takes itself for: `master` or `slave`, or nothing where it is silent."""
-        with stores.commands(self.at.server_url(number), size=1) as redis:
+        with redis_clients.commands(self.at.server_url(number), size=1) as redis:
             try:
                 return str(redis.info("replication")["role"])
             except RedisError:
@@ -105,7 +105,7 @@ class Stage:
             primary = self.primary()
             for number in {1, 2, 3} - {primary}:
                 if self.role(number) == "master":
-                    with stores.commands(self.at.server_url(number), size=1) as redis:
+                    with redis_clients.commands(self.at.server_url(number), size=1) as redis:
                         redis.replicaof(sentinels.HOST, self.at.servers[primary - 1])
         except RedisError:
             return False

@@ -2,8 +2,8 @@
 
 import pytest
 
-from portal.config import Settings, SettingsError
-from portal.sentinel import Sentinels, parsed
+from portal.core.redis_clients import Sentinels, parsed
+from portal.core.settings import Settings, SettingsError
 
 GIVEN = {"DATABASE_URL": "postgresql://x", "SECRET_KEY": "x"}
 

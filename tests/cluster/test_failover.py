@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
-from portal import stores
 from portal.backend import Backend, backend
-from portal.db import transaction
+from portal.core import redis_clients
+from portal.core.db import transaction
 from portal.live.subscription import CHANNELS, Subscription
 from portal.record.models import Event
 from portal.record.wake import wake
@@ -49,7 +49,7 @@ def heard(clustered: Backend) -> Iterator[list[Any]]:
     heard: list[Any] = []
     kinds = {channel.rpartition(":")[2] for channel in CHANNELS}
     hear = {kind: lambda _, note: heard.append(note) for kind in kinds}
-    redis = stores.subscriber(clustered.settings.redis_url)
+    redis = redis_clients.subscriber(clustered.settings.redis_url)
     subscription = Subscription(redis, begun=lambda: None, hear=hear)
     thread = Thread(target=subscription.run)
     thread.start()
@@ -94,14 +94,14 @@ def test_all_clients_follow_and_nothing_that_was_told_is_lost(
 
 def has_functions(stage: Stage) -> bool:
     """Whether the server that was promoted has them; every process loads those that are missing."""
-    with stores.commands(stage.at.server_url(stage.primary()), size=1) as redis:
+    with redis_clients.commands(stage.at.server_url(stage.primary()), size=1) as redis:
         return bool(redis.function_list(library="fairseat"))
 
 
 def alone_it_promises_nothing(stage: Stage, old: int, rush: Rush) -> None:
     """One that does not know yet that it was replaced, with a web node that knows no better."""
     stage.send(signal.SIGCONT, old)
-    redis = stores.commands(stage.at.server_url(old), size=1)
+    redis = redis_clients.commands(stage.at.server_url(old), size=1)
     with redis, pytest.raises(LedgerUnavailable):
         claim(rush, 999, rush.sections[0], "alone", ledger=Ledger(redis, 1))
     assert not backend().ledger.standing(rush.term, 999).enrolled

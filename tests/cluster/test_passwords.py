@@ -6,7 +6,7 @@ import pytest
 from redis import Redis
 from redis.exceptions import AuthenticationError
 
-from portal import stores
+from portal.core import redis_clients
 from portal.embedded import sentinels
 from tests.cluster.stage import Stage, until
 
@@ -20,7 +20,7 @@ def test_nobody_commands_a_server_or_a_sentinel_without_the_password(stage: Stag
 
 def test_sentinels_know_each_other_by_the_password(stage: Stage) -> None:
     for number in (1, 2, 3):
-        with stores.commands(stage.at.sentinel_url(number), size=1) as redis:
+        with redis_clients.commands(stage.at.sentinel_url(number), size=1) as redis:
             until(lambda redis=redis: len(redis.sentinel_sentinels(sentinels.NAME)) == 2)  # type: ignore[misc]
             others = redis.sentinel_sentinels(sentinels.NAME)
             assert not [each for each in others if each["is_disconnected"]]

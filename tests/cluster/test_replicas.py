@@ -7,7 +7,7 @@ from flask import Flask
 from sqlalchemy import func, select
 
 from portal.backend import Backend
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.embedded.sentinels import in_sync
 from portal.record import journal
 from portal.record.drain import drain

@@ -12,7 +12,7 @@ from typing import Any
 
 import requests
 
-from portal.config import ROOT
+from portal.core.settings import ROOT
 from portal.running.children import Child
 from tests.docker.programs import find
 from tests.live.nodes import free_port

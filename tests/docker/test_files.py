@@ -11,7 +11,7 @@ import yaml
 from click import Context
 
 from portal.cli import main
-from portal.config import ROOT
+from portal.core.settings import ROOT
 
 DOCKER = ROOT / "docker"
 BIN = Path(sys.executable).parent

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from portal.config import ROOT
+from portal.core.settings import ROOT
 
 BIN = Path(sys.executable).parent
 ANSWERS = """#!/bin/sh

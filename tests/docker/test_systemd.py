@@ -10,7 +10,7 @@ import pytest
 from click import Context
 
 from portal.cli import main
-from portal.config import ROOT
+from portal.core.settings import ROOT
 
 UNIT = ROOT / "docker" / "systemd" / "fairseat.service"
 

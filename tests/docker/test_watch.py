@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from portal.backend import Backend
-from portal.config import ROOT
+from portal.core.settings import ROOT
 from portal.running.children import Child
 from tests.live.nodes import a_node, free_port
 from tests.metrics import tools

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from gevent.monkey import get_original
 
-from portal.ops.metrics import DROPPED
+from portal.core.metrics import DROPPED
 from wsgi import app
 
 if TYPE_CHECKING:

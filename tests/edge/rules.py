@@ -6,7 +6,7 @@ Ada's: her receipt, her notice, a section that she is in and that Iris teaches.
 
 from typing import NamedTuple
 
-from portal.ops.flags import NAMES
+from portal.core.flags import NAMES
 
 PEOPLE = ("nobody", "ada", "ben", "iris", "otto", "max")
 

@@ -10,12 +10,12 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import func, select
 
-from portal.bulkheads import ERRANDS
-from portal.db import transaction
+from portal.core import flags
+from portal.core.bulkheads import ERRANDS
+from portal.core.db import transaction
 from portal.edge import files
 from portal.exchange.exporting.models import Export
 from portal.exchange.importing.models import Import
-from portal.ops import flags
 from portal.ops.models import AuditRun
 from tests.cast import Cast
 from tests.ops.conftest import Switch, switch

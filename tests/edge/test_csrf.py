@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from portal import create_app
 from portal.backend import Backend, backend
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.models import Base
 from portal.record.journal import last_seq
 from tests.cast import PASSWORD, Cast

@@ -6,7 +6,7 @@ from icalendar import Calendar
 from sqlalchemy import text
 
 from portal.catalog import board
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.models import Base
 from tests.cast import Cast
 from tests.edge.story import Values, a_values, address, routes

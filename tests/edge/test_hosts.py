@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from portal import create_app
 from portal.backend import Backend
-from portal.config import Settings
+from portal.core.settings import Settings
 from portal.edge.hosts import ours
 
 FORGED = (

@@ -11,8 +11,8 @@ from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
 from portal.backend import backend
-from portal.db import connect
-from portal.ops import repeated
+from portal.core import logs
+from portal.core.db import connect
 from portal.schedule import feeds
 from tests.cast import PASSWORD, Cast
 from tests.web.visitors import browser_of
@@ -21,7 +21,7 @@ from tests.web.visitors import browser_of
 @pytest.fixture(autouse=True)
 def _heard(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    repeated.forget()
+    logs.forget()
 
 
 def test_logins_are_told_with_their_outcome(
@@ -49,7 +49,7 @@ def test_who_is_turned_away_is_told(
 def test_a_flood_is_told_once(
     client: FlaskClient, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(repeated, "said", TTLCache(100, 3600))  # however long it takes
+    monkeypatch.setattr(logs, "said", TTLCache(100, 3600))  # however long it takes
     for _ in range(20):
         client.get("/api/v1/me")
     assert _said(caplog).count("turned away with 401") == 1
@@ -57,11 +57,11 @@ def test_a_flood_is_told_once(
 
 def test_a_flood_that_goes_on_is_told_again_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr(repeated, "said", TTLCache(100, 10, timer=lambda: now[0]))
+    monkeypatch.setattr(logs, "said", TTLCache(100, 10, timer=lambda: now[0]))
     told = []
     for second in range(25):
         now[0] = second
-        if repeated.is_new("a line"):
+        if logs.is_new("a line"):
             told.append(second)
     assert told == [0, 10, 20]
 
@@ -80,7 +80,7 @@ def test_nothing_in_an_address_or_a_method_is_told(
 def test_a_stranger_who_logs_out_all_the_time_is_told_once(
     client: FlaskClient, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(repeated, "said", TTLCache(100, 3600))
+    monkeypatch.setattr(logs, "said", TTLCache(100, 3600))
     for _ in range(20):
         client.post("/logout")
         client.post("/nowhere")

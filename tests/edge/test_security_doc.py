@@ -2,7 +2,7 @@
 
 import re
 
-from portal.config import ROOT
+from portal.core.settings import ROOT
 
 TEXT = (ROOT / "docs" / "security.md").read_text()
 # The requirements of levels 1 and 2: how many a section has, or up to which, and those left out.

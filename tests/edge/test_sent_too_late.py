@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 
 from portal import create_app
 from portal.backend import Backend
-from portal.config import ROOT
+from portal.core.settings import ROOT
 from portal.edge import resend
 from tests.cast import PASSWORD, Cast
 

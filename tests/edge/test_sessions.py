@@ -7,7 +7,7 @@ from flask.testing import FlaskClient
 from itsdangerous import URLSafeTimedSerializer
 from sqlalchemy import update
 
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.gate import passes
 from portal.gate.passes import Pass
 from portal.people import accounts

@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import select, text
 
 from portal.catalog.models import Section
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.exchange.exporting import making
 from portal.exchange.importing import book, run, uploads
 from portal.exchange.importing.models import Import

@@ -6,7 +6,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 
 from portal.catalog.models import Section
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.exchange.importing import work
 from portal.people.models import Student
 from portal.seats import by_hand

@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy import select, text
 
 from portal.catalog.models import Term
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.record.audit import audit_term
 from portal.record.drain import drain
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from flask.testing import FlaskClient
 from sqlalchemy import func, select, update
 
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import Account, Student, Teacher
 from tests import cast as builders
 from tests.cast import Cast

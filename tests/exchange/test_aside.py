@@ -5,7 +5,7 @@ from sqlalchemy import text, update
 
 from portal.backend import Backend
 from portal.catalog.models import Section
-from portal.db import Sessions, transaction
+from portal.core.db import Sessions, transaction
 from portal.exchange.importing import book
 from portal.record import runs
 from portal.record.wake import wake

@@ -8,9 +8,9 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
+from portal.core.i18n import told
 from portal.exchange.importing.failure import ImportFailed
 from portal.languages import speaking
-from portal.told import told
 from tests.cast import Cast
 from tests.exchange.makers import latest, page, press, sent
 from tests.exchange.oneroster import School, imported

@@ -13,7 +13,7 @@ from sqlalchemy import select
 
 from portal.backend import Backend
 from portal.catalog.models import Term
-from portal.db import transaction
+from portal.core.db import transaction
 from tests.exchange.campus import Campus
 
 

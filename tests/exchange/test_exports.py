@@ -12,7 +12,7 @@ from sqlalchemy import func, select, text, update
 
 from jobs import errands
 from portal.catalog.models import Section
-from portal.db import Sessions, transaction
+from portal.core.db import Sessions, transaction
 from portal.exchange.exporting import making
 from portal.exchange.exporting.models import ExportPart
 from portal.exchange.exporting.rosters import rosters

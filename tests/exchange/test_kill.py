@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import select, text
 
 from portal.catalog.models import Section
-from portal.db import Sessions, transaction
+from portal.core.db import Sessions, transaction
 from portal.exchange.importing import book, run, work
 from portal.exchange.importing.options import Options
 from tests.exchange.campus import Campus

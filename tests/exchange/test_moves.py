@@ -8,7 +8,7 @@ from sqlalchemy import select, text
 
 from portal.backend import backend
 from portal.catalog.models import Section
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.exchange.importing import run
 from portal.people.models import AuditEntry, Student
 from portal.seats import desk

@@ -7,8 +7,8 @@ import pytest
 from sqlalchemy import select, text
 
 from portal.catalog.models import Course, Department, Section, Term
-from portal.config import ROOT
-from portal.db import transaction
+from portal.core.db import transaction
+from portal.core.settings import ROOT
 from portal.exchange.importing.failure import ImportFailed
 from portal.people.models import Account, Student, Teacher
 from tests import cast as builders

@@ -8,7 +8,7 @@ from flask import Flask
 from sqlalchemy import text
 
 from portal.backend import Backend
-from portal.db import Sessions, transaction
+from portal.core.db import Sessions, transaction
 from portal.exchange.importing import book, run, work
 from portal.exchange.importing.options import Options
 from portal.exchange.importing.report import Report

@@ -9,7 +9,7 @@ from sqlalchemy import select, text, update
 
 from portal.backend import backend
 from portal.catalog.models import Section, Term
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.exchange.importing import run
 from portal.people.models import AuditEntry
 from tests.cast import Cast

@@ -7,7 +7,7 @@ from sqlalchemy import func, select, text, update
 from sqlalchemy.exc import OperationalError
 
 from portal.catalog.models import Course
-from portal.db import Sessions, transaction
+from portal.core.db import Sessions, transaction
 from portal.edge.files import MOST_BYTES
 from portal.exchange.importing import book, run, uploads, work
 from portal.exchange.importing.failure import ImportFailed

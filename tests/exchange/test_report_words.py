@@ -6,10 +6,10 @@ import io
 import pytest
 from flask import Flask
 
-from portal.db import transaction
+from portal.core.db import transaction
+from portal.core.i18n import kept
 from portal.exchange.importing.report import Note
 from portal.exchange.importing.reporting import add_notes
-from portal.told import kept
 from tests.cast import Cast
 from tests.exchange.makers import an_import, latest
 from tests.web.visitors import browser_of

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import delete, func, select, text, update
 
 from portal.catalog.models import Course, Pool, Reserve, Section, Term
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.exchange.exporting.oneroster import write_oneroster
 from portal.models import Base
 from portal.people.models import Account, CompletedCourse, Student

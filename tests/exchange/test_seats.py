@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from portal.backend import Backend
 from portal.catalog.models import Section
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.exchange.importing.failure import ImportFailed
 from portal.people.models import AuditEntry, Student
 from portal.seats import desk

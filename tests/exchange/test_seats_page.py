@@ -9,7 +9,7 @@ from sqlalchemy import select, text
 
 from portal.backend import backend
 from portal.catalog.models import Section
-from portal.db import Sessions, transaction
+from portal.core.db import Sessions, transaction
 from portal.exchange.importing import book, run, work
 from portal.exchange.importing.failure import SeatsLeft
 from portal.notices.models import Notice, Outgoing

@@ -8,7 +8,7 @@ import pytest
 
 from portal.backend import Backend
 from portal.catalog.board import Board, board
-from portal.config import ROOT
+from portal.core.settings import ROOT
 from portal.windows.warmup import warm_up
 from tests.exchange.campus import Made, imported, kinds
 

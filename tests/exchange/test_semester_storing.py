@@ -10,7 +10,7 @@ from sqlalchemy import func, select, text
 from portal.backend import Backend
 from portal.catalog.board import board
 from portal.catalog.models import Course, Section, Subject, Term
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.exchange.importing.failure import ImportFailed
 from portal.models import Base
 from portal.people.models import Teacher

@@ -8,7 +8,7 @@ from sqlalchemy import text
 
 from portal.catalog.board import board
 from portal.catalog.terms import live_terms
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people import newcomers
 from portal.people.newcomers import Wish
 from tests.cast import PASSWORD

@@ -7,7 +7,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.exchange.importing.news import listeners
 from portal.languages import speaking
 from portal.notices.words import News, words

@@ -11,7 +11,7 @@ from sqlalchemy.exc import OperationalError
 
 from portal.admin.operations import remembered
 from portal.backend import backend
-from portal.db import Sessions, transaction
+from portal.core.db import Sessions, transaction
 from portal.exchange.importing import book, run, work
 from portal.record import fence
 from portal.seats.errors import LedgerUnavailable

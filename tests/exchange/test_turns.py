@@ -6,7 +6,7 @@ import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import delete
 
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.exchange.importing import run
 from portal.exchange.importing.models import ImportRow
 from tests.exchange.makers import latest, page, press

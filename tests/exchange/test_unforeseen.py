@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 
 from portal.catalog.models import Section
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import Student
 from tests.exchange.campus import Campus
 from tests.exchange.makers import as_zip, away, latest, page, press, send, sent, zipped

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import psutil
 
-from portal import stores
+from portal.core import redis_clients
 from portal.embedded import postgres, sentinels
 from portal.embedded.postgres import DATABASE
 from tests.faults import doors
@@ -33,7 +33,7 @@ def no_ledger(trial: Trial) -> Undo:
 
 def _cut_off(at: sentinels.Topology, number: int) -> Undo:
     held = ExitStack()
-    redis = held.enter_context(stores.commands(at.server_url(number), size=1))
+    redis = held.enter_context(redis_clients.commands(at.server_url(number), size=1))
     redis.ping()
     redis.config_set("port", 0)
     for kind in ("replica", "pubsub", "normal"):
@@ -85,7 +85,7 @@ def _processes(trial: Trial, name: str) -> Callable[[], set[int]]:
 
 def _door(at: sentinels.Topology, number: int, undo: ExitStack, held: doors.Held) -> doors.Door:
     """One before a server of the ledger, by which those who are held must come in anew."""
-    redis = undo.enter_context(stores.commands(at.server_url(number), size=1))
+    redis = undo.enter_context(redis_clients.commands(at.server_url(number), size=1))
     port, behind = at.servers[number - 1], free_port()
     redis.config_set("replica-announce-port", port)
     undo.callback(redis.config_set, "replica-announce-port", 0)

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 
 import psutil
 
-from portal import stores
+from portal.core import redis_clients
 from portal.embedded.sentinels import Topology
 from tests.faults.client import Rush
 from tests.faults.trial import Trial, until
@@ -32,7 +32,7 @@ def cut(trial: Trial) -> Callable[[], None]:
 def _shut(at: Topology, host: int, kept: set[int]) -> Callable[[], None]:
     """Have a server talk to nobody else; whoever talks to it from these ports goes on."""
     held = ExitStack()
-    redis = held.enter_context(stores.commands(at.server_url(host), size=1))
+    redis = held.enter_context(redis_clients.commands(at.server_url(host), size=1))
     own = redis.client_id()
     redis.config_set("port", 0)
     for client in redis.client_list():

@@ -17,11 +17,11 @@ from sqlalchemy import func, select, update
 from portal import backend as connections
 from portal.backend import backend
 from portal.catalog.models import Term
-from portal.config import Settings
-from portal.db import transaction
+from portal.core import flags
+from portal.core.db import transaction
+from portal.core.settings import Settings
 from portal.embedded.folder import Folder, Run
 from portal.notices.models import Outgoing
-from portal.ops import flags
 from portal.people.models import Account
 from portal.record.fact import Fact
 from portal.record.fold import logged

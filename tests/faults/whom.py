@@ -6,8 +6,8 @@ from contextlib import suppress
 
 import psutil
 
+from portal.core.redis_clients import parsed, pool
 from portal.embedded import sentinels
-from portal.sentinel import parsed, pool
 from tests.faults.trial import Trial
 
 

@@ -7,11 +7,11 @@ from time import monotonic
 
 import pytest
 
-from portal import stores
 from portal.backend import Backend
+from portal.core import redis_clients
+from portal.core.outage import Outage
 from portal.embedded import Servers, valkey
 from portal.gate.meter import PATIENCE, Charge, Limit, Meters
-from portal.outage import Outage
 from tests.record.processes import wait_for
 from tests.test_health import stalled, without
 
@@ -20,14 +20,14 @@ THREE = Limit("three", at_once=3, a_minute=0.1)
 
 @pytest.fixture
 def shared(backend: Backend) -> Iterator[Meters]:  # noqa: ARG001
-    redis = stores.commands(os.environ["REDIS_URL"], timeout=PATIENCE, size=16)
+    redis = redis_clients.commands(os.environ["REDIS_URL"], timeout=PATIENCE, size=16)
     yield Meters(redis)
     redis.close()
 
 
 def soon(shared: Meters, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have it look for Redis all the time."""
-    monkeypatch.setattr("portal.outage.REST", 0.0)
+    monkeypatch.setattr("portal.core.outage.REST", 0.0)
     assert isinstance(shared._outage, Outage)  # noqa: SLF001
 
 

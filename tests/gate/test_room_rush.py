@@ -6,7 +6,7 @@ from typing import Any
 
 from portal import backend as connections
 from portal.backend import Backend
-from portal.config import Settings
+from portal.core.settings import Settings
 from portal.gate import room
 from tests import cast as builders
 from tests.ledger.crowd import together

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from portal.core.redis_clients import commands
 from portal.seats.asks import ByHand
 from portal.seats.ledger import (
     Answer,
@@ -17,7 +18,6 @@ from portal.seats.ledger import (
     SectionSpec,
     Submission,
 )
-from portal.stores import commands
 
 TERM = 7
 OPEN = 1  # the window that is open

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from redis import Redis
 
+from portal.core.redis_clients import commands
 from portal.embedded import Servers
 from portal.embedded.folder import Folder
 from portal.seats.ledger import Ledger, LedgerSilent, LedgerUnavailable, Outcome
 from portal.seats.library import CODE
-from portal.stores import commands
 from tests.ledger.desk import TERM, Desk, codes
 from tests.ledger.wire import LossyWire
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import update
 
-from portal import stores
 from portal.backend import Backend
-from portal.db import transaction
+from portal.core import redis_clients
+from portal.core.db import transaction
 from portal.live.hub import Hub
 from portal.live.tell import ended
 from portal.people import accounts, changes
@@ -18,7 +18,7 @@ from tests.live.test_trouble import until
 
 @pytest.fixture
 def hub(backend: Backend) -> Iterator[Hub]:
-    hub = Hub(stores.subscriber(backend.settings.redis_url), backend.ledger.seats, str)
+    hub = Hub(redis_clients.subscriber(backend.settings.redis_url), backend.ledger.seats, str)
     hub.start()
     yield hub
     hub.stop()

@@ -8,9 +8,9 @@ from threading import Thread
 
 import pytest
 
-from portal import stores
 from portal.backend import Backend
 from portal.catalog.models import Section
+from portal.core import redis_clients
 from portal.live.counts import Counts
 from portal.live.subscription import Subscription
 from portal.seats.answers import Seats
@@ -153,7 +153,7 @@ def test_listening_begins_anew_after_any_mistake(backend: Backend, begin: Begin)
         if len(begun) == 1:
             raise TypeError("a mistake of ours")
 
-    redis = stores.subscriber(backend.settings.redis_url)
+    redis = redis_clients.subscriber(backend.settings.redis_url)
     begin(Subscription(redis, begun=catch_up, hear=SILENT))
     deadline = time.monotonic() + 60
     while len(begun) < 2:
@@ -164,7 +164,7 @@ def test_listening_begins_anew_after_any_mistake(backend: Backend, begin: Begin)
 def test_a_ledger_that_is_away_for_hours_is_still_waited_for(
     begin: Begin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    nowhere = stores.subscriber("redis://127.0.0.1:1/0")
+    nowhere = redis_clients.subscriber("redis://127.0.0.1:1/0")
     subscription = Subscription(nowhere, begun=print, hear=SILENT)
     monkeypatch.setattr(subscription, "_failures", 100_000)
     monkeypatch.setattr("portal.live.subscription.LONGEST_WAIT_SECONDS", 0.06)

@@ -6,12 +6,12 @@ from pathlib import Path
 from flask import Flask
 
 from portal.catalog.models import Section, Term
+from portal.core.redis_clients import subscriber
 from portal.live import watch
 from portal.live.hub import Hub
 from portal.live.page import Page
 from portal.live.topics import operations
 from portal.people import accounts
-from portal.stores import subscriber
 from tests.cast import Cast
 from tests.live.conftest import Claim, Open
 from tests.live.nodes import a_node

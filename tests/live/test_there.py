@@ -11,9 +11,9 @@ import pytest
 from simple_websocket import ConnectionClosed, Server
 from sqlalchemy import update
 
-from portal import stores
 from portal.backend import Backend
-from portal.db import transaction
+from portal.core import redis_clients
+from portal.core.db import transaction
 from portal.live import wire
 from portal.live.hub import Hub
 from portal.live.page import REFUSED, RESTART
@@ -51,7 +51,7 @@ class Line:
 @pytest.fixture
 def line(backend: Backend, cast: Cast) -> Iterator[Line]:
     """A line over which the handshake has gone."""
-    hub = Hub(stores.subscriber(backend.settings.redis_url), backend.ledger.seats, str)
+    hub = Hub(redis_clients.subscriber(backend.settings.redis_url), backend.ledger.seats, str)
     ours, theirs = socket.socketpair()
     headers = {f"HTTP_{name.upper().replace('-', '_')}": each for name, each in HANDSHAKE.items()}
     environ = {"werkzeug.socket": ours, "HTTP_HOST": "tests", **headers}

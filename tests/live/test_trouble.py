@@ -11,9 +11,9 @@ from threading import Thread
 import pytest
 from simple_websocket import Server
 
-from portal import stores
 from portal.backend import Backend
 from portal.catalog.models import Section
+from portal.core import redis_clients
 from portal.embedded import valkey
 from portal.live import wire
 from portal.live.hub import Hub
@@ -37,7 +37,7 @@ def drawn(seats: Seats) -> str:
 
 @pytest.fixture
 def hub(backend: Backend) -> Iterator[Hub]:
-    redis = stores.subscriber(backend.settings.redis_url)
+    redis = redis_clients.subscriber(backend.settings.redis_url)
     hub = Hub(redis, backend.ledger.seats, drawn)
     yield hub
     hub.stop()
@@ -150,7 +150,7 @@ def lonely(tmp_path: Path, logs: Path) -> Iterator[Lonely]:
 def test_a_ledger_that_was_away_is_heard_again(
     cast: Cast, section: Section, open_tab: Open, lonely: Lonely
 ) -> None:
-    redis = stores.commands(lonely.redis_url)
+    redis = redis_clients.commands(lonely.redis_url)
     put(Ledger(redis), section, 2)
     tab = open_tab(cast.ada.account_id, lonely.node)
     tab.ask(section.term_id, [section.id])

@@ -18,8 +18,8 @@ from sqlalchemy.sql import func
 
 from portal.backend import Backend
 from portal.breakers import FAILURES, Breaker
-from portal.config import ROOT
-from portal.db import transaction
+from portal.core.db import transaction
+from portal.core.settings import ROOT
 from portal.embedded import Servers
 from portal.exchange.importing import book as imports
 from portal.exchange.importing.options import Options

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from portal.config import ROOT
+from portal.core.settings import ROOT
 from portal.metrics import gathered
 from tests.metrics import tools
 

@@ -22,9 +22,9 @@ from sqlalchemy.sql import func
 from portal import create_app
 from portal.backend import Backend
 from portal.cli import main
-from portal.db import transaction
+from portal.core import metrics
+from portal.core.db import transaction
 from portal.metrics import gathered
-from portal.ops import metrics
 from portal.people.models import AuditEntry
 from portal.record import reconcile, runs
 from portal.record.drain import drain

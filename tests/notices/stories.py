@@ -7,7 +7,7 @@ from sqlalchemy import func, select, update
 
 from portal.backend import backend
 from portal.catalog.models import Section, Term
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.notices.letter import Letter, letter
 from portal.notices.models import Notice, Outgoing
 from portal.people.models import Account, Student

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import select
 
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.notices import outbox
 from portal.notices.letter import Letter, letter
 from portal.notices.models import NoticeSetting, Outgoing

@@ -6,7 +6,7 @@ from typing import Any
 from portal.catalog.cards import MeetingView
 from portal.catalog.editing import store
 from portal.catalog.editing.details import teachers
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.languages import speaking
 from portal.notices.words import News, words
 from portal.windows.offer import offer

@@ -8,7 +8,7 @@ from redis.client import PubSub
 from sqlalchemy import func, select, update
 
 from portal.backend import Backend
-from portal.db import Sessions, transaction
+from portal.core.db import Sessions, transaction
 from portal.notices.follow import follow
 from portal.notices.models import Notice, NoticeSetting
 from portal.people.models import Account

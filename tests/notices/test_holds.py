@@ -7,7 +7,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.languages import speaking
 from portal.notices.holds import tell_student
 from portal.notices.words import News, words

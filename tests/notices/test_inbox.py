@@ -8,7 +8,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import insert, select, update
 
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.notices.models import Notice
 from portal.notices.words import News, words
 from portal.people.models import Student

@@ -4,8 +4,8 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from portal.core.outage import postgresql
 from portal.notices import box
-from portal.outage import postgresql
 from portal.people import changes
 from tests.cast import Cast
 from tests.notices.stories import Story, notices, set_section

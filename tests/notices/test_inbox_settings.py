@@ -7,7 +7,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select, update
 
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.notices.making import FOR_STUDENTS
 from portal.notices.models import NoticeSetting
 from portal.people.models import Account

@@ -9,7 +9,7 @@ from sqlalchemy import update
 
 from portal.backend import Backend
 from portal.catalog.models import Course, Section, Term
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.languages import speaking
 from portal.notices.letter import Unaddressable, letter
 from portal.notices.reminders import remind

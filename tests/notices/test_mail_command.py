@@ -6,7 +6,7 @@ from sqlalchemy import select
 
 from portal.backend import Backend
 from portal.cli import main
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.gate.captcha import codes
 from portal.notices.relay import Relay
 from portal.people import keys

@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 
 from portal.backend import Backend
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.notices.relay import Relay
 from portal.people.models import AuditEntry
 from tests.cast import Cast

@@ -6,7 +6,7 @@ from typing import Any
 from flask import Flask
 from sqlalchemy import select
 
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people import overrides
 from portal.people.models import Override
 from portal.people.overrides import Permit

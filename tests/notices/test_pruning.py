@@ -3,7 +3,7 @@
 from sqlalchemy import func, select, text
 
 from jobs.errands import forget
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.notices import pruning
 from portal.notices.models import Notice, Outgoing
 from portal.notices.relay import Relay

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 from sqlalchemy import func, text, update
 
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.notices.models import Outgoing
 from portal.notices.relay import PAUSES, Relay
 from portal.notices.smtp import Server, Smtp

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import func, update
 
 from portal.breakers import FAILURES
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.notices.models import Outgoing
 from portal.notices.outbox import revive
 from portal.notices.relay import Relay

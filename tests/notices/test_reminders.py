@@ -8,7 +8,7 @@ from sqlalchemy import text
 
 from portal.backend import Backend
 from portal.catalog.models import Term
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.notices import reminders
 from portal.notices.reminders import remind
 from portal.record.drain import drain

@@ -11,7 +11,7 @@ from sqlalchemy import func, select, text, update
 
 from jobs.notify import notify
 from portal.backend import backend
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.notices.models import Notice, Outgoing
 from portal.record.drain import drain
 from portal.record.journal import last_seq

@@ -14,7 +14,7 @@ from urllib.parse import urljoin
 
 import requests
 
-from portal.config import ROOT, Oidc
+from portal.core.settings import ROOT, Oidc
 from tests.live.nodes import free_port
 
 HERE = "http://localhost"  # where the tests' browsers find the portal

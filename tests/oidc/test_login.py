@@ -9,8 +9,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from portal.backend import backend
+from portal.core import logs
 from portal.edge import watch
-from portal.ops import repeated
 from portal.people import credentials
 from tests.cast import PASSWORD, Cast
 from tests.oidc.conftest import With
@@ -166,7 +166,7 @@ def test_its_outcome_is_in_the_log(
     portal: Flask, cast: Cast, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO", watch.__name__)
-    repeated.forget()
+    logs.forget()
     log_in(portal.test_client(), "zoe")
     log_in(portal.test_client())
     said = [record.getMessage() for record in caplog.records]

@@ -7,7 +7,7 @@ import pytest
 
 from portal import create_app
 from portal.backend import Backend
-from portal.config import Oidc, Settings, SettingsError
+from portal.core.settings import Oidc, Settings, SettingsError
 
 Read = Callable[..., Settings]
 GIVEN = {

@@ -6,10 +6,9 @@ import pytest
 from flask import Flask
 
 from portal.backend import Backend
-from portal.db import transaction
-from portal.ops import flags
-from portal.ops.flags import Switching
-from portal.ops.models import Flag
+from portal.core import flags
+from portal.core.db import transaction
+from portal.core.flags import Flag, Switching
 from tests.bots.bot import Bot, logged_in
 from tests.cast import Cast
 from tests.gate.captcha.elsewhere import Elsewhere, an_elsewhere

@@ -21,10 +21,11 @@ from portal import backend as connections
 from portal.backend import Backend
 from portal.catalog.models import Section
 from portal.commands.backup import command as backup_command
-from portal.config import Settings
-from portal.db import Sessions, transaction
+from portal.core import flags, schema
+from portal.core.db import Sessions, transaction
+from portal.core.settings import Settings
 from portal.embedded import Servers
-from portal.ops import backup, flags, schema
+from portal.ops import backup
 from portal.people.models import Student
 from portal.record import fold, margin
 from portal.record.audit import audit

@@ -8,12 +8,13 @@ from simple_websocket import Client
 
 from portal.backend import Backend
 from portal.breakers import FAILURES
+from portal.core import flags
+from portal.core.outage import postgresql
 from portal.gate import room
 from portal.gate.limits import REQUESTS
 from portal.gate.meter import Charge
 from portal.live.page import LATER
-from portal.ops import breaking, crew, flags
-from portal.outage import postgresql
+from portal.ops import breaking, crew
 from portal.record.wake import wake
 from tests import cast as builders
 from tests.cast import Cast

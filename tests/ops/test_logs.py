@@ -17,9 +17,9 @@ from sqlalchemy import text
 
 from portal import create_app
 from portal.backend import Backend
-from portal.db import transaction
-from portal.ops import logs
-from portal.ops.correlation import HEADER, correlation, following
+from portal.core import logs
+from portal.core.correlation import HEADER, correlation, following
+from portal.core.db import transaction
 from portal.running.children import Child
 from tests.cast import PASSWORD, Cast
 from tests.live.nodes import Node, a_node
@@ -101,7 +101,7 @@ def test_one_code_leads_from_the_request_to_the_mail(
         context = text("SELECT name FROM events WHERE context ->> 'correlation' = :code")
         assert set(session.scalars(context, {"code": CODE})) >= {"dropped", "promoted"}
     for name in (web, *QUEUES):
-        lines = portal.lines(name)
+        lines = portal.core.redis_clients(name)
         assert all({"time", "level", "logger", "process", "pid"} <= set(each) for each in lines)
         assert [each for each in lines if CODE in json.dumps(each)]
     said = "".join(log.read_text() for log in portal.folder.glob("*.log"))

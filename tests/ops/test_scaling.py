@@ -10,8 +10,9 @@ import pytest
 
 from jobs.scaler import Scaler, busy
 from portal.backend import Backend
-from portal.config import SettingsError
-from portal.ops import flags, scaling
+from portal.core import flags
+from portal.core.settings import SettingsError
+from portal.ops import scaling
 from portal.ops.crew import Hand, Manned
 from portal.ops.scaling import Asked, Pool, Seen, pools, wanted
 from tests.ops.conftest import Switch

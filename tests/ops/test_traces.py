@@ -114,7 +114,8 @@ def test_nothing_of_it_is_imported_where_nobody_wants_it() -> None:
     # Nothing that would trace or send; the Redis client looks for the rest where it is installed.
     code = (
         "import sys, wsgi, jobs.worker, jobs.clock;"
-        "parts = 'opentelemetry.exporter', 'opentelemetry.instrumentation', 'portal.ops.tracing';"
+        "parts = 'opentelemetry.exporter', 'opentelemetry.instrumentation',"
+        "    'portal.core.opentelemetry';"
         "print([name for name in sys.modules if name.startswith(parts)])"
     )
     env = {name: text for name, text in os.environ.items() if not name.startswith("OTEL_")}

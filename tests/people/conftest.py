@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 from sqlalchemy import create_engine
 
-from portal import cache, db
 from portal.backend import Backend
+from portal.core import cache, db
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
 from portal.backend import Backend
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people import accounts, changes
 from tests.cast import Cast, an_account
 from tests.record.processes import wait_for

@@ -8,8 +8,8 @@ from cachetools import TTLCache
 from sqlalchemy import update
 from sqlalchemy.exc import OperationalError
 
-from portal import cache
-from portal.db import transaction
+from portal.core import cache
+from portal.core.db import transaction
 from portal.people import bearers, keys
 from portal.people.models import AccessKey
 from tests.cast import Cast

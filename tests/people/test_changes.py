@@ -12,7 +12,7 @@ from sqlalchemy import Connection, create_engine, text
 from sqlalchemy.exc import OperationalError
 
 from portal.backend import Backend
-from portal.db import transaction, with_driver
+from portal.core.db import transaction, with_driver
 from portal.people import accounts, changes, profile
 from portal.people.models import Account, CompletedCourse
 from portal.people.profile import Profile

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from sqlalchemy import select
 
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.keys import SCOPES, digest
 from portal.people.models import AccessKey, AuditEntry
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from portal import db
 from portal.backend import backend
-from portal.outage import postgresql
+from portal.core import db
+from portal.core.outage import postgresql
 from portal.people import changes
 
 NOWHERE = "postgresql://nobody@127.0.0.1:1/nothing"

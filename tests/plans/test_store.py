@@ -6,8 +6,8 @@ import pytest
 from sqlalchemy import func, select
 
 from portal.catalog.models import Term
-from portal.db import transaction
-from portal.outage import postgresql
+from portal.core.db import transaction
+from portal.core.outage import postgresql
 from portal.plans import store
 from portal.plans.models import PlanRow
 from portal.plans.plan import Part, Plan, add, remove

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pytest
 from sqlalchemy import select, text
 
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.record import audit, drain
 from portal.record.models import Checkpoint
 

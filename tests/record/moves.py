@@ -4,7 +4,7 @@ from typing import Any
 
 from portal.backend import backend
 from portal.catalog.models import Section, Term
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import Student
 from portal.seats.answers import Answer, Reason
 from portal.seats.asks import Candidate

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from sqlalchemy import func, select
 
 from portal.backend import backend
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.record.journal import last_seq
 from portal.record.models import Checkpoint, Event
 

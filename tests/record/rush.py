@@ -8,7 +8,7 @@ from sqlalchemy import insert, text
 
 from portal.backend import backend
 from portal.catalog.models import Section
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.seats.answers import Answer
 from portal.seats.asks import ByHand, Part, SectionSpec
 from portal.seats.ledger import Ledger

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import update
 
 from portal.backend import Backend, backend
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people import overrides
 from portal.people.models import Hold
 from portal.people.overrides import Permit

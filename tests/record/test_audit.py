@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from portal.backend import Backend, backend
 from portal.cli import main
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.record import runs
 from portal.record.audit import audit, audit_term
 from portal.record.drain import drain

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.languages import speaking
 from portal.live.news import News
 from portal.live.topics import student as pages_of

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import select
 
 from portal.backend import Backend
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.record import freed
 from portal.record.audit import audit_term
 from portal.record.drain import drain

@@ -14,9 +14,9 @@ from rq.worker import BaseWorker
 
 from jobs.chores import FORGET
 from portal.backend import Backend
+from portal.core.jobs import about, named
 from portal.ops import crew, dead
 from portal.ops.dead import DeadLetter, Watch
-from portal.ops.job import about, named
 from portal.record.wake import wake
 from tests import cast
 from tests.record.poison import give_up, waiting

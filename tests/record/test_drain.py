@@ -10,8 +10,8 @@ from sqlalchemy.exc import DBAPIError
 
 from portal import backend as connections
 from portal.backend import Backend, backend
-from portal.config import Settings
-from portal.db import Sessions, transaction
+from portal.core.db import Sessions, transaction
+from portal.core.settings import Settings
 from portal.record import margin, tables
 from portal.record.audit import audit
 from portal.record.drain import drain

@@ -6,7 +6,7 @@ from dataclasses import replace
 from portal.backend import Backend
 from portal.catalog.editing import store
 from portal.catalog.editing.store import Deed, Seen, find
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.record.audit import audit
 from portal.record.drain import drain
 from portal.record.promote import promote

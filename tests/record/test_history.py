@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from portal.catalog.models import Term
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.record import history as pages
 from portal.record.drain import drain
 from portal.record.history import Page, history

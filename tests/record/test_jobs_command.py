@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from portal.backend import Backend
 from portal.cli import main
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.ops.dead import DeadLetter
 from portal.people.models import AuditEntry
 from tests.record.poison import heal, waiting

@@ -12,7 +12,7 @@ from sqlalchemy import delete, select
 
 from portal.backend import Backend, backend
 from portal.commands.repair import command
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.record import answered, reconcile, snapshot
 from portal.record.audit import audit_term
 from portal.record.differences import Difference

@@ -8,7 +8,7 @@ from sqlalchemy import update
 from portal.backend import Backend
 from portal.catalog.board import board
 from portal.catalog.models import Pool, Section, Term
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.live.counts import Counts
 from portal.record import journal
 from portal.record.audit import audit_term

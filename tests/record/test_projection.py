@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select
 
 from portal.backend import Backend, backend
-from portal.db import Base, transaction
+from portal.core.db import Base, transaction
 from portal.record.drain import drain
 from portal.record.fact import milliseconds
 from portal.record.models import Enrollment, Event, SectionSeats, WaitlistPlace

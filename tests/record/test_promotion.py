@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import select
 
 from portal.backend import Backend, backend
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import Hold, Student
 from portal.record.audit import audit
 from portal.record.models import WaitlistPlace

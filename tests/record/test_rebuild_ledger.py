@@ -10,7 +10,7 @@ from sqlalchemy import select, text
 
 from portal.backend import Backend, backend
 from portal.commands.rebuild import command
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import AuditEntry
 from portal.record import fence, journal
 from portal.record.drain import drain

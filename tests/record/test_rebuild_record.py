@@ -9,7 +9,7 @@ from sqlalchemy import select, text
 
 from portal.backend import Backend
 from portal.commands.rebuild import command
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import AuditEntry
 from portal.record.audit import audit_term
 from portal.record.drain import drain

@@ -12,7 +12,7 @@ from sqlalchemy import select, update
 from sqlalchemy.sql import func
 
 from portal.backend import Backend
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.notices.letter import letter
 from portal.notices.models import Outgoing
 from portal.record import reconcile, slices

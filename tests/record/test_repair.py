@@ -9,7 +9,7 @@ from sqlalchemy import select, text
 from portal.backend import Backend
 from portal.commands.audit import command as audit_command
 from portal.commands.repair import command
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import AuditEntry
 from portal.record import mending
 from portal.record.audit import audit_term

@@ -10,7 +10,7 @@ from sqlalchemy.sql import func
 from portal.backend import Backend
 from portal.catalog.board import board
 from portal.catalog.models import Reserve, Section, Term
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.record.audit import audit_term
 from portal.record.drain import drain
 from portal.record.promote import promote

@@ -7,8 +7,8 @@ from rq import Retry
 
 from jobs.chores import Chores
 from portal.backend import Backend
+from portal.core.jobs import AGAIN
 from portal.ops import dead
-from portal.ops.job import AGAIN
 from tests.record import slow
 from tests.record.processes import running, wait_for
 

@@ -5,7 +5,7 @@ from click.testing import CliRunner
 
 from portal.backend import Backend
 from portal.cli import main
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import Account, Student
 from portal.record import fence
 from portal.record.audit import audit_term

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 
-from portal.config import ROOT
+from portal.core.settings import ROOT
 from portal.record.freed import HOUR, Freed, Moves, Tally
 
 DATA = Path(os.environ.get("FAIRSEAT_DATA") or ROOT.parent / "shared" / "data")

@@ -7,7 +7,7 @@ from rq import Queue
 from sqlalchemy import select
 
 from portal.backend import Backend
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import AuditEntry
 from portal.rehearsal import book
 from portal.rehearsal.models import Rehearsal

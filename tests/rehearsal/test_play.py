@@ -8,7 +8,7 @@ from sqlalchemy import func, select, update
 
 from portal.backend import Backend
 from portal.catalog.terms import live_terms
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import AuditEntry
 from portal.rehearsal import book, play, way
 from portal.rehearsal import term as terms

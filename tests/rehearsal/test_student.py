@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import func, select
 
 from portal.backend import Backend
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.notices.models import Notice, Outgoing
 from portal.record.drain import drain
 from portal.record.promote import promote

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.rehearsal import book
 
 STANDING = {

@@ -4,7 +4,7 @@ import pytest
 
 from portal.backend import backend
 from portal.catalog.models import Section, Term
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import Student
 from portal.record.drain import drain
 from portal.record.fact import IMPORT

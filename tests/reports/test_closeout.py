@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 from jobs.clock import Lease, tick
 from portal.backend import Backend
 from portal.catalog.models import Section, Term
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.ops.dead import Watch
 from portal.people.models import AuditEntry, Student
 from portal.record.drain import drain

@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from portal.backend import backend
 from portal.catalog.models import Section
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import AuditEntry
 from portal.record.drain import drain
 from portal.requests import asking

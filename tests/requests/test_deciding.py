@@ -11,7 +11,7 @@ from sqlalchemy import select
 from portal.backend import backend
 from portal.catalog.board import forget
 from portal.catalog.models import Room, Section, Term
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.notices.holds import tell_student
 from portal.people import holds
 from portal.people.holds import Wish

@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import insert, select
 
 from portal.catalog.models import Room, Section
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.requests import asking, deciding, listing
 from portal.requests.models import Request
 from tests import cast as builders

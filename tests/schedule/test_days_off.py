@@ -3,7 +3,7 @@
 from datetime import date
 
 from portal.backend import Backend
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.schedule.days_off import Break, breaks, joined
 from portal.schedule.models import DayOff
 from tests import cast as builders

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import update
 
 from portal.backend import backend as parts
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import CompletedCourse, Hold, Student
 from portal.people.profile import profile
 from portal.seats import desk

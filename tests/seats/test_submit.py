@@ -5,7 +5,7 @@ from uuid import uuid4
 
 from portal.backend import backend as parts
 from portal.catalog.board import board
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import Hold
 from portal.seats import desk
 from portal.seats.answers import Outcome, Submission

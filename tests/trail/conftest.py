@@ -8,7 +8,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import insert
 
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import AuditEntry
 from tests.cast import Cast
 from tests.web.visitors import browser_of

@@ -9,9 +9,9 @@ import pytest
 from flask import Flask
 from sqlalchemy import func, select
 
-from portal.config import ROOT
-from portal.db import transaction
-from portal.ops.flags import NAMES
+from portal.core.db import transaction
+from portal.core.flags import NAMES
+from portal.core.settings import ROOT
 from portal.people.models import AuditEntry
 from tests.cast import Cast
 from tests.edge.story import Values, a_values, routes

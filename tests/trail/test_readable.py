@@ -4,10 +4,10 @@ from html import unescape
 
 from flask.testing import FlaskClient
 
-from portal.db import transaction
+from portal.core.db import transaction
+from portal.core.flags import NAMES
 from portal.exchange.importing.models import Import
 from portal.ops.dead import QUEUES as QUEUES_THERE_ARE
-from portal.ops.flags import NAMES
 from portal.ops.names import PARTS, QUEUES
 from tests.cast import Cast
 from tests.trail.conftest import an_entry

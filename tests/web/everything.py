@@ -14,7 +14,7 @@ from portal.admin.webhooks.deeds import DEEDS as WEBHOOK_DEEDS
 from portal.admin.windows.deeds import DEEDS
 from portal.backend import backend
 from portal.catalog.models import Term
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.notices.models import Notice
 from portal.people import keys
 from portal.people.keys import Wish

@@ -7,7 +7,7 @@ from typing import Any
 from flask.testing import FlaskClient
 from sqlalchemy import select
 
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.plans import pack
 from portal.plans.plan import Line, Plan
 from portal.plans.store import change, plan_of

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from portal.catalog.models import Section
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import Account, Student
 from portal.record.models import Enrollment, WaitlistPlace
 

@@ -3,7 +3,7 @@
 from sqlalchemy import update
 
 from portal.catalog.models import Pool, Section, Term
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.windows.warmup import warm_up
 from tests.cast import added
 

@@ -5,7 +5,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people import passwords
 from portal.people.models import Account
 from tests.cast import PASSWORD, Cast

@@ -9,7 +9,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from portal.backend import backend as parts
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import Account
 from portal.record import history as pages
 from portal.record.drain import drain

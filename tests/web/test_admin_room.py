@@ -13,7 +13,7 @@ from portal.admin.windows.room import lately
 from portal.backend import Backend
 from portal.backend import backend as connected
 from portal.catalog.models import Term
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.gate import room
 from portal.people.models import AuditEntry
 from portal.seats.answers import WindowView

@@ -8,7 +8,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from portal.backend import Backend
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.notices.holds import tell_student
 from portal.people import holds, overrides, profile
 from portal.people.holds import Wish

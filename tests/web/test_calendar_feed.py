@@ -10,7 +10,7 @@ from icalendar import Calendar
 from sqlalchemy import func, select, update
 
 from portal.catalog.models import Meeting, Section, Term
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import Account
 from portal.record import drain
 from portal.schedule.models import CalendarFeed

@@ -14,8 +14,8 @@ from flask.testing import FlaskClient
 from sqlalchemy import text
 
 from portal.backend import backend
-from portal.config import Settings
-from portal.db import transaction
+from portal.core.db import transaction
+from portal.core.settings import Settings
 from portal.plans import pack
 from portal.plans.plan import Plan
 from portal.seats.answers import Standing

@@ -9,7 +9,7 @@ from re import DOTALL, sub
 import pytest
 from flask import Flask
 
-from portal.config import ROOT
+from portal.core.settings import ROOT
 from portal.layout import HTMX as CONFIG
 from tests.cast import Cast
 from tests.web.everything import Values, a_story, pages

@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import select, update
 
 from portal.catalog.models import Pool, Reserve, Section, Term
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import Account, Student
 from portal.plans import store
 from portal.plans.plan import Part, add

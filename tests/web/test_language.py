@@ -9,12 +9,13 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select
 
-from portal import create_app, db, languages
+from portal import create_app, languages
 from portal.backend import Backend
-from portal.db import transaction
+from portal.core import db
+from portal.core.db import transaction
+from portal.core.i18n import _
 from portal.people import accounts
 from portal.people.models import Account
-from portal.words import _
 from tests import cast as builders
 from tests.cast import Cast
 from tests.statements import statements

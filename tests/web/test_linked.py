@@ -7,7 +7,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from portal.backend import backend as parts
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import CompletedCourse
 from portal.record.drain import drain
 from portal.seats import by_hand, desk

@@ -7,7 +7,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import update
 from werkzeug.test import TestResponse
 
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people import accounts, passwords
 from portal.people.models import Account
 from tests.cast import PASSWORD, Cast, an_account

@@ -13,7 +13,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from portal import create_app, stores
+from portal import create_app
+from portal.core import redis_clients
 from portal.gate.meter import Meters
 from portal.people import passwords, throttle
 from tests.cast import PASSWORD, Cast
@@ -191,7 +192,7 @@ def test_it_is_counted_here_while_redis_is_away(
     app: Flask, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     campus = somewhere()
-    nowhere = Meters(stores.commands("redis://127.0.0.1:1"))
+    nowhere = Meters(redis_clients.commands("redis://127.0.0.1:1"))
     monkeypatch.setattr(throttle, "meters", lambda: nowhere)
     assert guess(app, 11, campus) == [422] * 10 + [429]
     assert cast

@@ -9,7 +9,7 @@ import requests
 from argon2 import PasswordHasher
 from sqlalchemy import update
 
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import Account
 from tests.cast import PASSWORD, Cast
 from tests.live.nodes import Node, a_node

@@ -9,7 +9,7 @@ from sqlalchemy import update
 
 from portal.catalog import board
 from portal.catalog.models import Section
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.live import own
 from tests import cast as builders
 from tests.cast import Cast, Meets

@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 
 from portal.backend import backend as parts
 from portal.catalog.models import Section
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.live import own
 from portal.people.models import Student
 from portal.record import freed

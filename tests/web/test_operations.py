@@ -4,11 +4,11 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from portal import stores
 from portal.admin.operations import remembered
 from portal.backend import Backend
 from portal.backend import backend as connected
 from portal.catalog.models import Pool, Section, Term
+from portal.core import redis_clients
 from portal.gate import room
 from portal.ops import breaking
 from portal.people.models import Student
@@ -172,7 +172,7 @@ def test_it_goes_on_while_postgresql_is_away(admin: FlaskClient, term: Term) -> 
 def test_it_goes_on_while_redis_is_away(
     admin: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    nobody = stores.commands("redis://127.0.0.1:1")
+    nobody = redis_clients.commands("redis://127.0.0.1:1")
     monkeypatch.setattr(connected(), "redis", nobody)
     monkeypatch.setattr(connected(), "ledger", Ledger(nobody))
     page = text(admin.get(PAGE).text)

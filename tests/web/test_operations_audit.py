@@ -10,7 +10,7 @@ from sqlalchemy.sql import func
 
 from portal.admin.operations import remembered
 from portal.backend import Backend
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.ops.models import AuditRun
 from portal.people.models import AuditEntry
 from portal.record import fence, reconcile, runs

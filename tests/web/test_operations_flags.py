@@ -8,8 +8,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select
 
-from portal.db import transaction
-from portal.ops import flags
+from portal.core import flags
+from portal.core.db import transaction
 from portal.people.models import AuditEntry
 from tests.cast import Cast, an_account
 from tests.plans import outages

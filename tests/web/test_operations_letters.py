@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 
 from portal.backend import Backend
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.ops import dead
 from portal.ops.dead import DeadLetter
 from portal.people.models import AuditEntry

@@ -11,7 +11,7 @@ from sqlalchemy import update
 from portal.admin.operations import remembered
 from portal.backend import Backend
 from portal.catalog.models import Section, Term
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.exchange.exporting import making
 from portal.exchange.exporting.models import Export
 from portal.exchange.importing import book

@@ -10,7 +10,7 @@ from sqlalchemy import update
 from portal.backend import backend as parts
 from portal.catalog import board
 from portal.catalog.models import Section
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import Hold
 from portal.record import receipts
 from tests import cast as builders

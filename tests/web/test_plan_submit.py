@@ -5,7 +5,7 @@ from typing import Any
 from flask.testing import FlaskClient
 
 from portal.backend import backend as parts
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import Hold
 from portal.plans import pack
 from portal.plans.store import change

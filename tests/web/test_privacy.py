@@ -5,7 +5,7 @@ from flask import Flask
 from sqlalchemy import select
 
 from portal.catalog.models import Section
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import AuditEntry, Student
 from tests.cast import Cast, a_course, a_section, a_student, a_term
 from tests.web.rosters import enrolled, private, reached_at, waiting

@@ -8,7 +8,7 @@ from sqlalchemy import delete, insert, update
 
 from portal.catalog.board import forget
 from portal.catalog.models import Section, Term, section_teachers
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import Teacher
 from tests.cast import Cast, a_course, a_section, a_student, a_teacher, a_term
 from tests.web.rosters import enrolled, reached_at, waiting

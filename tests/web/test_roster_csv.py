@@ -7,7 +7,7 @@ import pytest
 from flask import Flask
 
 from portal.catalog.models import Section
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import Account, Student
 from portal.spreadsheets import plain
 from tests.cast import Cast, a_course, a_section, a_term

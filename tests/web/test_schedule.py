@@ -9,11 +9,11 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import update
 
-from portal import stores
 from portal.backend import backend as parts
 from portal.catalog import board
 from portal.catalog.models import Section
-from portal.db import transaction
+from portal.core import redis_clients
+from portal.core.db import transaction
 from portal.record import drain
 from portal.schedule.models import DayOff
 from portal.seats.ledger import Ledger
@@ -181,7 +181,7 @@ def test_while_the_ledger_is_away_it_is_told_by_the_record(
     pick(ada, section)
     press(ada, full, "pick", wait="1")
     drain.drain(term.id)
-    nobody = Ledger(stores.commands("redis://127.0.0.1:1"))
+    nobody = Ledger(redis_clients.commands("redis://127.0.0.1:1"))
     monkeypatch.setattr(parts(), "ledger", nobody)
     html = page(ada, term)
     assert "This page shows what was last recorded" in words(html)

@@ -7,7 +7,7 @@ import pytest
 from babel.messages.pofile import read_po
 from flask import Flask
 
-from portal.config import ROOT
+from portal.core.settings import ROOT
 from tests.cast import Cast
 from tests.web.everything import Values, a_story, pages
 from tests.web.visitors import browser_of

@@ -7,7 +7,7 @@ from ipaddress import ip_network
 import pytest
 
 from portal.backend import Backend
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.webhooks import book
 from portal.webhooks.book import Who
 from portal.webhooks.models import Webhook

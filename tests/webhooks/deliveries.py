@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from sqlalchemy import select
 
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.webhooks.models import Delivery
 from portal.webhooks.relay import Relay
 from tests.record.processes import wait_for

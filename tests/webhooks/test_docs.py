@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from portal.config import ROOT
-from portal.db import transaction
+from portal.core.db import transaction
+from portal.core.settings import ROOT
 from portal.webhooks import outbox
 from portal.webhooks.models import Webhook
 from portal.webhooks.names import NAMES

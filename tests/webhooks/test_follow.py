@@ -3,7 +3,7 @@
 from rq import Queue
 
 from portal.backend import backend
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.record.sweep import Sweeper
 from portal.webhooks import book
 from portal.webhooks.book import Who

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import func, select
 
 from portal.backend import Backend
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.record.drain import drain
 from portal.record.models import Event
 from portal.webhooks import outbox

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.webhooks import outbox
 from portal.webhooks.line import READ
 from portal.webhooks.models import Webhook

@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.webhooks import book, outbox
 from portal.webhooks.book import Who
 from portal.webhooks.models import Webhook

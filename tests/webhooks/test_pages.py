@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 
 from portal.backend import Backend
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import AuditEntry
 from portal.webhooks import book
 from portal.webhooks.models import Webhook

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from portal.config import Settings, SettingsError
-from portal.db import transaction
+from portal.core.db import transaction
+from portal.core.settings import Settings, SettingsError
 from portal.webhooks import outbox, reach
 from portal.webhooks.models import Webhook
 from portal.webhooks.relay import Relay

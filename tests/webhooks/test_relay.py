@@ -1,9 +1,9 @@
 """The relay: at least once, later where it fails, given up in the end, one receiver at a time."""
 
 from portal.breakers import FAILURES
-from portal.db import transaction
-from portal.ops import flags
-from portal.ops.models import Flag
+from portal.core import flags
+from portal.core.db import transaction
+from portal.core.flags import Flag
 from portal.webhooks import book, outbox
 from portal.webhooks.book import Who
 from portal.webhooks.models import Delivery, Webhook

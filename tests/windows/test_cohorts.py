@@ -3,7 +3,7 @@
 import pytest
 
 from portal.backend import Backend
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.windows import cohorts
 from tests.cast import Cast, a_student, a_subject
 

@@ -9,7 +9,7 @@ from sqlalchemy import update
 from jobs.clock import Lease, tick
 from portal.backend import Backend
 from portal.catalog.models import Section, Term
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.ops.dead import Watch
 from portal.record.drain import drain
 from portal.record.sweep import Sweeper

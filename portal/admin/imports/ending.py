@@ -8,11 +8,10 @@ from portal.admin.operations import asking
 from portal.admin.operations.asking import Question
 from portal.admin.reasons import read_reason
 from portal.admin.times import Reading
-from portal.db import transaction
+from portal.core.db import transaction
+from portal.core.i18n import _, _n, told
 from portal.exchange.importing.models import Import
 from portal.exchange.importing.seating import ending
-from portal.told import told
-from portal.words import _, _n
 
 bp = Blueprint("imports_end", __name__, url_prefix="/imports")
 

@@ -6,11 +6,11 @@ from flask import Blueprint, Response, abort, render_template, url_for
 from flask.typing import ResponseReturnValue
 from redis.exceptions import RedisError
 
-from portal import bulkheads
 from portal.access import requires, visitor
 from portal.backend import backend
 from portal.catalog.board import board
-from portal.db import transaction
+from portal.core import bulkheads
+from portal.core.db import transaction
 from portal.exchange.exporting import making
 from portal.exchange.exporting.models import Export
 from portal.exchange.exporting.rosters import rosters

@@ -6,10 +6,10 @@ from typing import BinaryIO, cast
 from werkzeug.datastructures import FileStorage, MultiDict
 
 from portal.admin.times import Reading
+from portal.core.i18n import _
 from portal.exchange.importing.options import LAYOUTS, Options
 from portal.exchange.importing.semester.records import LONGEST_NAME
 from portal.exchange.importing.uploads import MOST_FILES, File, bare
-from portal.words import _
 
 MOST_PLACES = 10_000
 MOST_CREDITS = 200

@@ -15,7 +15,8 @@ from portal.admin.imports import shown
 from portal.admin.imports.form import read_files, read_options
 from portal.admin.times import Reading
 from portal.catalog.terms import live_terms
-from portal.db import transaction
+from portal.core.db import transaction
+from portal.core.i18n import _, _l, reader, told
 from portal.edge.files import MOST_BYTES, takes_files
 from portal.exchange.exporting import making
 from portal.exchange.importing import book, reporting, run, uploads
@@ -29,8 +30,6 @@ from portal.exchange.importing.work import barred
 from portal.layout import go
 from portal.people.models import Account
 from portal.spreadsheets import download
-from portal.told import told
-from portal.words import _, _l, reader
 
 bp = Blueprint("imports", __name__, url_prefix="/imports")
 

@@ -9,6 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from portal.catalog.models import Term
+from portal.core.i18n import _, _l
 from portal.exchange.importing import apply, book, news
 from portal.exchange.importing.compare import CHANGES, examples, shown
 from portal.exchange.importing.kinds import KINDS as REASONS
@@ -16,7 +17,6 @@ from portal.exchange.importing.kinds import RECORDS, Action, Kind
 from portal.exchange.importing.models import BUSY, Import
 from portal.exchange.importing.report import Note
 from portal.exchange.importing.reporting import LATE, changed_fields, first_notes
-from portal.words import _, _l
 
 EXAMPLES = 5
 ROWS = 20  # of a kind on the page; the report has them all

@@ -8,11 +8,11 @@ from portal.admin.operations.figures import Figures, Jobs
 from portal.admin.operations.fuses import fuses, switches
 from portal.admin.operations.remembered import Remembered
 from portal.backend import backend
+from portal.core.i18n import _, _n
 from portal.gate.knobs import Pause
 from portal.gate.wording import grouped
 from portal.ops.names import QUEUES
 from portal.windows.localtime import Clockface
-from portal.words import _, _n
 
 SLOW = 10  # seconds of lag
 MANY = 1000  # events that are not recorded

@@ -9,8 +9,8 @@ from flask_babel import LazyString
 
 from portal.admin.operations import remembered
 from portal.admin.times import Reading
+from portal.core.i18n import _l
 from portal.layout import go
-from portal.words import _l
 
 # Where one comes from: the address, and what it is called.
 Back = tuple[str, str | LazyString]

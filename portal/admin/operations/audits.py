@@ -4,19 +4,19 @@ from flask import Blueprint, abort, flash, render_template, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy import select
 
-from portal import bulkheads
 from portal.access import requires, visitor
 from portal.admin.operations import remembered
 from portal.admin.operations.words import STEPS
 from portal.backend import backend
 from portal.catalog.models import Term
-from portal.db import transaction
+from portal.core import bulkheads
+from portal.core.db import transaction
+from portal.core.i18n import _
 from portal.layout import go
 from portal.people.models import Account, AuditEntry
 from portal.record import runs
 from portal.record.models import Reconciled
 from portal.seats.library import reached
-from portal.words import _
 
 EARLIER = 10  # runs that are listed
 

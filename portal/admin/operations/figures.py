@@ -17,6 +17,7 @@ from portal.admin.windows.ready import Ready, ready
 from portal.backend import backend
 from portal.catalog.models import Term
 from portal.catalog.terms import live_terms
+from portal.core.outage import postgresql
 from portal.exchange.importing.progress import Step, step_of
 from portal.gate import room
 from portal.gate.places import Room
@@ -25,7 +26,6 @@ from portal.ops.breaking import Said
 from portal.ops.crew import Manned
 from portal.ops.dead import DeadLetter
 from portal.ops.scaling import Asked, Pool
-from portal.outage import postgresql
 from portal.record import fence
 from portal.record.journal import last_seq
 from portal.seats.answers import WindowView

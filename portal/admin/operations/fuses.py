@@ -8,7 +8,7 @@ from portal.admin.operations.figures import Figures
 from portal.admin.operations.words import BREAKERS, MEANINGS
 from portal.backend import backend
 from portal.breakers import FAILURES
-from portal.ops import flags
+from portal.core import flags
 from portal.ops.breaking import Said, State
 from portal.ops.names import PARTS
 from portal.webhooks.relay import PART

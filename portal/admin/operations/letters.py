@@ -8,13 +8,13 @@ from portal.admin.operations.asking import Question
 from portal.admin.operations.fates import Fate, asked, settled
 from portal.admin.windows.pages import clock
 from portal.backend import backend
-from portal.db import transaction
+from portal.core.db import transaction
+from portal.core.i18n import _, _l
 from portal.ops import dead
 from portal.ops.dead import DeadLetter
 from portal.ops.names import QUEUES
 from portal.people.models import AuditEntry
 from portal.seats.library import reached
-from portal.words import _, _l
 
 GONE = _l("This job is gone: somebody else has dealt with it, or a later one did.")
 FATES = {

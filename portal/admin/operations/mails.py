@@ -11,13 +11,13 @@ from portal.admin.operations import words
 from portal.admin.operations.asking import Question
 from portal.admin.operations.fates import Fate, asked, seen_through, settled
 from portal.admin.windows.pages import clock
-from portal.db import transaction
+from portal.core.db import transaction
+from portal.core.i18n import _, _l, _n
 from portal.notices import outbox
 from portal.notices.codes import NO_TERM
 from portal.notices.outbox import DeadLetter
 from portal.people.models import AuditEntry
 from portal.record.wake import wake
-from portal.words import _, _l, _n
 
 ALL = "all"
 GONE = _l("It is gone: somebody else has dealt with it.")

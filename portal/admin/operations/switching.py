@@ -10,13 +10,12 @@ from portal.admin.operations.fuses import parts_in_use
 from portal.admin.operations.words import MEANINGS
 from portal.admin.reasons import read_reason
 from portal.admin.times import Reading
-from portal.db import transaction
-from portal.ops import flags
-from portal.ops.flags import Switched, Switching
-from portal.ops.models import Flag
+from portal.core import flags
+from portal.core.db import transaction
+from portal.core.flags import Flag, Switched, Switching
+from portal.core.i18n import _, _l
 from portal.ops.names import PARTS
 from portal.people.models import AuditEntry
-from portal.words import _, _l
 
 STAYS = _l("It acts in all processes within two seconds, and stays so until it is switched again.")
 

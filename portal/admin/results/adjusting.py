@@ -12,8 +12,9 @@ from portal.admin.results.words import OBSTACLES
 from portal.admin.students.term import clashes
 from portal.backend import backend
 from portal.catalog.board import board
+from portal.core.correlation import correlation
+from portal.core.i18n import _
 from portal.layout import go
-from portal.ops.correlation import correlation
 from portal.seats import by_hand
 from portal.seats.answers import Outcome
 from portal.seats.errors import KeyReused, LedgerUnavailable
@@ -21,7 +22,6 @@ from portal.seats.reasons import told
 from portal.student.amounts import amounts
 from portal.student.wish import KEY, new_key
 from portal.windows.drafts import Form
-from portal.words import _
 
 bp = Blueprint("adjust", __name__, url_prefix="/terms/<int:term_id>/adjust")
 

@@ -7,7 +7,8 @@ from decimal import Decimal
 from portal.admin.times import Reading
 from portal.backend import backend
 from portal.catalog.board import Board, Card
-from portal.db import transaction
+from portal.core.db import transaction
+from portal.core.i18n import _
 from portal.people import profile as people
 from portal.people.profile import Profile
 from portal.people.search import by_number
@@ -15,7 +16,6 @@ from portal.seats import trees
 from portal.seats.by_hand import Adjustment
 from portal.seats.case import Case, name_of
 from portal.student.amounts import amounts
-from portal.words import _
 
 
 @dataclass

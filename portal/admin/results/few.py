@@ -20,14 +20,14 @@ from portal.catalog.board import Board, Card, board
 from portal.catalog.editing import store, trail
 from portal.catalog.editing.errors import NotPossible, Stale
 from portal.catalog.models import Section
-from portal.db import transaction
+from portal.core.db import transaction
+from portal.core.i18n import _, _n
 from portal.layout import go
 from portal.record import known
 from portal.seats import linked, trees
 from portal.seats.answers import Seats
 from portal.seats.case import name_of
 from portal.windows.drafts import Form
-from portal.words import _, _n
 
 bp = Blueprint("few", __name__, url_prefix="/terms/<int:term_id>/few")
 

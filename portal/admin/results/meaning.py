@@ -9,7 +9,8 @@ from portal.admin.results.words import OBSTACLES, OTHER
 from portal.backend import backend
 from portal.catalog.board import Card
 from portal.catalog.present import number
-from portal.db import transaction
+from portal.core.db import transaction
+from portal.core.i18n import _, _n
 from portal.record.models import Enrollment
 from portal.seats import trees
 from portal.seats.answers import Reason, Seats, Standing
@@ -17,7 +18,6 @@ from portal.seats.by_hand import FIRM
 from portal.seats.case import Case, name_of
 from portal.seats.promise import heirs, kept
 from portal.seats.reasons import told
-from portal.words import _, _n
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """What is said of changing a student's selections by hand."""
 
-from portal.words import _l
+from portal.core.i18n import _l
 
 # What stands in the way, in the registrar's words; the student's own are shown beside them.
 OBSTACLES = {

@@ -12,9 +12,9 @@ from portal.admin.sections.meetings import MOST, rows
 from portal.catalog import present
 from portal.catalog.editing.details import teachers
 from portal.catalog.models import Room
+from portal.core.i18n import _
 from portal.windows import cohorts
 from portal.windows.offer import offer
-from portal.words import _
 
 
 def choices(session: Session, form: Form) -> dict[str, Any]:

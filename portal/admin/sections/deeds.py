@@ -15,11 +15,11 @@ from portal.catalog.board import board
 from portal.catalog.editing import store, trail
 from portal.catalog.editing.errors import NotPossible, Stale
 from portal.catalog.editing.store import Stored
-from portal.db import transaction
+from portal.core.db import transaction
+from portal.core.i18n import _
 from portal.layout import go
 from portal.seats import trees
 from portal.seats.answers import Seats
-from portal.words import _
 
 bp = Blueprint("section_deeds", __name__, url_prefix="/terms/<int:term_id>/sections")
 

@@ -23,11 +23,11 @@ from portal.catalog.editing.errors import NotPossible, Stale
 from portal.catalog.editing.merge import Merged, merge
 from portal.catalog.editing.store import Stored
 from portal.catalog.editing.words import differences
-from portal.db import transaction
+from portal.core.db import transaction
+from portal.core.i18n import _, _n
 from portal.layout import go
 from portal.seats import trees
 from portal.trail import entries
-from portal.words import _, _n
 
 bp = Blueprint("section_edit", __name__, url_prefix="/terms/<int:term_id>/sections")
 

@@ -18,8 +18,8 @@ from portal.catalog.editing.details import Details, of_names, teachers
 from portal.catalog.editing.errors import Unclear
 from portal.catalog.editing.words import FIELDS
 from portal.catalog.spellings import Unreadable, code_of, credits_of
+from portal.core.i18n import _
 from portal.seats import trees
-from portal.words import _
 
 TEXTS = {"number": 16, "title": 200, "kind": 60, "campus": 80, "method": 80}
 NOTE = 4000

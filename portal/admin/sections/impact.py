@@ -10,10 +10,10 @@ from portal.admin import affected
 from portal.backend import backend
 from portal.catalog.editing.details import Details
 from portal.catalog.editing.store import Stored
+from portal.core.i18n import _, _n
 from portal.seats import linked, trees
 from portal.seats.promise import in_words, kept, lasts, promise
 from portal.windows import cohorts
-from portal.words import _, _n
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

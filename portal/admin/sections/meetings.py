@@ -11,7 +11,7 @@ from portal.catalog.cards import MeetingView
 from portal.catalog.load import minutes
 from portal.catalog.present import DAYS
 from portal.catalog.query import hours
-from portal.words import _
+from portal.core.i18n import _
 
 MOST = 20  # rows
 KIND, ROOM = 12, 80  # characters

@@ -22,10 +22,10 @@ from portal.catalog.editing.errors import NotPossible
 from portal.catalog.editing.words import FIELDS
 from portal.catalog.models import Course, Section
 from portal.catalog.search import index, matches, terms
-from portal.db import transaction
+from portal.core.db import transaction
+from portal.core.i18n import _
 from portal.layout import go
 from portal.seats import trees
-from portal.words import _
 
 bp = Blueprint("section_new", __name__, url_prefix="/terms/<int:term_id>/sections")
 

@@ -18,7 +18,8 @@ from portal.catalog.editing.store import EDITABLE, TURNS, Stored, find, obstacle
 from portal.catalog.editing.words import FIELDS
 from portal.catalog.models import Course, Section
 from portal.catalog.terms import live_terms
-from portal.db import transaction
+from portal.core.db import transaction
+from portal.core.i18n import _
 from portal.record import known
 from portal.record.fact import milliseconds
 from portal.seats import linked, trees
@@ -28,7 +29,6 @@ from portal.trail import differences, entries, things
 from portal.trail.entries import Entry
 from portal.windows import cohorts
 from portal.windows.localtime import Clockface
-from portal.words import _
 
 bp = Blueprint("sections", __name__, url_prefix="/terms/<int:term_id>/sections")
 

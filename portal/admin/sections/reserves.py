@@ -11,10 +11,10 @@ from portal.admin.times import Reading, read_time
 from portal.admin.windows.form import SHOWN_UNKNOWN, read_some
 from portal.backend import backend
 from portal.catalog.cards import ReserveView
+from portal.core.i18n import _, _n
 from portal.record.fact import milliseconds, moment
 from portal.windows import cohorts
 from portal.windows.localtime import Clockface
-from portal.words import _, _n
 
 MOST = 8  # rows
 MOST_SEATS = 100_000

@@ -23,10 +23,10 @@ from portal.catalog.editing.errors import NotPossible, Stale
 from portal.catalog.editing.pools import Member, Shared
 from portal.catalog.editing.store import Deed, Stored
 from portal.catalog.editing.words import Difference
-from portal.db import transaction
+from portal.core.db import transaction
+from portal.core.i18n import _, _l
 from portal.layout import go
 from portal.seats import trees
-from portal.words import _, _l
 
 bp = Blueprint("section_share", __name__, url_prefix="/terms/<int:term_id>/sections")
 

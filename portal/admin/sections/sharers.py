@@ -11,9 +11,9 @@ from portal.backend import backend
 from portal.catalog.board import Board, Card
 from portal.catalog.editing.pools import Member, Shared
 from portal.catalog.models import Course, Section, Term
+from portal.core.i18n import _, _n
 from portal.seats import trees
 from portal.seats.case import name_of
-from portal.words import _, _n
 
 NAME = 80  # characters
 MOST_SEATS = 100_000

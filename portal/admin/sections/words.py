@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from flask_babel import LazyString
 
 from portal.admin.sections.impact import Part
-from portal.words import _, _l, _n
+from portal.core.i18n import _, _l, _n
 
 NOT_POSSIBLE = {
     "NEW": _l("The section is a draft: publish it first, or delete it."),

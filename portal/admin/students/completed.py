@@ -10,12 +10,12 @@ from portal.access import requires, visitor
 from portal.admin.reasons import read_reason
 from portal.admin.students import fields
 from portal.admin.times import Reading
+from portal.core.i18n import _
 from portal.people import completed
 from portal.people.completed import Course, Stale
 from portal.people.records import Record
 from portal.record.reconsider import reconsider
 from portal.seats import trees
-from portal.words import _
 
 bp = Blueprint("completed", __name__, url_prefix="/students/<int:student_id>/completed")
 

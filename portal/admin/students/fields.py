@@ -10,11 +10,11 @@ from flask.typing import ResponseReturnValue
 from portal.admin.reasons import read_reason
 from portal.admin.times import Reading
 from portal.backend import backend
-from portal.db import transaction
+from portal.core.db import transaction
+from portal.core.i18n import _
 from portal.layout import go
 from portal.people import records
 from portal.people.records import HoldOn, Permit, Record
-from portal.words import _
 
 Row = TypeVar("Row", HoldOn, Permit)
 

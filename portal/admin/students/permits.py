@@ -11,12 +11,12 @@ from portal.admin.students import fields
 from portal.admin.times import Reading
 from portal.catalog.board import board
 from portal.catalog.terms import live_terms
-from portal.db import transaction
+from portal.core.db import transaction
+from portal.core.i18n import _
 from portal.people import overrides
 from portal.people.records import Record
 from portal.record.reconsider import reconsider
 from portal.seats.rules import WAIVABLE
-from portal.words import _
 
 bp = Blueprint("permits", __name__, url_prefix="/students/<int:student_id>/overrides")
 

@@ -6,11 +6,11 @@ from flask.typing import ResponseReturnValue
 from portal.access import requires, visitor
 from portal.admin.reasons import read_reason
 from portal.admin.times import Reading
-from portal.db import transaction
+from portal.core.db import transaction
+from portal.core.i18n import _
 from portal.layout import go
 from portal.people import privacy
 from portal.people.models import Student
-from portal.words import _
 
 bp = Blueprint("privacy", __name__, url_prefix="/students/<int:student_id>/privacy")
 

@@ -8,7 +8,7 @@ from portal.admin.results.words import OBSTACLES
 from portal.admin.students.term import in_term
 from portal.catalog.board import board
 from portal.catalog.terms import live_terms
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.layout import go
 from portal.people import records, search
 from portal.record.history import history

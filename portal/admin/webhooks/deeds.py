@@ -14,13 +14,13 @@ from portal.admin.operations.asking import Question
 from portal.admin.reasons import read_reason
 from portal.admin.times import Reading
 from portal.admin.webhooks import shown
-from portal.db import transaction
+from portal.core.db import transaction
+from portal.core.i18n import _, _l
 from portal.notices.codes import NO_TERM
 from portal.record.wake import wake
 from portal.webhooks import book
 from portal.webhooks.book import Meanwhile, Who
 from portal.webhooks.models import Webhook
-from portal.words import _, _l
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ from flask import request
 from portal.admin.reasons import read_reason
 from portal.admin.times import Reading
 from portal.backend import backend
+from portal.core.i18n import _
 from portal.webhooks import reach
 from portal.webhooks.names import NAMES
-from portal.words import _
 
 
 def read() -> Reading:

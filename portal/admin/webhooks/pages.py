@@ -7,13 +7,13 @@ from werkzeug.datastructures import MultiDict
 from portal.access import requires, visitor
 from portal.admin.times import Reading
 from portal.admin.webhooks import form, shown
-from portal.db import transaction
+from portal.core.db import transaction
+from portal.core.i18n import _, _l
 from portal.layout import go
 from portal.webhooks import book
 from portal.webhooks.book import Meanwhile, Taken, Who
 from portal.webhooks.models import Webhook
 from portal.webhooks.names import NAMES
-from portal.words import _, _l
 
 TAKEN = _l(
     "A receiver with this address is there already. Its secret is shown no more, but you can give"

@@ -8,8 +8,9 @@ from redis.exceptions import RedisError
 
 from portal.admin.operations.asking import Back
 from portal.backend import backend
-from portal.db import transaction
-from portal.ops import breaking, flags
+from portal.core import flags
+from portal.core.db import transaction
+from portal.ops import breaking
 from portal.webhooks import book, outbox
 from portal.webhooks.models import Webhook
 from portal.webhooks.names import NAMES

@@ -17,7 +17,8 @@ from portal.admin.windows.deeds import DEEDS, REFUSED, TOO_LATE, Deed
 from portal.admin.windows.pages import clock
 from portal.backend import backend
 from portal.catalog.board import board
-from portal.db import transaction
+from portal.core.db import transaction
+from portal.core.i18n import _
 from portal.layout import go
 from portal.seats.answers import WindowView
 from portal.seats.errors import WindowRefused
@@ -25,7 +26,6 @@ from portal.windows import schedule
 from portal.windows.cautions import cautions
 from portal.windows.effects import effects
 from portal.windows.schedule import Author
-from portal.words import _
 
 bp = Blueprint("changes", __name__, url_prefix="/terms/<int:term_id>/windows/<int:window_id>")
 

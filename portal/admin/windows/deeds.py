@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from flask_babel import LazyString
 
+from portal.core.i18n import _l
 from portal.seats.answers import Change
 from portal.windows import schedule
-from portal.words import _l
 
 
 @dataclass(frozen=True)

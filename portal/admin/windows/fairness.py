@@ -9,12 +9,12 @@ from flask.typing import ResponseReturnValue
 from portal.access import requires
 from portal.admin.windows.reports import made_of, none_yet, window_of
 from portal.catalog.board import board
+from portal.core.i18n import _
 from portal.reports import closeout, words
 from portal.reports.models import WindowReport
 from portal.reports.veil import FEWEST, veiled
 from portal.seats.labels import label
 from portal.spreadsheets import download
-from portal.words import _
 
 bp = Blueprint("fairness", __name__, url_prefix="/terms/<int:term_id>/windows/<int:window_id>")
 

@@ -14,7 +14,8 @@ from portal.admin.windows.deeds import REFUSED
 from portal.admin.windows.form import read_plan, typed
 from portal.backend import backend
 from portal.catalog.board import TermView, board
-from portal.db import transaction
+from portal.core.db import transaction
+from portal.core.i18n import _
 from portal.edge.files import takes_files
 from portal.layout import go
 from portal.seats.answers import WindowView
@@ -23,7 +24,6 @@ from portal.windows import cohorts, drafts, schedule
 from portal.windows.cautions import cautions
 from portal.windows.effects import doubled
 from portal.windows.localtime import Clockface
-from portal.words import _
 
 bp = Blueprint("windows", __name__, url_prefix="/terms/<int:term_id>/windows")
 

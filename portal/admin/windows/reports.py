@@ -8,6 +8,7 @@ from flask.typing import ResponseReturnValue
 
 from portal.access import requires
 from portal.catalog.board import board
+from portal.core.i18n import _
 from portal.record import known
 from portal.reports import closeout, lists
 from portal.reports.models import WindowReport
@@ -16,7 +17,6 @@ from portal.seats.answers import WindowView
 from portal.seats.labels import label
 from portal.spreadsheets import Row, download
 from portal.windows.phases import phase
-from portal.words import _
 
 bp = Blueprint("reports", __name__, url_prefix="/terms/<int:term_id>/windows/<int:window_id>")
 

@@ -8,15 +8,15 @@ from portal.admin.reasons import read_reason
 from portal.admin.times import Reading
 from portal.backend import backend
 from portal.catalog.board import board
+from portal.core import flags
+from portal.core.i18n import _, _l
 from portal.gate import knobs, room, waits, wording
 from portal.gate.knobs import Limits
 from portal.gate.places import Place, Room
 from portal.gate.room import Overtaken
 from portal.layout import go
-from portal.ops import flags
 from portal.seats.answers import WindowView
 from portal.windows import schedule
-from portal.words import _, _l
 
 bp = Blueprint("rooms", __name__, url_prefix="/terms/<int:term_id>/windows/<int:window_id>/room")
 

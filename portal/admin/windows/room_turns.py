@@ -14,10 +14,10 @@ from portal.admin.reasons import read_reason
 from portal.admin.times import Reading
 from portal.admin.windows.room import find, seen
 from portal.backend import backend
+from portal.core.i18n import _, _l
 from portal.gate import knobs, room, wording
 from portal.gate.knobs import Limits
 from portal.gate.room import Overtaken
-from portal.words import _, _l
 
 
 @dataclass(frozen=True)

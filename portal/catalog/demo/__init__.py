@@ -10,7 +10,7 @@ from portal.backend import backend
 from portal.catalog.demo import holidays, offer, people, university, write
 from portal.catalog.demo.timetable import Timetable
 from portal.catalog.models import Term
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import Account
 from portal.people.passwords import hash_password
 from portal.windows.models import window_ids

@@ -13,11 +13,11 @@ from portal.catalog.cards import Card, MeetingView
 from portal.catalog.editing.details import Details
 from portal.catalog.models import Course, Room
 from portal.catalog.models import Subject as Field
+from portal.core.i18n import _, _n
 from portal.people.models import Student
 from portal.seats import linked, trees
 from portal.seats.clashes import clash, meet
 from portal.windows import cohorts
-from portal.words import _, _n
 
 SHOWN = 12  # clashes that are named; more would hide what matters
 COLUMNS = {"classification": "year"}  # of a student, where a restriction calls it otherwise

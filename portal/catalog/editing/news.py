@@ -11,7 +11,7 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 from portal.catalog.cards import MeetingView
 from portal.catalog.editing import words
 from portal.catalog.editing.details import Taught
-from portal.db import Base
+from portal.core.db import Base
 
 Lines = list[str]
 Change = tuple[str, Lines, Lines]  # a label, what is no more, and what is instead

@@ -6,8 +6,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from portal.catalog.models import Course, Pool, Section
+from portal.core.i18n import _
 from portal.seats import trees
-from portal.words import _
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from portal.catalog.cards import Tree
 from portal.catalog.editing.errors import Unclear
 from portal.catalog.spellings import Unreadable, code_of
+from portal.core.i18n import _
 from portal.exchange.importing.semester.prerequisites import joined
-from portal.words import _
 
 LONGEST = 2000
 DEEPEST = 20

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from portal.catalog.editing.errors import Unclear
+from portal.core.i18n import _
 from portal.exchange.importing.semester.restrictions import KINDS, LONGEST, OTHER_WORDS, RULES, word
-from portal.words import _
 
 Restriction = tuple[str, str, str]  # rule, kind, value
 MOST = 100

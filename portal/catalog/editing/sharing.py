@@ -10,7 +10,7 @@ from portal.catalog.editing import store
 from portal.catalog.editing.errors import NotPossible, Stale
 from portal.catalog.editing.pools import Shared
 from portal.catalog.models import Pool, Section
-from portal.db import transaction
+from portal.core.db import transaction
 
 FEWEST = 2  # sections; what one has alone is shared with nobody
 

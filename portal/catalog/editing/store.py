@@ -14,7 +14,7 @@ from portal.catalog.editing.details import Details, details
 from portal.catalog.editing.errors import NotPossible, Stale
 from portal.catalog.editing.words import facts
 from portal.catalog.models import Course, Section, Term
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.languages import speaking
 from portal.people.models import AuditEntry
 

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from portal.catalog.editing.details import Details
 from portal.catalog.editing.store import Seen
 from portal.catalog.editing.words import FIELDS, facts
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.languages import speaking
 from portal.people.models import AuditEntry
 

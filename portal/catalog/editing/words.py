@@ -11,11 +11,11 @@ from portal.catalog import present
 from portal.catalog.cards import MeetingView, ReserveView
 from portal.catalog.editing import requisites, restrictions
 from portal.catalog.editing.details import Details
+from portal.core.i18n import _, _l
 from portal.record.fact import milliseconds
 from portal.seats import trees
 from portal.windows import cohorts
 from portal.windows.localtime import Clockface
-from portal.words import _, _l
 
 Lines = list[str]
 EVERY = 10_000  # names: two long lists must not read alike

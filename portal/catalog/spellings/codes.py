@@ -3,7 +3,7 @@
 import re
 
 from portal.catalog.spellings.text import Unreadable, tidy
-from portal.words import _k
+from portal.core.i18n import _k
 
 LETTERS = r"[^\W\d_](?:[^\W\d_]|&|/|(?<=\w) (?=[^\W\d_]))*"
 JOINED = re.compile(rf"(?P<subject>{LETTERS}?)[\s\-_.*:]*(?P<number>\d[\w.]*)")

@@ -4,7 +4,7 @@ import re
 from decimal import Decimal
 
 from portal.catalog.spellings.text import Unreadable, tidy
-from portal.words import _k
+from portal.core.i18n import _k
 
 UNIT = re.compile(r"\s*(?:credits?|credit hours?|cr|hrs?|hours?|units?)\.?$", re.IGNORECASE)
 BREAKS = re.compile(r"\s*(?:\||-|/|,|\bto\b|\bor\b)\s*", re.IGNORECASE)

@@ -4,7 +4,7 @@ import re
 from datetime import date
 
 from portal.catalog.spellings.text import Unreadable, says_nothing, tidy
-from portal.words import _k
+from portal.core.i18n import _k
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 WEEKDAY = re.compile(r"(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*[.,]?\s+", re.IGNORECASE)

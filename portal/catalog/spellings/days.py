@@ -7,7 +7,7 @@ import re
 from functools import cache, lru_cache
 
 from portal.catalog.spellings.text import Unreadable, says_nothing, tidy
-from portal.words import _k
+from portal.core.i18n import _k
 
 NAMES = ("MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY")
 LETTERS = "MTWRFSU"

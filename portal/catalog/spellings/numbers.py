@@ -3,7 +3,7 @@
 import re
 
 from portal.catalog.spellings.text import Unreadable, says_nothing, tidy
-from portal.words import _k
+from portal.core.i18n import _k
 
 COUNT = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.0+)?", re.ASCII)
 MOST = 1_000_000

@@ -3,8 +3,7 @@
 import re
 import unicodedata
 
-from portal.told import Told
-from portal.words import _k
+from portal.core.i18n import Told, _k
 
 NOTHING = {"", "-", "--", "N/A", "NA", "NONE", "TBA", "TBD", "TO BE ANNOUNCED", "ARR", "ARRANGED"}
 LONGEST = 60

@@ -4,7 +4,7 @@ import re
 from datetime import time
 
 from portal.catalog.spellings.text import Unreadable, says_nothing, tidy
-from portal.words import _k
+from portal.core.i18n import _k
 
 CLOCK = re.compile(
     r"(?P<hour>\d{1,2})(?:[:.h](?P<minute>\d{2})(?::\d{2})?)?\s*(?P<half>[ap])?\.?(?:(?<=[ap.])m\.?)?",

@@ -12,16 +12,16 @@ from sqlalchemy import ColumnElement, delete, select, text, update
 from sqlalchemy.orm import Session
 
 from portal.backend import backend
-from portal.db import transaction
+from portal.core.correlation import cause
+from portal.core.db import transaction
+from portal.core.jobs import AGAIN
 from portal.exchange.exporting.models import Export, ExportPart
 from portal.exchange.exporting.oneroster import write_oneroster
 from portal.exchange.importing.book import SETTLED
 from portal.exchange.importing.mishap import PASSING
 from portal.exchange.importing.uploads import pieces
 from portal.exchange.importing.work import PATIENCE
-from portal.ops.correlation import cause
 from portal.ops.dead import KEPT as LETTER_KEPT
-from portal.ops.job import AGAIN
 from portal.people.models import Account
 from portal.record.behind import record_all
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from sqlalchemy import BigInteger, Boolean, DateTime, ForeignKey, Integer, LargeBinary, func
 from sqlalchemy.orm import Mapped, mapped_column
 
-from portal.db import Base
+from portal.core.db import Base
 
 
 class Export(Base):

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from portal.db import Sessions, transaction
+from portal.core.db import Sessions, transaction
 from portal.exchange.exporting import rows
 from portal.exchange.importing.current import name
 from portal.exchange.importing.oneroster.columns import COLUMNS, MORE

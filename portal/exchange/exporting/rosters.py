@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from sqlalchemy import text
 
-from portal.db import transaction
+from portal.core.db import transaction
 
 SECTIONS = 100  # that are read at once
 HEADER = (

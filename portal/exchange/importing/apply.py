@@ -3,12 +3,12 @@
 from sqlalchemy import CursorResult, text
 from sqlalchemy.orm import Session
 
+from portal.core.i18n import _k
 from portal.exchange.importing.compare import Counts
 from portal.exchange.importing.current import name
 from portal.exchange.importing.failure import ImportFailed
 from portal.exchange.importing.statements import KINDS, statements
 from portal.exchange.importing.tables import Progress
-from portal.words import _k
 
 # Courses and teachers are shared by all terms, whose boards must therefore be read anew.
 OFFER = {"department", "subject", "course", "term", "pool", "section", "teacher", "teaching"}

@@ -8,7 +8,8 @@ from sqlalchemy import delete, func, select, text, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from portal.db import Base, transaction
+from portal.core.db import Base, transaction
+from portal.core.i18n import _k
 from portal.exchange.importing.failure import ImportFailed
 from portal.exchange.importing.models import (
     BUSY,
@@ -20,7 +21,6 @@ from portal.exchange.importing.models import (
 )
 from portal.exchange.importing.options import Options
 from portal.people.models import Account
-from portal.words import _k
 
 KEPT = timedelta(days=1)  # how long what was sent and what it would change is kept
 SETTLED = timedelta(seconds=10)  # after which whoever does not hold the lock has been killed

@@ -5,9 +5,9 @@ from typing import Any
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
+from portal.core.i18n import kept
 from portal.exchange.importing.kinds import RECORDS
 from portal.exchange.importing.report import Note, Report
-from portal.told import kept
 
 Counts = dict[str, dict[str, int]]
 CHANGES = ("added", "restored", "changed", "removed", "unchanged")

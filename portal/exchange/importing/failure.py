@@ -1,6 +1,6 @@
 """Why nothing came of an import, or not all of it."""
 
-from portal.told import Told
+from portal.core.i18n import Told
 
 
 class ImportFailed(Told):

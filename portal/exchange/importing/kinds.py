@@ -5,7 +5,7 @@ from enum import StrEnum
 
 from flask_babel import LazyString
 
-from portal.words import _k, _l
+from portal.core.i18n import _k, _l
 
 
 class Action(StrEnum):

@@ -9,10 +9,10 @@ from redis.exceptions import RedisError
 from rq.timeouts import BaseTimeoutException
 from sqlalchemy.exc import DataError, IntegrityError, InterfaceError, OperationalError
 
+from portal.core.i18n import _k
 from portal.exchange.importing.failure import ImportFailed
 from portal.exchange.importing.kinds import RECORDS
 from portal.seats.errors import LedgerUnavailable
-from portal.words import _k
 
 # What passes by itself: the clock calls a worker again.
 PASSING = (OperationalError, InterfaceError, RedisError, LedgerUnavailable)

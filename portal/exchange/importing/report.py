@@ -9,11 +9,11 @@ from typing import Protocol
 
 from flask_babel import LazyString
 
+from portal.core.i18n import told
+from portal.core.private_files import owner_only
 from portal.exchange.importing.kinds import KINDS, Action
-from portal.private import owner_only
 from portal.seats.labels import label
 from portal.spreadsheets import plain
-from portal.told import told
 
 MOST = 20_000  # notes that are kept in full; more of them are only counted
 LONGEST_VALUE = 200

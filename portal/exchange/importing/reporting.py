@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import func, insert, select, tuple_
 from sqlalchemy.orm import Session
 
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.exchange.importing.compare import shown
 from portal.exchange.importing.models import Import, ImportChange, ImportNote
 from portal.exchange.importing.report import COLUMNS, Note, cells

@@ -10,7 +10,10 @@ from rq.serializers import JSONSerializer
 from rq.timeouts import BaseTimeoutException
 
 from portal.backend import backend
-from portal.db import transaction
+from portal.core.correlation import cause
+from portal.core.db import transaction
+from portal.core.i18n import _k
+from portal.core.jobs import AGAIN, about, named
 from portal.exchange.importing import apply, book, mishap, news, uploads, work
 from portal.exchange.importing.compare import Counts
 from portal.exchange.importing.failure import ImportFailed, SeatsLeft
@@ -23,12 +26,9 @@ from portal.exchange.importing.seating.deed import seat
 from portal.exchange.importing.semester.records import name_of
 from portal.exchange.importing.sources import Source, source_of
 from portal.exchange.importing.tables import Progress
-from portal.ops.correlation import cause
 from portal.ops.dead import KEPT
-from portal.ops.job import AGAIN, about, named
 from portal.seats.errors import LedgerUnavailable
 from portal.windows.warmup import warm_up
-from portal.words import _k
 
 QUEUE, JOB = "errands", "jobs.errands.work_import"
 LONGEST = 60 * 60  # seconds that a job may take

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, cast
 
+from portal.core.i18n import _k
 from portal.exchange.importing.failure import ImportFailed
-from portal.words import _k
 
 MOST_FILES = 100
 MOST_BYTES = 2**30  # of all files together, unpacked

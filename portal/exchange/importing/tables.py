@@ -8,12 +8,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
+from portal.core.i18n import _k, kept
 from portal.exchange.importing.failure import ImportFailed
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.sources import Source
 from portal.spreadsheets import unescaped
-from portal.told import kept
-from portal.words import _k
 
 GARBAGE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff\ufffd]")
 SURROGATE = re.compile(r"[\ud800-\udfff]")  # half a sign, which only JSON can spell

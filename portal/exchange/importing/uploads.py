@@ -10,7 +10,7 @@ from typing import BinaryIO
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.exchange.importing.models import ImportPart
 from portal.exchange.importing.sources import Source, source_of
 

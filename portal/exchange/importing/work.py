@@ -8,7 +8,8 @@ from sqlalchemy import delete, select, text
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError
 from sqlalchemy.orm import Session
 
-from portal.db import Sessions, transaction
+from portal.core.db import Sessions, transaction
+from portal.core.i18n import _k
 from portal.exchange.importing import apply, book, news, removals
 from portal.exchange.importing.apply import moved
 from portal.exchange.importing.compare import Counts, compare, digest, drop_repeated
@@ -28,7 +29,6 @@ from portal.exchange.importing.sources import Source
 from portal.exchange.importing.staging import Stage
 from portal.exchange.importing.tables import Progress
 from portal.people.models import AuditEntry
-from portal.words import _k
 
 LAYOUTS = {"semester": stage_semester, "oneroster": stage_oneroster}
 # A large import takes longer than any statement of a page may.

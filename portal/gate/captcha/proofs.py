@@ -11,12 +11,12 @@ from flask import current_app, session
 from portal.access import visitor
 from portal.backend import backend
 from portal.breakers import Resting
-from portal.config import Settings
+from portal.core import flags
+from portal.core.settings import Settings
 from portal.gate import traces
 from portal.gate.captcha import puzzle, remote
 from portal.gate.captcha.refusals import NotProven
 from portal.gate.captcha.remote import Away, Remote
-from portal.ops import flags
 from portal.seats.library import reached
 
 Answer = TypeVar("Answer")

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from portal.words import _l
+from portal.core.i18n import _l
 
 Reason = Literal["bad", "expired", "replayed", "another", "wrong_code", "no_code"]
 

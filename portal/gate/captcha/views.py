@@ -4,10 +4,10 @@ from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from portal.access import signed_in, visitor
+from portal.core.i18n import _
 from portal.gate.captcha import codes, proofs
 from portal.gate.captcha.refusals import NotProven
 from portal.people.login import safe_path
-from portal.words import _
 
 bp = Blueprint("captcha", __name__, url_prefix="/captcha")
 bp.add_app_template_global(proofs.needed, "captcha_needed")

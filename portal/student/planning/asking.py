@@ -11,6 +11,7 @@ from htmx_flask import request
 from portal import messages
 from portal.access import requires
 from portal.catalog.board import Card
+from portal.core.i18n import _
 from portal.plans import plan as plans
 from portal.plans.lasttime import last_time
 from portal.plans.plan import CannotPlan, Option, Part, Plan
@@ -33,7 +34,6 @@ from portal.student.planning.seen import counts
 from portal.student.refused import NOTHING
 from portal.student.resuming import planning
 from portal.student.scene import Scene
-from portal.words import _
 
 
 @bp.get("/sections/<int:section_id>/plan")

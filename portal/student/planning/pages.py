@@ -8,6 +8,7 @@ from htmx_flask import request
 
 from portal import messages
 from portal.access import requires, visitor
+from portal.core.i18n import _, _l
 from portal.live.tell import tell
 from portal.plans.changes import Change, change_of
 from portal.plans.plan import CannotPlan, Hindrance, Plan
@@ -21,7 +22,6 @@ from portal.student.planning.panel import panel
 from portal.student.recorded import or_recorded
 from portal.student.resuming import with_plan
 from portal.student.scene import Scene
-from portal.words import _, _l
 
 STALE = _l("Your plan was changed meanwhile, perhaps in another tab. This is what it is now.")
 HINDRANCES = {

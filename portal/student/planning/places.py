@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from portal.catalog.board import Card
+from portal.core.i18n import _
 from portal.plans import plan as plans
 from portal.plans.changes import Change
 from portal.plans.outlook import load, outlook
@@ -15,7 +16,6 @@ from portal.seats.case import amount
 from portal.seats.reasons import Told
 from portal.student.planning.seen import own
 from portal.student.scene import Scene
-from portal.words import _
 
 WORD = re.compile(r"(new|else|join)(?:-(\d{1,3}))?(?:-(\d{1,3}))?", re.ASCII)
 

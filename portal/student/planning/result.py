@@ -5,13 +5,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from portal.core.i18n import _, _n
 from portal.plans.plan import Line, Option, Plan
 from portal.record.receipts import code
 from portal.seats.answers import Answer, LineAnswer, Outcome, Submission
 from portal.seats.case import Case
 from portal.seats.reasons import Told, told
 from portal.student.scene import titled
-from portal.words import _, _n
 
 Word = Literal["enrolled", "waitlisted", "had", "refused"]
 

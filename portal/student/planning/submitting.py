@@ -11,12 +11,12 @@ from markupsafe import Markup
 
 from portal.access import requires, visitor
 from portal.backend import backend
-from portal.cache import AWAY
 from portal.catalog.board import Board, NoSuchTerm, board
+from portal.core import logs
+from portal.core.cache import AWAY
 from portal.errors import LATER, UNSURE
 from portal.gate.guard import needs_pass
 from portal.live.tell import tell
-from portal.ops import repeated
 from portal.plans import pack
 from portal.plans.plan import Option, Plan, without
 from portal.plans.store import settle
@@ -47,7 +47,7 @@ def submit_plan(term_id: int) -> ResponseReturnValue:
     except (LedgerUnavailable, LedgerBehind, *AWAY) as error:
         if not wish.unsure_of(error):
             raise
-        repeated.warn(log, "No answer to a plan", repr(error))
+        logs.warn(log, "No answer to a plan", repr(error))
         return _again(offered, plan), 503, LATER
     return _decided(offered, plan, decided)
 
@@ -141,6 +141,6 @@ def _changed(
             panel(now, left),
         ]
     except (LedgerUnavailable, *AWAY) as error:
-        repeated.warn(log, "A plan was decided, but not read again", error)
+        logs.warn(log, "A plan was decided, but not read again", error)
         return Markup()
     return Markup().join(map(fragments.out_of_band, parts))

@@ -7,8 +7,8 @@ from typing import Any
 from altcha import Challenge, Payload, solve_challenge
 from flask.testing import FlaskClient
 
-from portal import stores
 from portal.backend import backend
+from portal.core import redis_clients
 
 SCRIPT = {"HX-Request": "true"}
 
@@ -40,7 +40,7 @@ def send(client: FlaskClient, payload: str) -> Any:
 @contextmanager
 def redis_away() -> Iterator[None]:
     """A block in which nobody answers where Redis should be."""
-    redis, backend().redis = backend().redis, stores.commands("redis://127.0.0.1:1")
+    redis, backend().redis = backend().redis, redis_clients.commands("redis://127.0.0.1:1")
     try:
         yield
     finally:

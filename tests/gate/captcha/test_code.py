@@ -11,7 +11,7 @@ from sqlalchemy import select, update
 
 from jobs.notify import notify
 from portal.backend import Backend, backend
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.gate.captcha import NotProven, codes
 from portal.notices.models import Outgoing
 from portal.notices.relay import Relay

@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.embedded import Servers
 from portal.people.models import Hold
 from portal.plans.lasttime import _courses

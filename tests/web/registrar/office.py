@@ -10,7 +10,7 @@ from werkzeug.test import TestResponse
 
 from portal.backend import backend
 from portal.catalog.models import Section
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import AuditEntry, Student
 from portal.record.drain import drain
 from tests.web.visits import hidden, send, words

@@ -6,7 +6,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import update
 
 from portal.catalog.models import Reserve, Section, Term
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.record.drain import drain
 from portal.windows.warmup import warm_up
 from tests.cast import Cast, added

@@ -4,7 +4,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from portal.catalog.models import Section
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people import privacy
 from portal.people.models import CompletedCourse, Hold
 from portal.record.drain import drain

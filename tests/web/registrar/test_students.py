@@ -4,7 +4,7 @@ import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import update
 
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people import search
 from portal.people.models import Account, Student
 from tests.cast import Cast

@@ -7,7 +7,7 @@ from sqlalchemy import select
 from werkzeug.test import TestResponse
 
 from portal.catalog.models import Section, Term
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people import accounts
 from portal.people.models import AuditEntry, Teacher
 from tests import cast as builders

@@ -14,7 +14,7 @@ from portal.backend import backend
 from portal.catalog.editing.details import Details
 from portal.catalog.editing.store import Stored, find
 from portal.catalog.models import Section
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.people.models import AuditEntry
 from portal.seats.answers import Seats
 from tests.web import visits

@@ -11,7 +11,7 @@ from sqlalchemy import update
 from portal.catalog.editing import store
 from portal.catalog.editing.errors import Stale
 from portal.catalog.models import Section
-from portal.db import transaction
+from portal.core.db import transaction
 from tests.cast import Cast, an_account
 from tests.web import visits
 from tests.web.sections.desk import change, details, do, entries, filled, place, said, stored

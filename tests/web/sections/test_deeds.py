@@ -10,7 +10,7 @@ from sqlalchemy import update
 
 from portal.admin.sections.words import DEEDS
 from portal.catalog.models import Section, Term
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.windows.offer import offer
 from tests import cast as builders
 from tests.cast import Cast

@@ -10,7 +10,7 @@ from werkzeug.datastructures import MultiDict
 from werkzeug.test import TestResponse
 
 from portal.catalog.models import Course, Section, Term
-from portal.db import transaction
+from portal.core.db import transaction
 from tests import cast as builders
 from tests.cast import Cast
 from tests.web import visits

@@ -9,7 +9,7 @@ from portal.backend import Backend
 from portal.catalog.board import board
 from portal.catalog.editing.store import find
 from portal.catalog.models import Section
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.windows.warmup import warm_up
 from tests.cast import an_account
 from tests.exchange.campus import imported

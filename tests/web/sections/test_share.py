@@ -10,7 +10,7 @@ from werkzeug.test import TestResponse
 
 from portal.catalog.editing.pools import Shared
 from portal.catalog.models import Pool, Section, Term
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.record.audit import audit_term
 from portal.record.drain import drain
 from tests import cast as builders

@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 
+from portal.core.i18n import _k
 from portal.exchange.importing import tables
 from portal.exchange.importing.failure import ImportFailed
 from portal.exchange.importing.oneroster.columns import COLUMNS, spelt
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.sources import Source
 from portal.exchange.importing.tables import Progress, Row, Shape
-from portal.words import _k
 
 NAME = "manifest.csv"
 VERSIONS = ("1.1", "1.2")

@@ -7,13 +7,12 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate
 
+from portal.core.i18n import _k, kept
 from portal.exchange.importing.oneroster.columns import MORE
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.semester.restrictions import KINDS
 from portal.exchange.importing.tables import Row, is_text
-from portal.told import kept
 from portal.windows.term_rules import COUNTED
-from portal.words import _k
 
 RULES = ("must_be", "may_not_be")
 STATES = ("NEW", "OPEN", "CONFIRMED", "CANCELED")

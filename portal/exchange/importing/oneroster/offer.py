@@ -4,13 +4,12 @@ from datetime import date
 from typing import Any
 
 from portal.catalog.spellings import Unreadable, code_of, subject_of
+from portal.core.i18n import _k, kept
 from portal.exchange.importing.oneroster.roster import Roster
 from portal.exchange.importing.semester.courses import LONGEST_DEPARTMENT
 from portal.exchange.importing.semester.sections import LONGEST_CRN
 from portal.exchange.importing.staging import key_of
 from portal.exchange.importing.tables import Row
-from portal.told import kept
-from portal.words import _k
 
 TERMS = {"term", "semester"}
 LONGEST = {"name": 160, "term": 80, "title": 200, "number": 16}

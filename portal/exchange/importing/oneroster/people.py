@@ -2,11 +2,10 @@
 
 from typing import Any
 
+from portal.core.i18n import _k, kept
 from portal.exchange.importing.oneroster.roster import ROLES, STUDENT, TEACHER, Roster
 from portal.exchange.importing.staging import key_of
 from portal.exchange.importing.tables import Row
-from portal.told import kept
-from portal.words import _k
 
 LONGEST = {"username": 64, "name": 160, "email": 254, "number": 32}
 

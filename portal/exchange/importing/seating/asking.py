@@ -6,7 +6,7 @@ from decimal import Decimal
 from itertools import groupby
 
 from portal.catalog.board import expire
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.exchange.importing.models import Import
 from portal.exchange.importing.options import Options
 from portal.exchange.importing.seating.moves import NO_MATTER, PAST, Move

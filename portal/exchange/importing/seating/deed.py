@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import func, select
 
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.exchange.importing import book
 from portal.exchange.importing.models import Import, ImportRow
 from portal.exchange.importing.seating import asking, moves, rings

@@ -5,13 +5,13 @@ from itertools import islice
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from portal.core.i18n import told
 from portal.exchange.importing import book
 from portal.exchange.importing.models import Import, ImportRow
 from portal.exchange.importing.report import MOST
 from portal.exchange.importing.reporting import add_notes
 from portal.exchange.importing.seating import moves
 from portal.people.models import AuditEntry
-from portal.told import told
 
 LEFT = "seat_left"
 

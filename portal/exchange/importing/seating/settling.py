@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import delete, update
 
-from portal.db import transaction
+from portal.core.db import transaction
 from portal.exchange.importing import book
 from portal.exchange.importing.models import ImportRow
 from portal.exchange.importing.report import Note

@@ -3,10 +3,10 @@
 from datetime import date
 from itertools import combinations
 
+from portal.core.i18n import _k
 from portal.exchange.importing.failure import ImportFailed
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.semester.semester import Meeting, Semester
-from portal.words import _k
 
 
 def set_dates(semester: Semester, starts: date | None, ends: date | None) -> None:

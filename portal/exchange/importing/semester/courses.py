@@ -3,12 +3,11 @@
 from decimal import Decimal
 
 from portal.catalog.spellings import Unreadable, code_of, credits_of, subject_of
+from portal.core.i18n import _k, kept
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.semester import fields
 from portal.exchange.importing.semester.semester import Course, Credits, Semester
 from portal.exchange.importing.tables import Row
-from portal.told import kept
-from portal.words import _k
 
 LONGEST_DEPARTMENT = 16
 NO_CREDITS = (Decimal(0), Decimal(0))

@@ -3,12 +3,12 @@
 import json
 from typing import Any
 
+from portal.core.i18n import _k
 from portal.exchange.importing import tables
 from portal.exchange.importing.failure import ImportFailed
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.sources import Source
 from portal.exchange.importing.tables import Progress, Row, Shape
-from portal.words import _k
 
 # The columns without which a file is useless; all others may be missing.
 NEEDED = {

@@ -4,12 +4,11 @@ import re
 from datetime import date, time
 
 from portal.catalog.spellings import Unreadable, date_of, days_of, time_of
+from portal.core.i18n import _k, kept
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.semester import fields
 from portal.exchange.importing.semester.semester import Meeting, Semester
 from portal.exchange.importing.tables import Row
-from portal.told import kept
-from portal.words import _k
 
 KINDS = {
     "LECTURE": "LEC",

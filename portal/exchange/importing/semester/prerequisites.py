@@ -3,12 +3,11 @@
 from typing import Any
 
 from portal.catalog.spellings import Unreadable, code_of
+from portal.core.i18n import _k, kept
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.semester.files import TREES
 from portal.exchange.importing.semester.semester import Semester
 from portal.exchange.importing.tables import Row
-from portal.told import kept
-from portal.words import _k
 
 JOINTS = {"and": "all", "or": "any", "solo": "all"}
 

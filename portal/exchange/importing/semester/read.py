@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from portal.core.i18n import _k
 from portal.exchange.importing.failure import ImportFailed
 from portal.exchange.importing.options import Options
 from portal.exchange.importing.report import Report
@@ -18,7 +19,6 @@ from portal.exchange.importing.semester import restrictions as rules
 from portal.exchange.importing.semester.semester import Semester
 from portal.exchange.importing.sources import Source
 from portal.exchange.importing.tables import Progress, Row
-from portal.words import _k
 
 
 def read(source: Source, options: Options, report: Report, progress: Progress) -> Semester:

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from portal.catalog import present
 from portal.catalog.models import Subject, Term
 from portal.catalog.spellings import subject_of
+from portal.core.i18n import _k, kept
 from portal.exchange.importing.failure import ImportFailed
 from portal.exchange.importing.options import Options
 from portal.exchange.importing.report import Report
@@ -17,8 +18,6 @@ from portal.exchange.importing.semester.semester import Course, Meeting, Section
 from portal.exchange.importing.sources import Source
 from portal.exchange.importing.staging import Stage, key_of
 from portal.exchange.importing.tables import Progress, Row
-from portal.told import kept
-from portal.words import _k
 
 LONGEST_NAME = 80
 MAJORS = ("major", "field_of_study")

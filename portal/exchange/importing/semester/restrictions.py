@@ -1,12 +1,11 @@
 """Restrictions and cross-lists out of their files."""
 
 from portal.catalog.spellings import Unreadable, code_of
+from portal.core.i18n import _k, kept
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.semester.sections import listed
 from portal.exchange.importing.semester.semester import Section, Semester
 from portal.exchange.importing.tables import Row
-from portal.told import kept
-from portal.words import _k
 
 RULES = {"must_be", "may_not_be"}
 KINDS = {"level", "major", "classification", "field_of_study", "degree", "campus", "college"}

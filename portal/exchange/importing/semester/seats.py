@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 
 from portal.catalog.spellings import Unreadable, count_of
+from portal.core.i18n import _k, kept
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.tables import Row
-from portal.told import kept
-from portal.words import _k
 
 
 @dataclass(frozen=True)

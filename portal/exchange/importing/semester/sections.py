@@ -4,14 +4,13 @@ import re
 from collections import Counter
 
 from portal.catalog.spellings import Unreadable, code_of, credits_of
+from portal.core.i18n import _k, kept
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.semester import fields
 from portal.exchange.importing.semester.courses import course_for
 from portal.exchange.importing.semester.seats import read_seats
 from portal.exchange.importing.semester.semester import Course, Credits, Section, Semester
 from portal.exchange.importing.tables import Row
-from portal.told import kept
-from portal.words import _k
 
 LONGEST_CRN = 24
 NOT_REPRESENTED = (

@@ -12,9 +12,9 @@ from cachetools import LRUCache
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from portal.db import crowded
-from portal.ops import flags
-from portal.outage import Outage, postgresql
+from portal.core import flags
+from portal.core.db import crowded
+from portal.core.outage import Outage, postgresql
 
 log = logging.getLogger(__name__)
 

@@ -16,8 +16,8 @@ from sqlalchemy import NullPool, create_engine, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.orm import Session
 
-from portal.config import ROOT
-from portal.db import transaction, with_driver
+from portal.core.db import transaction, with_driver
+from portal.core.settings import ROOT
 
 GROWING = ("events", "audit_entries")
 # The names are ours, and the role is quoted.

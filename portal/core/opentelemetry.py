@@ -26,7 +26,7 @@ from opentelemetry.trace import Link, SpanKind, TraceState
 from opentelemetry.util.types import Attributes
 from sqlalchemy import Engine
 
-from portal.ops.correlation import correlation
+from portal.core.correlation import correlation
 
 # Addresses that have a secret in them, and those that only machines ask for.
 UNSEEN = "/calendar/,/login/oidc,/static/,/metrics,/live$,/ready,/health,/clock"

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 Network = IPv4Network | IPv6Network
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 
 class SettingsError(ValueError):
@@ -105,13 +105,13 @@ class Settings:
 def _replicas(redis_url: str) -> int:
     """FAIRSEAT_REPLICAS, else one where sentinels may promote it; checks the URL as well."""
     # Not before gevent has patched what the clients stand on, as gunicorn reads this file first.
-    from portal import stores  # noqa: PLC0415
+    from portal.core import redis_clients  # noqa: PLC0415
 
     try:
-        stores.check(redis_url)
+        redis_clients.check(redis_url)
     except ValueError as error:
         raise SettingsError(f"REDIS_URL can't be used: {error}.") from error
-    usual = "1" if stores.behind_sentinels(redis_url) else "0"
+    usual = "1" if redis_clients.behind_sentinels(redis_url) else "0"
     given = os.environ.get("FAIRSEAT_REPLICAS") or usual
     if not given.isdecimal():
         raise SettingsError(f"FAIRSEAT_REPLICAS={given} is not a number of replicas.")

@@ -8,7 +8,7 @@ from secrets import token_hex
 
 from flask import Flask, Response, current_app, g, has_request_context, request
 
-from portal.ops import traces
+from portal.core import traces
 
 HEADER = "X-Correlation-Id"
 # No colon, by which codes of our own making name an import.

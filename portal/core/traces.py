@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_tracing: Any = None  # portal/ops/tracing.py, once spans are wanted
+_tracing: Any = None  # portal/core/opentelemetry.py, once spans are wanted
 
 
 def begin(process: str) -> None:
@@ -25,7 +25,7 @@ def begin(process: str) -> None:
     if _tracing or not os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT"):
         return
     try:
-        found = import_module("portal.ops.tracing")
+        found = import_module("portal.core.opentelemetry")
     except ImportError as error:
         log.error("No traces: %s. They need `pip install fairseat[otel]`.", error)  # noqa: TRY400
         return

@@ -6,6 +6,7 @@ Flask-Babel knows whose language is which. It would be asked for it, and for whe
 at each of the dozens of texts of a page: here once for a request.
 """
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, lru_cache
@@ -21,7 +22,7 @@ from jinja2 import pass_eval_context
 from jinja2.nodes import EvalContext
 from markupsafe import Markup
 
-from portal.config import ROOT
+from portal.core.settings import ROOT
 
 __all__ = ["ENGLISH", "TEXTS", "_", "_k", "_l", "_n", "read_by", "reader", "start"]
 
@@ -98,3 +99,36 @@ def _number(number: float, locale: Locale) -> str:
 @cache
 def _texts(language: str) -> NullTranslations:
     return Translations.load(TEXTS, [language])
+
+
+# Messages that are kept in English and told in the language of whoever reads them.
+
+
+class Told(Exception):  # noqa: N818  for errors that say by their own name what they are
+    """An error with such a message."""
+
+    def __init__(self, text: str, /, **facts: object) -> None:
+        super().__init__(text % facts if facts else text)
+        self.text = text
+        self.facts = facts
+
+    @property
+    def kept(self) -> str:
+        """The message and its facts, for `told`."""
+        return kept(self.text, **self.facts)
+
+
+def kept(text: str, /, **facts: object) -> str:
+    """A message and what is filled in, for `told`."""
+    return json.dumps([text, facts], default=str, ensure_ascii=False)
+
+
+def told(message: str) -> str:
+    """A message that was kept, as its reader understands it; so is the fact `what`, a text too."""
+    try:
+        text, facts = json.loads(message)
+        if what := facts.get("what"):
+            facts |= {"what": _(what)}
+        return _(text, **facts)
+    except (ValueError, TypeError, AttributeError):  # of a portal that kept it as it was told
+        return message

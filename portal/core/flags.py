@@ -8,18 +8,18 @@ what was read last holds; who has not read yet has every part on.
 import logging
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from threading import Lock, Thread
 from time import sleep
 
-from sqlalchemy import select
+from sqlalchemy import Boolean, DateTime, ForeignKey, Integer, String, Text, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Mapped, Session, mapped_column
 from sqlalchemy.sql import func
 
-from portal.db import transaction
-from portal.ops.models import Flag
-from portal.outage import postgresql
+from portal.core.db import Base, transaction
+from portal.core.outage import postgresql
 
 NAMES = (
     "waiting_room",
@@ -43,6 +43,19 @@ log = logging.getLogger(__name__)
 _off: frozenset[str] = frozenset()
 _begun = False
 _lock = Lock()
+
+
+class Flag(Base):
+    """A part that has been switched at least once."""
+
+    __tablename__ = "flags"
+
+    name: Mapped[str] = mapped_column(String(40), primary_key=True)
+    is_on: Mapped[bool] = mapped_column(Boolean, default=True)
+    version: Mapped[int] = mapped_column(Integer, default=0)  # raised by each switching
+    reason: Mapped[str] = mapped_column(Text, default="")
+    account_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"))
+    changed_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), server_default=func.now())
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from sqlalchemy.exc import InvalidatePoolError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import DeclarativeBase, Session, sessionmaker
 
-from portal.lines import heard
-from portal.ops import traces
+from portal.core import traces
+from portal.core.redis_clients import heard
 
 RESTED = 5.0  # seconds after which a connection may lead nowhere without a sign of it
 

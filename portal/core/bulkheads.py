@@ -1,7 +1,8 @@
 """Bulkheads: no one kind of work takes so much that the others drown; who is too many is told so.
 
-Beside these: passwords looked at (portal/people/passwords.py), calls to a service outside
-(portal/breakers.py), connections (portal/db.py, portal/stores.py) and clients (portal/server.py).
+Other limits: logins at once (portal/people/passwords.py), calls to other services
+(portal/breakers.py), connections (portal/core/db.py, portal/core/redis_clients.py), clients
+(portal/server.py).
 """
 
 from threading import Lock
@@ -9,7 +10,7 @@ from threading import Lock
 from redis import Redis
 from rq import Queue
 
-from portal.ops import flags
+from portal.core import flags
 
 ERRANDS = 40  # that wait for a worker: an hour's work, and more
 

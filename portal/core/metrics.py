@@ -1,0 +1,139 @@
+"""What this process counts of itself; /metrics adds up what all processes of the node count.
+
+Where PROMETHEUS_MULTIPROC_DIR names a folder, each process counts in files of its own there.
+"""
+
+import os
+from bisect import bisect_left
+from collections import Counter as Count
+from collections.abc import Iterable
+from functools import partial
+from hmac import compare_digest
+from pathlib import Path
+from socketserver import ThreadingMixIn
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
+
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    REGISTRY,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    generate_latest,
+)
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
+
+if TYPE_CHECKING:
+    from wsgiref.types import StartResponse, WSGIEnvironment
+
+
+SOON = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
+LATER = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 300.0)
+
+PROCESSES = Gauge(
+    "fairseat_processes", "Processes that live, by kind", ["kind"], multiprocess_mode="livesum"
+)
+REQUESTS = Counter("fairseat_requests", "Requests answered", ["route", "method", "status"])
+REQUEST_TIME = Histogram(
+    "fairseat_request_seconds", "Time to answer a request", ["route", "method"], buckets=SOON
+)
+DROPPED = Counter(
+    "fairseat_requests_dropped", "Requests not worked on, as their clients had hung up"
+)
+DECISIONS = Counter("fairseat_decisions", "What students were told", ["act", "outcome"])
+REFUSALS = Counter("fairseat_refusals", "Reasons of refusals", ["reason"])
+DECISION_TIME = Histogram(
+    "fairseat_decision_seconds", "Time until the ledger has decided", ["act"], buckets=SOON
+)
+SOCKETS = Gauge("fairseat_sockets", "Pages with an open socket", multiprocess_mode="livesum")
+FRAMES = Counter("fairseat_frames", "Frames sent to pages")
+JOBS = Counter("fairseat_jobs", "Jobs done or failed", ["queue", "outcome"])
+JOB_TIME = Histogram("fairseat_job_seconds", "Time that a job takes", ["queue"], buckets=LATER)
+EVENT_LAG = Histogram(
+    "fairseat_event_lag_seconds",
+    "Time from a decision about a student until it is recorded",
+    buckets=LATER,
+)
+WEBHOOKS = Counter("fairseat_webhooks", "Tries to tell receivers of events", ["outcome"])
+MAILS = Counter("fairseat_mails", "Mails sent, put off or given up", ["outcome"])
+
+
+def begin(kind: str) -> None:
+    """Count this process among those that live.
+
+    One that shares no folder with a web server shows its figures at FAIRSEAT_METRICS_PORT, as
+    `/metrics` of the web does: to whoever has the token, without one to this machine alone.
+    """
+    PROCESSES.labels(kind).set(1)
+    port = os.environ.get("FAIRSEAT_METRICS_PORT")
+    if port and kind != "web":
+        at(int(port), os.environ.get("FAIRSEAT_METRICS_TOKEN", ""))
+
+
+def recorded(lags: Iterable[float]) -> None:
+    """Note how late (seconds) each event was recorded; by the thousand, so all at once."""
+    lags = list(lags)
+    # What `observe` does for one event; there is no public way to do it for many.
+    for place, number in Count(bisect_left(LATER, lag) for lag in lags).items():
+        EVENT_LAG._buckets[place].inc(number)  # noqa: SLF001
+    EVENT_LAG._sum.inc(sum(lags))  # noqa: SLF001
+
+
+# What processes have counted, shown to Prometheus; by those without a web server at a port.
+
+SILENCE = 10  # seconds that a caller may take to say what it wants
+
+
+def counted() -> bytes:
+    """What this process has counted, or all that share a folder of counts with it."""
+    folder = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
+    return _added_up(folder) if folder else generate_latest(REGISTRY)
+
+
+def admits(brought: str, token: str) -> bool:
+    """Whether what a request brought as its `Authorization` has the token."""
+    return compare_digest(brought.encode(), f"Bearer {token}".encode())
+
+
+def at(port: int, token: str) -> None:
+    """Show it from now on to whoever has the token; without one, to this machine alone."""
+    host = "0.0.0.0" if token else "127.0.0.1"  # noqa: S104  whoever comes needs the token
+    server = make_server(host, port, partial(_answer, token), _Server, _Caller)
+    Thread(target=server.serve_forever, daemon=True, name="shows").start()
+
+
+class _Server(ThreadingMixIn, WSGIServer):
+    daemon_threads = True
+
+
+class _Caller(WSGIRequestHandler):
+    timeout = SILENCE
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  its signature
+        """Say nothing: it would fill the log."""
+
+
+def _answer(token: str, asked: "WSGIEnvironment", begin: "StartResponse") -> Iterable[bytes]:
+    path, brought = asked["PATH_INFO"], asked.get("HTTP_AUTHORIZATION", "")
+    status, said = "404 Not Found", b""
+    if path == "/live":
+        status, said = "200 OK", b"alive\n"
+    elif path == "/metrics" and token and not admits(brought, token):
+        status = "403 Forbidden"
+    elif path == "/metrics":
+        status, said = "200 OK", counted()
+    begin(status, [("Content-Type", CONTENT_TYPE_LATEST)])
+    return [said]
+
+
+def _added_up(folder: str) -> bytes:
+    for file in Path(folder).glob("gauge_live*_*.db"):
+        process = int(file.stem.rpartition("_")[2])
+        if not Path(f"/proc/{process}").exists():
+            mark_process_dead(process, folder)  # type: ignore[no-untyped-call]
+    registry = CollectorRegistry()
+    MultiProcessCollector(registry, folder)  # type: ignore[no-untyped-call]
+    return generate_latest(registry)

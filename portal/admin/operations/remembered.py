@@ -11,11 +11,11 @@ from portal.admin.imports.shown import state_of
 from portal.core.cache import Cache
 from portal.core.db import transaction
 from portal.core.flags import Flag
-from portal.exports import making
-from portal.exports.models import Export
+from portal.exchange.exporting import making
+from portal.exchange.exporting.models import Export
+from portal.exchange.importing import book
 from portal.gate import knobs
 from portal.gate.knobs import Pause
-from portal.imports import book
 from portal.notices import outbox
 from portal.notices.outbox import DeadLetter
 from portal.ops.models import AuditRun

@@ -16,9 +16,9 @@ from bench import load, portal_on_trial
 from bench.site import Site, site
 from portal.backend import backend
 from portal.core.db import transaction
-from portal.record import models
-from portal.record.checkpoint import recorded
-from portal.record.journal import last_seq
+from portal.recorder import models
+from portal.recorder.checkpoint import recorded
+from portal.recorder.journal import last_seq
 
 CONNECTIONS = 32
 STUDENTS, QUICK_STUDENTS, EACH = 1500, 40, 3

@@ -22,8 +22,8 @@ from portal import backend as connections
 from portal.backend import backend
 from portal.core import memory
 from portal.core.settings import Settings
-from portal.record.checkpoint import recorded
-from portal.record.drain import BATCH, drain
+from portal.recorder.checkpoint import recorded
+from portal.recorder.drain import BATCH, drain
 from tests.record.rush import Rush
 
 STUDENTS, WARMING, JOBS = 5000, 250, 400

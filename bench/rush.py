@@ -31,7 +31,7 @@ from bench.site import HELLO, site
 from portal.backend import backend
 from portal.core.db import transaction
 from portal.gate import room
-from portal.record.audit import audit_term
+from portal.recorder.audit import audit_term
 
 SECTIONS, SEATS, CLAIMS, A_MINUTE = 300, 30, 3, 4000
 ARRIVALS = 150  # a second that come to the lobby

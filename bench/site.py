@@ -20,8 +20,8 @@ from bench.stage import cli, patiently, started
 from portal import create_app
 from portal.backend import backend
 from portal.core.settings import Settings
-from portal.record.checkpoint import recorded
-from portal.record.journal import last_seq
+from portal.recorder.checkpoint import recorded
+from portal.recorder.journal import last_seq
 from portal.running.children import Child
 
 if TYPE_CHECKING:

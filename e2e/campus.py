@@ -13,14 +13,14 @@ from portal.backend import backend
 from portal.catalog.models import Course, Section, Term
 from portal.core.db import transaction
 from portal.gate import room
-from portal.notices.models import Notice
+from portal.notifications.models import Notice
 from portal.people import keys
 from portal.people.keys import Wish
 from portal.people.models import AuditEntry, CompletedCourse, Hold, Override, Student
 from portal.plans import plan as plans
 from portal.plans import store
 from portal.plans.plan import Part, Plan
-from portal.record import receipts
+from portal.recorder import receipts
 from portal.reports.models import WindowReport
 from portal.requests import asking
 from portal.windows.warmup import spec

@@ -27,7 +27,7 @@ from portal.gate import room
 from portal.people.models import Account, Student, Teacher
 from portal.plans import plan, store
 from portal.plans.plan import Part
-from portal.record import receipts
+from portal.recorder import receipts
 from portal.reports.models import WindowReport
 from portal.seats import desk
 from portal.seats.answers import Outcome, WindowView

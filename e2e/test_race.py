@@ -8,7 +8,7 @@ from e2e.person import Meet, Person
 from e2e.portal import Running
 from portal.catalog.models import Section, Term
 from portal.core.db import transaction
-from portal.record.models import Event
+from portal.recorder.models import Event
 from tests import cast as builders
 
 PRESS_SOON = """() => setTimeout(

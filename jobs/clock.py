@@ -21,7 +21,7 @@ from portal.gate.attend import attend
 from portal.ops import scaling
 from portal.ops.crew import LEASE
 from portal.ops.dead import Watch
-from portal.record.sweep import Sweeper
+from portal.recorder.sweep import Sweeper
 
 LEASE_SECONDS = 3.0  # a clock that died is replaced by another after them
 TICK = 1.0

@@ -5,15 +5,15 @@ from portal.core.db import transaction
 from portal.exchange.exporting import making
 from portal.exchange.importing import book
 from portal.exchange.importing import run as imports
-from portal.notices import pruning
-from portal.notices.codes import NO_TERM
-from portal.record import answered, lags, margin, runs
-from portal.record import reconcile as reconciling
-from portal.record.wake import wake
+from portal.notifications import pruning
+from portal.notifications.codes import NO_TERM
+from portal.notifications.webhooks import outbox as deliveries
+from portal.notifications.webhooks import relay as webhooks
+from portal.recorder import answered, lags, margin, runs
+from portal.recorder import reconcile as reconciling
+from portal.recorder.wake import wake
 from portal.rehearsal import book as rehearsals
 from portal.rehearsal import play
-from portal.webhooks import outbox as deliveries
-from portal.webhooks import relay as webhooks
 
 
 def audit(run: int) -> None:

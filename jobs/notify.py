@@ -1,6 +1,6 @@
 """Jobs of the queue `notify`."""
 
-from portal.notices import relay, reminders
+from portal.notifications import relay, reminders
 
 
 def notify(term: int) -> None:

@@ -4,7 +4,7 @@ from contextlib import suppress
 
 from portal.catalog.board import NoSuchTerm
 from portal.core.correlation import correlation
-from portal.record import promote as promoter
+from portal.recorder import promote as promoter
 
 
 def promote(term: int) -> None:

@@ -3,8 +3,8 @@
 from portal import account, admin, instructor, live, student
 from portal.gate.captcha import views as captcha
 from portal.metrics import scrape
-from portal.notices import inbox
-from portal.notices import settings as inbox_settings
+from portal.notifications import inbox
+from portal.notifications import settings as inbox_settings
 from portal.ops import health
 from portal.people import home, language, login, oidc
 from portal.schedule import feed as calendar

@@ -14,7 +14,7 @@ from portal.access import visitor
 from portal.core.i18n import reader
 from portal.languages import NAMES
 from portal.people.accounts import Visitor
-from portal.record import known
+from portal.recorder import known
 from portal.seats import trees
 from portal.windows.localtime import Clockface
 

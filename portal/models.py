@@ -6,16 +6,16 @@ from portal.core import flags
 from portal.core.db import Base
 from portal.exchange.exporting import models as exports
 from portal.exchange.importing import models as imports
-from portal.notices import models as notices
+from portal.notifications import models as notices
+from portal.notifications.webhooks import models as webhooks
 from portal.ops import models as ops
 from portal.people import models as people
 from portal.plans import models as plans
-from portal.record import models as record
+from portal.recorder import models as record
 from portal.rehearsal import models as rehearsal
 from portal.reports import models as reports
 from portal.requests import models as requests
 from portal.schedule import models as schedule
-from portal.webhooks import models as webhooks
 from portal.windows import models as windows
 
 __all__ = [

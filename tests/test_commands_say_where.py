@@ -14,8 +14,8 @@ from portal.backend import Backend
 from portal.catalog.models import Section, Term
 from portal.cli import main
 from portal.embedded.folder import Folder, Run
-from portal.record.journal import last_seq
-from portal.record.wake import wake
+from portal.recorder.journal import last_seq
+from portal.recorder.wake import wake
 from portal.running.served import served
 from tests.cast import Cast
 from tests.record.moves import claim, sections

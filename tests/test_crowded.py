@@ -16,7 +16,7 @@ from sqlalchemy.exc import OperationalError
 from portal.backend import Backend
 from portal.core import cache, db, logs
 from portal.core.outage import postgresql
-from portal.notices import box
+from portal.notifications import box
 from portal.people import accounts, profile
 from tests.cast import a_student
 from tests.record.processes import wait_for

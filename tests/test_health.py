@@ -20,7 +20,7 @@ from portal.backend import Backend
 from portal.core import schema
 from portal.embedded import Servers, postgres, valkey
 from portal.ops import crew, health
-from portal.record.drain import drain
+from portal.recorder.drain import drain
 from portal.running.children import Child
 from portal.seats.ledger import prefix
 from tests import cast as builders

@@ -15,8 +15,8 @@ from portal.core.private_files import owner_only
 from portal.embedded import Servers
 from portal.embedded.folder import Folder, FolderError
 from portal.exchange.importing.report import Report
-from portal.notices.folder import Folder as Mails
-from portal.notices.letter import Letter
+from portal.notifications.folder import Folder as Mails
+from portal.notifications.letter import Letter
 from portal.running.children import Child
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")

@@ -11,7 +11,7 @@ from portal.catalog.board import Board
 from portal.catalog.cards import Card, MeetingView
 from portal.core.i18n import _
 from portal.people.models import Account, Student
-from portal.record.models import Enrollment, WaitlistPlace
+from portal.recorder.models import Enrollment, WaitlistPlace
 from portal.seats import trees
 from portal.seats.clashes import meet
 

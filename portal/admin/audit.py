@@ -9,7 +9,7 @@ from flask.typing import ResponseReturnValue
 from portal.access import requires
 from portal.backend import backend
 from portal.core.i18n import _
-from portal.record.receipts import code
+from portal.recorder.receipts import code
 from portal.spreadsheets import download
 from portal.trail import differences, entries, things, words
 from portal.trail.differences import mentioned

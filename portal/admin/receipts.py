@@ -12,10 +12,10 @@ from portal.core.db import transaction
 from portal.people import search
 from portal.people.models import Account, Student
 from portal.people.search import Found
-from portal.record import receipts
-from portal.record.history import history
-from portal.record.receipts import Receipt
-from portal.record.told import by_day, line
+from portal.recorder import receipts
+from portal.recorder.history import history
+from portal.recorder.receipts import Receipt
+from portal.recorder.told import by_day, line
 
 bp = Blueprint("receipts", __name__, url_prefix="/receipts")
 

@@ -15,7 +15,7 @@ from portal.catalog.terms import live_terms
 from portal.core.db import transaction
 from portal.gate import room
 from portal.gate.places import Room
-from portal.record import known
+from portal.recorder import known
 from portal.reports.tally import Tally, tally
 from portal.seats.answers import WindowView
 from portal.windows import cohorts, readiness

@@ -15,7 +15,7 @@ from portal.api.own import decided
 from portal.api.promoted import next_in, processed
 from portal.api.wanted import published
 from portal.api.wrongs import so_many
-from portal.record.fact import moment
+from portal.recorder.fact import moment
 from portal.seats import desk
 from portal.seats.answers import Answer
 from portal.student.wish import MOST_TOGETHER

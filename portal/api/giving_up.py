@@ -14,7 +14,7 @@ from portal.api.schemas import Body, Said
 from portal.api.wanted import published
 from portal.catalog.board import Board
 from portal.core.correlation import correlation
-from portal.record.receipts import code
+from portal.recorder.receipts import code
 from portal.seats.answers import Answer
 from portal.seats.desk import Asked
 from portal.student import saying

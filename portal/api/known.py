@@ -17,7 +17,7 @@ from portal.catalog.board import Board
 from portal.core.cache import AWAY
 from portal.core.i18n import _
 from portal.people.profile import profile
-from portal.record import known
+from portal.recorder import known
 from portal.seats import desk
 from portal.seats.answers import Seats, Standing, WindowView
 from portal.seats.errors import LedgerUnavailable

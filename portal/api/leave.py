@@ -11,7 +11,7 @@ from portal.api.entry import bp
 from portal.api.giving_up import GivenUp, GivingUp
 from portal.api.operations import about, asks, gives, takes
 from portal.api.own import decided
-from portal.record.fact import moment
+from portal.recorder.fact import moment
 from portal.seats import desk
 
 

@@ -6,8 +6,8 @@ from contextlib import suppress
 from portal.backend import backend
 from portal.core.cache import AWAY
 from portal.core.db import transaction
-from portal.record import fold, journal
-from portal.record.fact import Fact
+from portal.recorder import fold, journal
+from portal.recorder.fact import Fact
 from portal.seats.answers import Answer
 from portal.seats.errors import LedgerUnavailable
 

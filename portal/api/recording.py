@@ -9,9 +9,9 @@ from portal.api.entry import bp
 from portal.api.operations import about, gives
 from portal.api.schemas import Said, said
 from portal.core.db import transaction
-from portal.record import lags
-from portal.record.lags import SPANS
-from portal.record.standing import standings
+from portal.recorder import lags
+from portal.recorder.lags import SPANS
+from portal.recorder.standing import standings
 
 LATE = {"description": "Milliseconds from the decision until it was recorded and projected."}
 LAG = {

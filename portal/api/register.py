@@ -23,7 +23,7 @@ from portal.core.i18n import _l
 from portal.errors import Words
 from portal.gate import guard
 from portal.gate.guard import NoPass, needs_pass
-from portal.record.fact import moment
+from portal.recorder.fact import moment
 from portal.seats import desk
 from portal.seats.desk import Asker
 from portal.seats.errors import NotAdmitted

@@ -16,8 +16,8 @@ from portal.api.reasons import Why, in_words
 from portal.api.schemas import Said, said
 from portal.api.sections import Section, shown
 from portal.api.standings import Record, records
-from portal.record import freed
-from portal.record.fact import moment
+from portal.recorder import freed
+from portal.recorder.fact import moment
 from portal.seats.answers import Held, Waiting
 from portal.student.chances import chances
 

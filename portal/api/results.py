@@ -11,7 +11,7 @@ from portal.api.reasons import Why, in_words
 from portal.api.schemas import Said
 from portal.backend import backend
 from portal.catalog.board import Board
-from portal.record.receipts import code
+from portal.recorder.receipts import code
 from portal.seats.answers import Answer, Outcome, Submission
 from portal.seats.errors import LedgerUnavailable
 from portal.student import saying

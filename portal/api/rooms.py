@@ -23,7 +23,7 @@ from portal.gate.guard import HEADER
 from portal.gate.places import Place
 from portal.gate.room import WindowShut
 from portal.people import accounts
-from portal.record.fact import moment
+from portal.recorder.fact import moment
 
 LINE = f"/waiting-room/<int(min=1, max={LARGEST}):window_id>/requests"
 TOLD = ("Location", "Retry-After")

@@ -10,7 +10,7 @@ from portal.api import known
 from portal.api.schemas import Said
 from portal.catalog.board import Board, Card, MeetingView
 from portal.catalog.query import hours
-from portal.record.known import recorded
+from portal.recorder.known import recorded
 from portal.seats.answers import Seats, Standing
 from portal.seats.case import name_of
 from portal.student.alike import classes

@@ -12,7 +12,7 @@ from portal.api.fields import Id
 from portal.api.operations import about, asks, gives
 from portal.api.schemas import Said, said
 from portal.catalog.board import board
-from portal.record.fact import moment
+from portal.recorder.fact import moment
 from portal.seats.answers import WindowView
 from portal.windows.phases import Phase, phase
 

@@ -4,10 +4,10 @@ import json
 
 import click
 
-from portal.record import runs
-from portal.record.audit import audit
-from portal.record.explain import explain
-from portal.record.terms import named
+from portal.recorder import runs
+from portal.recorder.audit import audit
+from portal.recorder.explain import explain
+from portal.recorder.terms import named
 from portal.running.surroundings import connected
 
 KINDS = "section", "student"

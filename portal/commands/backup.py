@@ -16,7 +16,7 @@ from portal.commands.noting import note
 from portal.core import logs
 from portal.ops import backup, backups
 from portal.ops.backup import Manifest
-from portal.record.behind import record_all
+from portal.recorder.behind import record_all
 from portal.running.surroundings import connected
 
 WRONG = (click.ClickException, psycopg2.Error, SQLAlchemyError, *AWAY)

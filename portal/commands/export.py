@@ -7,7 +7,7 @@ import click
 
 from portal.core.private_files import owner_only
 from portal.exchange.exporting.oneroster import write_oneroster
-from portal.record.behind import record_all
+from portal.recorder.behind import record_all
 from portal.running.served import portal
 from portal.running.surroundings import connected
 

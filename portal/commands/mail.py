@@ -4,9 +4,9 @@ import click
 
 from portal.commands.noting import note
 from portal.core.db import transaction
-from portal.notices import outbox
-from portal.notices.codes import NO_TERM
-from portal.record.wake import wake
+from portal.notifications import outbox
+from portal.notifications.codes import NO_TERM
+from portal.recorder.wake import wake
 from portal.running.surroundings import connected
 
 

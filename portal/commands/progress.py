@@ -17,7 +17,7 @@ from rich.progress import (
 from rich.progress import ProgressColumn as Column
 from rich.text import Text
 
-from portal.record.fold import Tell
+from portal.recorder.fold import Tell
 
 
 class Rate(Column):

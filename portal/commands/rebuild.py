@@ -5,15 +5,15 @@ import click
 from portal.backend import backend
 from portal.commands.noting import note
 from portal.commands.progress import bars
-from portal.record import fence, restore, runs
-from portal.record.audit import audit_term
-from portal.record.checkpoint import recorded
-from portal.record.differences import Difference
-from portal.record.fence import Changed
-from portal.record.journal import last_seq
-from portal.record.rebuild import LogDamaged, rebuild
-from portal.record.restore import Plan
-from portal.record.terms import named
+from portal.recorder import fence, restore, runs
+from portal.recorder.audit import audit_term
+from portal.recorder.checkpoint import recorded
+from portal.recorder.differences import Difference
+from portal.recorder.fence import Changed
+from portal.recorder.journal import last_seq
+from portal.recorder.rebuild import LogDamaged, rebuild
+from portal.recorder.restore import Plan
+from portal.recorder.terms import named
 from portal.running.surroundings import connected
 from portal.seats.errors import LedgerUnavailable
 

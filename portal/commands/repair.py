@@ -9,10 +9,10 @@ from portal.commands.noting import note
 from portal.commands.progress import bars
 from portal.commands.rebuild import KEPT, chosen, ledger_anew, say
 from portal.core import schema
-from portal.record import mending, runs
-from portal.record.audit import LOST, UNREAD, Report, audit_term
-from portal.record.mending import Cure, cure
-from portal.record.rebuild import rebuild
+from portal.recorder import mending, runs
+from portal.recorder.audit import LOST, UNREAD, Report, audit_term
+from portal.recorder.mending import Cure, cure
+from portal.recorder.rebuild import rebuild
 from portal.running.surroundings import connected
 
 ALTERED = (

@@ -12,10 +12,10 @@ from portal.commands.progress import bars
 from portal.commands.rebuild import restore_term, say_plan
 from portal.core import schema
 from portal.ops import backup
-from portal.record import fence, restore
-from portal.record.journal import last_seq
-from portal.record.rebuild import LogDamaged
-from portal.record.terms import named
+from portal.recorder import fence, restore
+from portal.recorder.journal import last_seq
+from portal.recorder.rebuild import LogDamaged
+from portal.recorder.terms import named
 from portal.running import served
 from portal.running.surroundings import connected
 from portal.seats import replicas

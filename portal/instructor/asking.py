@@ -12,7 +12,7 @@ from portal.core.db import transaction
 from portal.core.i18n import _
 from portal.instructor.classes import Class, own
 from portal.people.models import Student
-from portal.record import known
+from portal.recorder import known
 from portal.requests import asking
 from portal.requests.errors import RequestRefused
 from portal.requests.way import without

@@ -11,7 +11,7 @@ from portal.catalog.models import Subject, section_teachers
 from portal.core.db import transaction
 from portal.people.models import Account, Student, StudentSubject
 from portal.people.privacy import withheld
-from portal.record.models import Enrollment, WaitlistPlace
+from portal.recorder.models import Enrollment, WaitlistPlace
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from portal.catalog.terms import live_terms
 from portal.instructor.classes import Class, own
 from portal.instructor.looks import SORTS, Look
 from portal.instructor.rosters import roster as people
-from portal.record import known
+from portal.recorder import known
 
 bp = Blueprint("instructor", __name__, url_prefix="/teaching")
 

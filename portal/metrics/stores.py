@@ -17,16 +17,16 @@ from portal.backend import backend
 from portal.catalog.models import Term
 from portal.core.db import transaction
 from portal.exchange.importing import book
-from portal.notices import outbox
-from portal.notices.models import Outgoing
+from portal.notifications import outbox
+from portal.notifications.models import Outgoing
+from portal.notifications.webhooks import outbox as webhooks
 from portal.ops.models import AuditRun
 from portal.people.models import AuditEntry
-from portal.record import journal
-from portal.record.fact import milliseconds
-from portal.record.journal import last_seq
-from portal.record.models import Checkpoint, Event, Reconciled
+from portal.recorder import journal
+from portal.recorder.fact import milliseconds
+from portal.recorder.journal import last_seq
+from portal.recorder.models import Checkpoint, Event, Reconciled
 from portal.seats.replicas import in_sync
-from portal.webhooks import outbox as webhooks
 
 
 def remembered(terms: Sequence[Term], *, ledger: bool) -> Iterator[Metric]:

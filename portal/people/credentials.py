@@ -6,7 +6,7 @@ from sqlalchemy import select, update
 
 from portal.core.db import transaction
 from portal.live.tell import ended
-from portal.notices.alerts import alert
+from portal.notifications.alerts import alert
 from portal.people import accounts, passwords
 from portal.people.models import Account, AuditEntry
 

@@ -11,7 +11,7 @@ from portal.catalog.models import Term
 from portal.catalog.terms import offered_terms
 from portal.core.cache import AWAY
 from portal.people.profile import profile
-from portal.record import known
+from portal.recorder import known
 from portal.seats.errors import LedgerUnavailable
 from portal.windows.phases import Phase, open_to, phase
 

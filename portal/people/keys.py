@@ -11,7 +11,7 @@ from sqlalchemy import Select, func, or_, select
 from sqlalchemy.orm import Session
 
 from portal.core.db import transaction
-from portal.notices.alerts import alert
+from portal.notifications.alerts import alert
 from portal.people.models import AccessKey, Account, AuditEntry
 
 PREFIX = "fs_"  # so that scanners for leaked secrets can know one

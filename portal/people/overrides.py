@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from portal.catalog.models import Section, Term
 from portal.core.db import transaction
-from portal.notices.permits import tell_student
+from portal.notifications.permits import tell_student
 from portal.people.models import Account, AuditEntry, Override, Student
 
 SAME = ("student_id", "section_id", "waives", "reason", "expires_at")

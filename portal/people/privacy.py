@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from portal.core.db import transaction
 from portal.live.tell import roster_changed
 from portal.people.models import AuditEntry, Student
-from portal.record.models import Enrollment, WaitlistPlace
+from portal.recorder.models import Enrollment, WaitlistPlace
 
 
 def withheld(roles: frozenset[str], *, private: bool) -> bool:

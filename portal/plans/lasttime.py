@@ -8,7 +8,7 @@ from sqlalchemy.dialects.postgresql import distinct_on
 from portal.catalog.models import Section, Term
 from portal.core.cache import AWAY, Cache
 from portal.core.db import transaction
-from portal.record.models import SectionSeats
+from portal.recorder.models import SectionSeats
 
 FRESH_SECONDS = 600
 

@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 from portal.backend import backend
 from portal.core.db import transaction
 from portal.people.models import Student as StudentRow
-from portal.record.audit import audit_term
+from portal.recorder.audit import audit_term
 from portal.rehearsal import book, report
 from portal.rehearsal import term as terms
 from portal.rehearsal.crowd import Crowd, Time

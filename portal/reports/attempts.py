@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-from portal.record.fact import Fact, milliseconds
+from portal.recorder.fact import Fact, milliseconds
 
 ASKS = {"enrolled", "waitlisted", "refused"}
 SEATS = {"enrolled", "promoted"}

@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy import Select, exists, func, select
 
 from portal.catalog.models import Term
-from portal.record.models import Event
+from portal.recorder.models import Event
 from portal.reports.models import WindowReport
 from portal.windows.models import Window
 

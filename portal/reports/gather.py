@@ -9,9 +9,9 @@ from sqlalchemy.orm import Session
 
 from portal.catalog.models import Subject
 from portal.people.models import Student, StudentSubject
-from portal.record.fact import Fact, milliseconds
-from portal.record.fold import logged
-from portal.record.project import State, apply
+from portal.recorder.fact import Fact, milliseconds
+from portal.recorder.fold import logged
+from portal.recorder.project import State, apply
 from portal.reports.attempts import Attempts
 from portal.windows.cohorts import inside
 from portal.windows.models import Window

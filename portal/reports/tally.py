@@ -7,7 +7,7 @@ from sqlalchemy import Select, func, select
 
 from portal.core.cache import AWAY, Cache
 from portal.core.db import transaction
-from portal.record.models import Event
+from portal.recorder.models import Event
 from portal.seats.answers import WindowView
 
 FRESH_SECONDS = 3.0

@@ -11,7 +11,7 @@ from portal.catalog.models import Section, Term
 from portal.core.db import transaction
 from portal.people import overrides
 from portal.people.models import AuditEntry
-from portal.record.reconsider import reconsider
+from portal.recorder.reconsider import reconsider
 from portal.requests import listing
 from portal.requests.asking import Deed, facts, note
 from portal.requests.errors import RequestRefused

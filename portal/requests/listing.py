@@ -11,7 +11,7 @@ from portal.catalog.models import Meeting, Room, Section
 from portal.catalog.terms import live_terms
 from portal.core.db import transaction
 from portal.people.models import Student
-from portal.record import known
+from portal.recorder import known
 from portal.requests.models import Request
 from portal.requests.stale import obstacle
 from portal.seats import trees

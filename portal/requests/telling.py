@@ -4,8 +4,8 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from portal.notices.announcing import Announcement, announce
-from portal.notices.kinds import REQUEST_DECIDED, REQUEST_MADE, Kind
+from portal.notifications.announcing import Announcement, announce
+from portal.notifications.kinds import REQUEST_DECIDED, REQUEST_MADE, Kind
 from portal.people.models import Account
 from portal.requests.models import Request
 

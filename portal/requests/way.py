@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from portal.backend import backend
 from portal.catalog.board import Card, board
 from portal.people import profile
-from portal.record import known
+from portal.recorder import known
 from portal.requests.models import Request
 from portal.seats import desk, foresight
 from portal.seats.case import Case

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from portal.catalog.models import Course, Meeting, Room, Section, Term, section_teachers
 from portal.people.models import Teacher
-from portal.record.models import Enrollment
+from portal.recorder.models import Enrollment
 from portal.schedule.models import DayOff
 
 

@@ -8,7 +8,7 @@ from zlib import crc32
 from portal.catalog.board import Board
 from portal.catalog.cards import Card, MeetingView, TermView
 from portal.core.cache import AWAY
-from portal.record import known
+from portal.recorder import known
 from portal.schedule.days_off import Break, breaks
 from portal.schedule.week import Week, week
 from portal.seats.answers import Held, Standing, Waiting

@@ -8,7 +8,7 @@ from decimal import Decimal
 from portal.backend import backend
 from portal.catalog.board import board
 from portal.people.profile import Profile, profile
-from portal.record.wake import wake
+from portal.recorder.wake import wake
 from portal.seats import desk, wishes
 from portal.seats.answers import Answer, Reason
 from portal.seats.asks import ByHand

@@ -16,7 +16,7 @@ from cachetools import TTLCache, cached
 from portal.backend import backend
 from portal.catalog.board import Board, board
 from portal.people.profile import Profile, profile
-from portal.record.wake import wake
+from portal.recorder.wake import wake
 from portal.seats import counted, replies, wishes
 from portal.seats.answers import Answer, Submission, WindowView
 from portal.seats.wishes import Wanted, Wish, hundredths

@@ -10,7 +10,7 @@ from portal.backend import backend
 from portal.catalog.cards import Card
 from portal.core.i18n import _
 from portal.people.profile import HoldView, Profile
-from portal.record.fact import milliseconds
+from portal.recorder.fact import milliseconds
 from portal.seats import rules, rulings
 from portal.seats.clashes import pair_in_words, pairs
 from portal.student.drawing import drawn

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from portal.core.i18n import _, _n
-from portal.record import freed, odds
-from portal.record.odds import Band, Estimate
+from portal.recorder import freed, odds
+from portal.recorder.odds import Band, Estimate
 from portal.seats.answers import Waiting
 from portal.student.scene import Scene
 

@@ -5,9 +5,9 @@ from flask.typing import ResponseReturnValue
 
 from portal.access import requires, visitor
 from portal.catalog.board import board
-from portal.record import receipts
-from portal.record.history import history as read
-from portal.record.told import by_day
+from portal.recorder import receipts
+from portal.recorder.history import history as read
+from portal.recorder.told import by_day
 from portal.student import bp
 
 

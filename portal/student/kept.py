@@ -6,7 +6,7 @@ from portal.backend import backend
 from portal.catalog.board import Card
 from portal.catalog.cards import ReserveView
 from portal.core.i18n import _n
-from portal.record.fact import milliseconds
+from portal.recorder.fact import milliseconds
 from portal.seats import keeping, rules
 from portal.seats.answers import Seats
 from portal.student.scene import Scene

@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from portal.core.i18n import _
 from portal.live.own import Own
-from portal.record import freed
+from portal.recorder import freed
 from portal.seats import foresight
 from portal.seats.answers import Reason
 from portal.seats.reasons import told

@@ -17,7 +17,7 @@ from portal.catalog import terms
 from portal.catalog.models import Term
 from portal.catalog.present import DAYS, clock, day_names
 from portal.edge.urls import parts
-from portal.record import freed
+from portal.recorder import freed
 from portal.seats import desk
 from portal.seats.answers import Answer, Submission
 from portal.student import bp, fragments

@@ -5,8 +5,8 @@ from flask.typing import ResponseReturnValue
 
 from portal.access import requires, visitor
 from portal.catalog.board import board
-from portal.record import receipts
-from portal.record.told import line
+from portal.recorder import receipts
+from portal.recorder.told import line
 
 bp = Blueprint("receipts", __name__, url_prefix="/receipts")
 

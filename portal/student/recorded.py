@@ -14,7 +14,7 @@ from portal.core.i18n import _
 from portal.people.profile import profile
 from portal.plans.plan import Option, Plan
 from portal.plans.store import plan_of
-from portal.record import known
+from portal.recorder import known
 from portal.seats import rules
 from portal.seats.case import name_of
 from portal.seats.errors import LedgerUnavailable

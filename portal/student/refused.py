@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, repeat
 from urllib.parse import urlsplit
 
-from portal.record.receipts import code
+from portal.recorder.receipts import code
 from portal.seats.answers import Answer, Outcome, Reason
 from portal.seats.case import Step
 from portal.seats.reasons import Told, lasting, told

@@ -11,10 +11,10 @@ from sqlalchemy.orm import Session
 from portal.catalog.models import Course, Section, Term
 from portal.core.db import transaction
 from portal.exchange.importing.models import Import
+from portal.notifications.webhooks.models import Webhook
 from portal.ops.names import PARTS
 from portal.people.models import AccessKey, Account, Student, Teacher
 from portal.seats import trees
-from portal.webhooks.models import Webhook
 from portal.windows.models import Window
 
 Key = tuple[str, str]  # kind and id

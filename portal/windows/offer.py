@@ -3,8 +3,8 @@
 from portal.backend import backend
 from portal.catalog import board
 from portal.core.db import transaction
-from portal.record.checkpoint import recorded
-from portal.record.wake import wake
+from portal.recorder.checkpoint import recorded
+from portal.recorder.wake import wake
 from portal.seats.errors import LedgerBehind, LedgerUnavailable
 from portal.windows.warmup import section_specs
 

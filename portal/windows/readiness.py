@@ -15,7 +15,7 @@ from portal.backend import backend
 from portal.catalog.models import Term
 from portal.core.db import transaction
 from portal.people.models import Student
-from portal.record.fact import milliseconds
+from portal.recorder.fact import milliseconds
 from portal.seats.library import prefix, reached
 from portal.windows import warmth
 from portal.windows.models import Window

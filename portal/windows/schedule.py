@@ -11,8 +11,8 @@ from portal.backend import backend
 from portal.core.db import transaction
 from portal.gate import room
 from portal.people.models import AuditEntry
-from portal.record.checkpoint import recorded
-from portal.record.wake import wake
+from portal.recorder.checkpoint import recorded
+from portal.recorder.wake import wake
 from portal.seats.answers import Change, WindowView
 from portal.windows.cohorts import Cohort
 from portal.windows.lists import with_list

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from portal.catalog.models import Term
 from portal.core.db import transaction
 from portal.people.models import AuditEntry
-from portal.record.models import Enrollment, WaitlistPlace
+from portal.recorder.models import Enrollment, WaitlistPlace
 
 # Why a waiter may be passed over, as far as a rule may count it.
 COUNTED = (

@@ -10,9 +10,9 @@ from sqlalchemy.orm import Session
 from portal.backend import backend
 from portal.catalog.models import Meeting, Pool, Reserve, Section
 from portal.core.db import transaction
-from portal.record.checkpoint import recorded
-from portal.record.fact import milliseconds
-from portal.record.wake import wake
+from portal.recorder.checkpoint import recorded
+from portal.recorder.fact import milliseconds
+from portal.recorder.wake import wake
 from portal.seats.asks import Meeting as Times
 from portal.seats.asks import PoolSpec, ReserveSpec, SectionSpec
 

@@ -7,7 +7,7 @@ from flask.testing import FlaskClient
 from portal.backend import backend
 from portal.catalog.models import Term
 from portal.gate import room
-from portal.record.drain import drain
+from portal.recorder.drain import drain
 from portal.reports import tally
 from tests.cast import Cast, a_coming_window, a_course, a_section, an_open_window
 from tests.claims import claim

@@ -12,11 +12,11 @@ from portal.backend import backend
 from portal.catalog.board import board, forget
 from portal.catalog.models import Term
 from portal.core.db import transaction
-from portal.notices.models import Notice
+from portal.notifications.models import Notice
 from portal.people.models import AuditEntry, Hold
-from portal.record.audit import audit
-from portal.record.drain import drain
-from portal.record.promote import promote
+from portal.recorder.audit import audit
+from portal.recorder.drain import drain
+from portal.recorder.promote import promote
 from portal.seats.asks import Passes
 from tests import cast as builders
 from tests.admin.windows import WHY, drops

@@ -3,7 +3,7 @@
 from portal.backend import backend
 from portal.catalog.models import Section, Term
 from portal.people.models import Student
-from portal.record.drain import drain
+from portal.recorder.drain import drain
 from portal.reports.closeout import close_out
 from portal.seats.answers import Answer, WindowView
 from portal.windows.localtime import Clockface

@@ -12,10 +12,10 @@ from sqlalchemy import update
 from portal.backend import backend as parts
 from portal.core.db import transaction
 from portal.people.models import Account, Teacher
-from portal.record import last
-from portal.record.drain import drain
-from portal.record.promote import promote
-from portal.record.receipts import code
+from portal.recorder import last
+from portal.recorder.drain import drain
+from portal.recorder.promote import promote
+from portal.recorder.receipts import code
 from tests import cast as builders
 from tests.api.callers import Caller, caller
 from tests.cast import Cast

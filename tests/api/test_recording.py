@@ -5,11 +5,11 @@ from sqlalchemy import text
 
 from portal.backend import Backend
 from portal.core.db import transaction
-from portal.record import fence, lags, reconcile
-from portal.record.drain import drain
-from portal.record.fact import IMPORT
-from portal.record.journal import JournalGap
-from portal.record.lag import lag
+from portal.recorder import fence, lags, reconcile
+from portal.recorder.drain import drain
+from portal.recorder.fact import IMPORT
+from portal.recorder.journal import JournalGap
+from portal.recorder.lag import lag
 from portal.seats.asks import ByHand, Part
 from tests.api.callers import Caller
 from tests.record.rush import Rush, a_rush, claims, everyone_everywhere

@@ -8,7 +8,7 @@ from flask import Flask
 
 from portal.api.register import Registered
 from portal.backend import backend as parts
-from portal.record import receipts
+from portal.recorder import receipts
 from tests import cast as builders
 from tests.api.callers import Caller, caller
 from tests.cast import Cast, Meets

@@ -7,7 +7,7 @@ import pytest
 
 from portal.api.wrongs import SAID
 from portal.backend import backend as parts
-from portal.record.journal import last_seq
+from portal.recorder.journal import last_seq
 from tests import cast as builders
 from tests.api.callers import ROOT, Caller
 from tests.cast import Cast

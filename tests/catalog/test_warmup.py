@@ -10,7 +10,7 @@ from sqlalchemy import func, select, update
 from portal.backend import Backend
 from portal.catalog.models import Section
 from portal.core.db import transaction
-from portal.record.drain import drain
+from portal.recorder.drain import drain
 from portal.seats.answers import Outcome
 from portal.seats.ledger import LedgerBehind, prefix
 from portal.windows.warmup import section_specs, warm_up

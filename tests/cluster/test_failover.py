@@ -15,8 +15,8 @@ from portal.backend import Backend, backend
 from portal.core import redis_clients
 from portal.core.db import transaction
 from portal.live.subscription import CHANNELS, Subscription
-from portal.record.models import Event
-from portal.record.wake import wake
+from portal.recorder.models import Event
+from portal.recorder.wake import wake
 from portal.running.children import Child
 from portal.seats.errors import LedgerUnavailable
 from portal.seats.ledger import Ledger

@@ -9,9 +9,9 @@ from sqlalchemy import func, select
 from portal.backend import Backend
 from portal.core.db import transaction
 from portal.embedded.sentinels import in_sync
-from portal.record import journal
-from portal.record.drain import drain
-from portal.record.models import Event
+from portal.recorder import journal
+from portal.recorder.drain import drain
+from portal.recorder.models import Event
 from portal.seats.errors import LedgerSilent, LedgerUnavailable
 from tests.api.callers import caller
 from tests.cast import Cast

@@ -6,9 +6,9 @@ import pytest
 
 from portal.backend import Backend
 from portal.embedded.sentinels import in_sync
-from portal.record import fence
-from portal.record.drain import drain
-from portal.record.restore import restore
+from portal.recorder import fence
+from portal.recorder.drain import drain
+from portal.recorder.restore import restore
 from portal.seats.errors import LedgerSilent, LedgerUnavailable
 from tests.cluster.stage import Stage, until
 from tests.record.dump import dump

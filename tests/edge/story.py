@@ -8,7 +8,7 @@ from werkzeug.routing import Rule as Route
 
 from portal.gate import room
 from portal.people import keys
-from portal.record.history import history
+from portal.recorder.history import history
 from portal.schedule import feeds
 from tests.cast import Cast
 from tests.web.everything import a_story

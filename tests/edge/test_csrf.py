@@ -14,7 +14,7 @@ from portal import create_app
 from portal.backend import Backend, backend
 from portal.core.db import transaction
 from portal.models import Base
-from portal.record.journal import last_seq
+from portal.recorder.journal import last_seq
 from tests.cast import PASSWORD, Cast
 from tests.edge.story import Values, a_values, address, routes
 

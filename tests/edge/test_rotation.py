@@ -12,10 +12,10 @@ from portal.backend import Backend, backend
 from portal.gate import passes
 from portal.gate.captcha import puzzle
 from portal.gate.passes import Pass
-from portal.notices import codes
+from portal.notifications import codes
+from portal.notifications.webhooks import secret
 from portal.people import devices
 from portal.schedule import feeds
-from portal.webhooks import secret
 from tests.cast import PASSWORD, Cast
 from tests.gate.captcha.solving import solved
 from tests.web.visits import hidden

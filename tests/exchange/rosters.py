@@ -6,8 +6,8 @@ from sqlalchemy import select, text
 
 from portal.catalog.models import Term
 from portal.core.db import transaction
-from portal.record.audit import audit_term
-from portal.record.drain import drain
+from portal.recorder.audit import audit_term
+from portal.recorder.drain import drain
 
 ROSTER = """
     SELECT crn, students.number FROM enrollments

@@ -7,8 +7,8 @@ from portal.backend import Backend
 from portal.catalog.models import Section
 from portal.core.db import Sessions, transaction
 from portal.exchange.importing import book
-from portal.record import runs
-from portal.record.wake import wake
+from portal.recorder import runs
+from portal.recorder.wake import wake
 from tests import cast as builders
 from tests.cast import Cast
 from tests.exchange.campus import Campus

@@ -12,7 +12,7 @@ from portal.catalog.models import Section
 from portal.core.db import Sessions, transaction
 from portal.exchange.importing import book, run, work
 from portal.exchange.importing.failure import SeatsLeft
-from portal.notices.models import Notice, Outgoing
+from portal.notifications.models import Notice, Outgoing
 from portal.ops.dead import letters
 from portal.people.models import AuditEntry, Student
 from portal.seats import by_hand

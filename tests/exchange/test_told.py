@@ -10,7 +10,7 @@ from sqlalchemy import text
 from portal.core.db import transaction
 from portal.exchange.importing.news import listeners
 from portal.languages import speaking
-from portal.notices.words import News, words
+from portal.notifications.words import News, words
 from tests.cast import Cast
 from tests.exchange.makers import latest, page, press, sent
 from tests.exchange.oneroster import School, imported

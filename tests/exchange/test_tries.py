@@ -13,7 +13,7 @@ from portal.admin.operations import remembered
 from portal.backend import backend
 from portal.core.db import Sessions, transaction
 from portal.exchange.importing import book, run, work
-from portal.record import fence
+from portal.recorder import fence
 from portal.seats.errors import LedgerUnavailable
 from tests.exchange.campus import Campus
 from tests.exchange.makers import LOST, as_zip, latest, page, press, send, sent

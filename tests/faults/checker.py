@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from portal.record.fact import Fact
+from portal.recorder.fact import Fact
 from tests.faults.history import WRONG, Deed
 
 Pair = tuple[int, int]  # section, student

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import product
 
 from portal.backend import backend
-from portal.record.journal import last_seq
+from portal.recorder.journal import last_seq
 from tests.faults.client import Rush
 from tests.faults.history import AWAY, Try
 from tests.faults.trial import Trial, until

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from portal.record.fact import EPOCH, Fact
+from portal.recorder.fact import EPOCH, Fact
 from tests.faults import history
 from tests.faults.checker import Verdict, judge
 from tests.faults.history import AWAY, DECIDED, WRONG, Deed, Try

@@ -8,7 +8,7 @@ import pytest
 from portal.backend import Backend
 from portal.catalog.models import Section, Term
 from portal.people.models import Student
-from portal.record.drain import drain
+from portal.recorder.drain import drain
 from portal.seats.ledger import Candidate
 from tests import cast as builders
 from tests.cast import Cast

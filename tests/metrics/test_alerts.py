@@ -23,16 +23,16 @@ from portal.core.settings import ROOT
 from portal.embedded import Servers
 from portal.exchange.importing import book as imports
 from portal.exchange.importing.options import Options
-from portal.notices.models import Outgoing
+from portal.notifications.models import Outgoing
+from portal.notifications.webhooks import book
+from portal.notifications.webhooks.book import Who
+from portal.notifications.webhooks.models import Delivery
 from portal.ops.models import AuditRun
 from portal.people.models import AuditEntry
-from portal.record import fence
-from portal.record.models import Reconciled
-from portal.record.wake import wake
+from portal.recorder import fence
+from portal.recorder.models import Reconciled
+from portal.recorder.wake import wake
 from portal.running.children import Child
-from portal.webhooks import book
-from portal.webhooks.book import Who
-from portal.webhooks.models import Delivery
 from tests.cast import Cast
 from tests.live.nodes import Node, a_node, free_port
 from tests.metrics import tools

@@ -26,10 +26,10 @@ from portal.core import metrics
 from portal.core.db import transaction
 from portal.metrics import gathered
 from portal.people.models import AuditEntry
-from portal.record import reconcile, runs
-from portal.record.drain import drain
-from portal.record.models import Checkpoint, Reconciled
-from portal.record.wake import wake
+from portal.recorder import reconcile, runs
+from portal.recorder.drain import drain
+from portal.recorder.models import Checkpoint, Reconciled
+from portal.recorder.wake import wake
 from portal.seats import counted
 from portal.seats.answers import Answer, LineAnswer, Outcome, Reason, Submission
 from portal.seats.library import prefix

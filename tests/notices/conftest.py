@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from portal.notices.relay import Relay, a_breaker
-from portal.notices.smtp import Server, Smtp
+from portal.notifications.relay import Relay, a_breaker
+from portal.notifications.smtp import Server, Smtp
 from tests.cast import Cast
 from tests.notices.postman import Postman, a_postman
 from tests.notices.stories import Story, a_story, set_section

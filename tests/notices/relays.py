@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from portal.notices.models import Outgoing
-from portal.notices.relay import Relay
+from portal.notifications.models import Outgoing
+from portal.notifications.relay import Relay
 from tests.notices.stories import outbox
 from tests.record.processes import wait_for
 

@@ -8,11 +8,11 @@ from sqlalchemy import func, select, update
 from portal.backend import backend
 from portal.catalog.models import Section, Term
 from portal.core.db import transaction
-from portal.notices.letter import Letter, letter
-from portal.notices.models import Notice, Outgoing
+from portal.notifications.letter import Letter, letter
+from portal.notifications.models import Notice, Outgoing
 from portal.people.models import Account, Student
-from portal.record.drain import drain
-from portal.record.promote import promote
+from portal.recorder.drain import drain
+from portal.recorder.promote import promote
 from portal.windows.warmup import meeting_times, spec
 from tests import cast as builders
 from tests.cast import Cast

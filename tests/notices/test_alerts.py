@@ -6,9 +6,9 @@ import pytest
 from sqlalchemy import select
 
 from portal.core.db import transaction
-from portal.notices import outbox
-from portal.notices.letter import Letter, letter
-from portal.notices.models import NoticeSetting, Outgoing
+from portal.notifications import outbox
+from portal.notifications.letter import Letter, letter
+from portal.notifications.models import NoticeSetting, Outgoing
 from portal.people import credentials, keys
 from portal.people.keys import Wish
 from portal.people.models import Account

@@ -8,7 +8,7 @@ from portal.catalog.editing import store
 from portal.catalog.editing.details import teachers
 from portal.core.db import transaction
 from portal.languages import speaking
-from portal.notices.words import News, words
+from portal.notifications.words import News, words
 from portal.windows.offer import offer
 from tests.cast import Cast
 from tests.notices.stories import Story, a_letter, notices, outbox, set_section, told

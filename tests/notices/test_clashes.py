@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from portal.languages import speaking
-from portal.notices.words import News, words
+from portal.notifications.words import News, words
 from portal.people.models import Student
 from portal.seats import by_hand
 from portal.seats.answers import Outcome

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from portal.notices.folder import Folder
-from portal.notices.post import Unreachable
-from portal.notices.relay import Relay
+from portal.notifications.folder import Folder
+from portal.notifications.post import Unreachable
+from portal.notifications.relay import Relay
 from tests.cast import Cast
 from tests.notices.stories import Story, a_letter
 

@@ -9,10 +9,10 @@ from sqlalchemy import func, select, update
 
 from portal.backend import Backend
 from portal.core.db import Sessions, transaction
-from portal.notices.follow import follow
-from portal.notices.models import Notice, NoticeSetting
+from portal.notifications.follow import follow
+from portal.notifications.models import Notice, NoticeSetting
 from portal.people.models import Account
-from portal.record.fold import logged
+from portal.recorder.fold import logged
 from portal.seats.answers import Reason
 from portal.seats.asks import Candidate, Passes
 from tests.cast import Cast

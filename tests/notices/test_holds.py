@@ -9,8 +9,8 @@ from sqlalchemy import select
 
 from portal.core.db import transaction
 from portal.languages import speaking
-from portal.notices.holds import tell_student
-from portal.notices.words import News, words
+from portal.notifications.holds import tell_student
+from portal.notifications.words import News, words
 from portal.people import holds
 from portal.people.holds import Wish
 from portal.people.models import Hold

@@ -9,8 +9,8 @@ from flask.testing import FlaskClient
 from sqlalchemy import insert, select, update
 
 from portal.core.db import transaction
-from portal.notices.models import Notice
-from portal.notices.words import News, words
+from portal.notifications.models import Notice
+from portal.notifications.words import News, words
 from portal.people.models import Student
 from tests.cast import Cast
 from tests.notices.stories import Story, notices

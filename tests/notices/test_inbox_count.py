@@ -5,7 +5,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from portal.core.outage import postgresql
-from portal.notices import box
+from portal.notifications import box
 from portal.people import changes
 from tests.cast import Cast
 from tests.notices.stories import Story, notices, set_section

@@ -8,8 +8,8 @@ from flask.testing import FlaskClient
 from sqlalchemy import select, update
 
 from portal.core.db import transaction
-from portal.notices.making import FOR_STUDENTS
-from portal.notices.models import NoticeSetting
+from portal.notifications.making import FOR_STUDENTS
+from portal.notifications.models import NoticeSetting
 from portal.people.models import Account
 from tests.cast import Cast
 from tests.notices.stories import Story, outbox, told

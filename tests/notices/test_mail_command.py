@@ -8,7 +8,7 @@ from portal.backend import Backend
 from portal.cli import main
 from portal.core.db import transaction
 from portal.gate.captcha import codes
-from portal.notices.relay import Relay
+from portal.notifications.relay import Relay
 from portal.people import keys
 from portal.people.keys import Wish
 from portal.people.models import AuditEntry

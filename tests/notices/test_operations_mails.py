@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from portal.backend import Backend
 from portal.core.db import transaction
-from portal.notices.relay import Relay
+from portal.notifications.relay import Relay
 from portal.people.models import AuditEntry
 from tests.cast import Cast
 from tests.notices.postman import Postman

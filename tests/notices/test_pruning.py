@@ -4,9 +4,9 @@ from sqlalchemy import func, select, text
 
 from jobs.errands import forget
 from portal.core.db import transaction
-from portal.notices import pruning
-from portal.notices.models import Notice, Outgoing
-from portal.notices.relay import Relay
+from portal.notifications import pruning
+from portal.notifications.models import Notice, Outgoing
+from portal.notifications.relay import Relay
 from tests.notices.stories import Story
 
 

@@ -6,9 +6,9 @@ import pytest
 from sqlalchemy import func, text, update
 
 from portal.core.db import transaction
-from portal.notices.models import Outgoing
-from portal.notices.relay import PAUSES, Relay
-from portal.notices.smtp import Server, Smtp
+from portal.notifications.models import Outgoing
+from portal.notifications.relay import PAUSES, Relay
+from portal.notifications.smtp import Server, Smtp
 from tests.notices.postman import Postman
 from tests.notices.relays import all_sent, only, until
 from tests.notices.stories import Story, outbox

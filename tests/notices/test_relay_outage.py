@@ -7,10 +7,10 @@ from sqlalchemy import func, update
 
 from portal.breakers import FAILURES
 from portal.core.db import transaction
-from portal.notices.models import Outgoing
-from portal.notices.outbox import revive
-from portal.notices.relay import Relay
-from portal.notices.smtp import Server, Smtp
+from portal.notifications.models import Outgoing
+from portal.notifications.outbox import revive
+from portal.notifications.relay import Relay
+from portal.notifications.smtp import Server, Smtp
 from tests.notices.postman import Postman
 from tests.notices.relays import all_sent, only, until
 from tests.notices.stories import Story

@@ -9,10 +9,10 @@ from sqlalchemy import text
 from portal.backend import Backend
 from portal.catalog.models import Term
 from portal.core.db import transaction
-from portal.notices import reminders
-from portal.notices.reminders import remind
-from portal.record.drain import drain
-from portal.record.fact import moment
+from portal.notifications import reminders
+from portal.notifications.reminders import remind
+from portal.recorder.drain import drain
+from portal.recorder.fact import moment
 from portal.seats.answers import WindowView
 from tests import cast as builders
 from tests.cast import Cast

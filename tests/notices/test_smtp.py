@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from aiosmtpd.smtp import AuthResult, LoginPassword
 
-from portal.notices.letter import Letter
-from portal.notices.post import Deferred, Unreachable
-from portal.notices.smtp import Server, Smtp
+from portal.notifications.letter import Letter
+from portal.notifications.post import Deferred, Unreachable
+from portal.notifications.smtp import Server, Smtp
 from tests.cast import Cast
 from tests.notices.postman import Postman
 from tests.notices.stories import Story, a_letter

@@ -12,13 +12,13 @@ from sqlalchemy import func, select, text, update
 from jobs.notify import notify
 from portal.backend import backend
 from portal.core.db import transaction
-from portal.notices.models import Notice, Outgoing
-from portal.record.drain import drain
-from portal.record.journal import last_seq
-from portal.record.models import Event
-from portal.record.promote import promote
-from portal.record.sweep import Sweeper
-from portal.record.wake import wake
+from portal.notifications.models import Notice, Outgoing
+from portal.recorder.drain import drain
+from portal.recorder.journal import last_seq
+from portal.recorder.models import Event
+from portal.recorder.promote import promote
+from portal.recorder.sweep import Sweeper
+from portal.recorder.wake import wake
 from tests import cast as builders
 from tests.cast import Cast
 from tests.notices.postman import Postman

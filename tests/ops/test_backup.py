@@ -27,12 +27,12 @@ from portal.core.settings import Settings
 from portal.embedded import Servers
 from portal.ops import backup
 from portal.people.models import Student
-from portal.record import fold, margin
-from portal.record.audit import audit
-from portal.record.checkpoint import recorded
-from portal.record.drain import drain
-from portal.record.journal import last_seq
-from portal.record.models import Enrollment
+from portal.recorder import fold, margin
+from portal.recorder.audit import audit
+from portal.recorder.checkpoint import recorded
+from portal.recorder.drain import drain
+from portal.recorder.journal import last_seq
+from portal.recorder.models import Enrollment
 from portal.windows.warmup import warm_up
 from tests.cast import a_course, a_section, a_student, a_term, an_open_window
 from tests.claims import claim

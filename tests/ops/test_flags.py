@@ -15,7 +15,7 @@ from portal.gate.limits import REQUESTS
 from portal.gate.meter import Charge
 from portal.live.page import LATER
 from portal.ops import breaking, crew
-from portal.record.wake import wake
+from portal.recorder.wake import wake
 from tests import cast as builders
 from tests.cast import Cast
 from tests.gate.captcha.elsewhere import Elsewhere

@@ -14,7 +14,7 @@ import pytest
 from portal.backend import Backend
 from portal.ops import crew, scaling
 from portal.ops.scaling import Asked
-from portal.record.wake import wake
+from portal.recorder.wake import wake
 from tests.live.nodes import free_port
 from tests.metrics.test_scrape import samples
 from tests.metrics.test_shown import shown

@@ -5,7 +5,7 @@ from datetime import date
 from portal.backend import Backend
 from portal.catalog.models import Section, Term
 from portal.plans.lasttime import LastTime, read
-from portal.record.models import SectionSeats
+from portal.recorder.models import SectionSeats
 from tests import cast as builders
 
 

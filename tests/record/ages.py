@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from portal.backend import backend
-from portal.record.checkpoint import recorded
+from portal.recorder.checkpoint import recorded
 from portal.seats.library import prefix
 
 

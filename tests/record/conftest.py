@@ -5,7 +5,7 @@ import pytest
 from portal.backend import Backend
 from portal.ops import dead
 from portal.ops.dead import DeadLetter
-from portal.record.wake import wake
+from portal.recorder.wake import wake
 from tests.record.poison import give_up, journal, seq
 from tests.record.rush import Rush, a_rush
 

@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 
 from portal.backend import backend
-from portal.record.drain import drain
+from portal.recorder.drain import drain
 from portal.seats.answers import Reason
 from portal.seats.asks import Candidate, Passes, PoolSpec, ReserveSpec
 from tests.record.rush import Rush, a_rush, claim, drop, spec

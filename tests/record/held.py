@@ -7,8 +7,8 @@ import pytest
 from sqlalchemy import select, text
 
 from portal.core.db import transaction
-from portal.record import audit, drain
-from portal.record.models import Checkpoint
+from portal.recorder import audit, drain
+from portal.recorder.models import Checkpoint
 
 
 @contextmanager

@@ -10,8 +10,8 @@ from sqlalchemy import func, select
 
 from portal.backend import backend
 from portal.core.db import transaction
-from portal.record.journal import last_seq
-from portal.record.models import Checkpoint, Event
+from portal.recorder.journal import last_seq
+from portal.recorder.models import Checkpoint, Event
 
 
 def start(*command: str) -> subprocess.Popen[bytes]:

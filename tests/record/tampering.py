@@ -5,7 +5,7 @@ from collections.abc import Callable
 from sqlalchemy import text
 
 from portal.backend import backend
-from portal.record.drain import drain
+from portal.recorder.drain import drain
 from portal.seats.answers import Reason
 from portal.seats.asks import Candidate
 from tests.owner import as_owner

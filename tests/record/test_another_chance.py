@@ -10,11 +10,11 @@ from portal.core.db import transaction
 from portal.people import overrides
 from portal.people.models import Hold
 from portal.people.overrides import Permit
-from portal.record.drain import drain
-from portal.record.fact import moment
-from portal.record.promote import promote
-from portal.record.reconsider import SKEW, chances, give
-from portal.record.sweep import Sweeper
+from portal.recorder.drain import drain
+from portal.recorder.fact import moment
+from portal.recorder.promote import promote
+from portal.recorder.reconsider import SKEW, chances, give
+from portal.recorder.sweep import Sweeper
 from tests.record.rush import Rush, a_rush, claim, drop
 
 LONG = timedelta(days=30)

@@ -13,10 +13,10 @@ from click.testing import CliRunner
 from portal.backend import Backend, backend
 from portal.cli import main
 from portal.core.db import transaction
-from portal.record import runs
-from portal.record.audit import audit, audit_term
-from portal.record.drain import drain
-from portal.record.explain import explain
+from portal.recorder import runs
+from portal.recorder.audit import audit, audit_term
+from portal.recorder.drain import drain
+from portal.recorder.explain import explain
 from tests.record.held import held_up
 from tests.record.rush import Rush, a_rush, claims, drop, everyone_everywhere
 from tests.record.storm import storm

@@ -9,14 +9,14 @@ from portal.core.db import transaction
 from portal.languages import speaking
 from portal.live.news import News
 from portal.live.topics import student as pages_of
-from portal.notices.models import Notice
+from portal.notifications.models import Notice
 from portal.people.models import AuditEntry, Student
 from portal.people.profile import read_all
-from portal.record.audit import audit_term
-from portal.record.drain import drain
-from portal.record.history import history
-from portal.record.restore import restore
-from portal.record.told import line
+from portal.recorder.audit import audit_term
+from portal.recorder.drain import drain
+from portal.recorder.history import history
+from portal.recorder.restore import restore
+from portal.recorder.told import line
 from portal.seats import by_hand
 from portal.seats.answers import Outcome
 from portal.seats.by_hand import Adjustment, Many

@@ -5,12 +5,12 @@ from sqlalchemy import select
 
 from portal.backend import Backend
 from portal.core.db import transaction
-from portal.record import freed
-from portal.record.audit import audit_term
-from portal.record.drain import drain
-from portal.record.models import Enrollment, WaitlistPlace
-from portal.record.promote import promote
-from portal.record.sweep import Sweeper
+from portal.recorder import freed
+from portal.recorder.audit import audit_term
+from portal.recorder.drain import drain
+from portal.recorder.models import Enrollment, WaitlistPlace
+from portal.recorder.promote import promote
+from portal.recorder.sweep import Sweeper
 from portal.seats.errors import LedgerUnavailable
 from tests.record.rush import Rush, a_rush, claims, spec
 

@@ -7,9 +7,9 @@ from jobs.clock import LEASE, Lease, tick
 from portal.backend import Backend
 from portal.gate import room
 from portal.ops.dead import Watch
-from portal.record.drain import drain
-from portal.record.sweep import Sweeper
-from portal.record.wake import wake
+from portal.recorder.drain import drain
+from portal.recorder.sweep import Sweeper
+from portal.recorder.wake import wake
 from portal.seats.answers import Outcome
 from tests import cast
 from tests.record.processes import caught_up, ready, running, wait_for

@@ -7,10 +7,10 @@ from sqlalchemy.exc import OperationalError
 
 from jobs.clock import Lease, tick
 from portal.backend import Backend, backend
-from portal.record import fence
-from portal.record.drain import drain
-from portal.record.restore import restore
-from portal.record.sweep import Sweeper
+from portal.recorder import fence
+from portal.recorder.drain import drain
+from portal.recorder.restore import restore
+from portal.recorder.sweep import Sweeper
 from portal.seats.errors import LedgerUnavailable
 from portal.seats.library import prefix
 from tests import cast as builders

@@ -17,7 +17,7 @@ from portal.backend import Backend
 from portal.core.jobs import about, named
 from portal.ops import crew, dead
 from portal.ops.dead import DeadLetter, Watch
-from portal.record.wake import wake
+from portal.recorder.wake import wake
 from tests import cast
 from tests.record.poison import give_up, waiting
 from tests.record.processes import caught_up, ready, recorded, running, wait_for

@@ -12,13 +12,13 @@ from portal import backend as connections
 from portal.backend import Backend, backend
 from portal.core.db import Sessions, transaction
 from portal.core.settings import Settings
-from portal.record import margin, tables
-from portal.record.audit import audit
-from portal.record.drain import drain
-from portal.record.journal import JournalGap
-from portal.record.models import Checkpoint, Enrollment
-from portal.record.project import UnknownEvent
-from portal.record.strangers import Strangers
+from portal.recorder import margin, tables
+from portal.recorder.audit import audit
+from portal.recorder.drain import drain
+from portal.recorder.journal import JournalGap
+from portal.recorder.models import Checkpoint, Enrollment
+from portal.recorder.project import UnknownEvent
+from portal.recorder.strangers import Strangers
 from tests.record.processes import events, recorded, wait_for
 from tests.record.rush import Rush, a_rush, claim, claims, drop, everyone_everywhere, spec
 

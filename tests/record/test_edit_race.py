@@ -7,9 +7,9 @@ from portal.backend import Backend
 from portal.catalog.editing import store
 from portal.catalog.editing.store import Deed, Seen, find
 from portal.core.db import transaction
-from portal.record.audit import audit
-from portal.record.drain import drain
-from portal.record.promote import promote
+from portal.recorder.audit import audit
+from portal.recorder.drain import drain
+from portal.recorder.promote import promote
 from portal.windows.offer import offer
 from tests.cast import an_account
 from tests.record.rush import Rush, a_rush, claim

@@ -7,11 +7,11 @@ import pytest
 
 from portal.catalog.models import Term
 from portal.core.db import transaction
-from portal.record import history as pages
-from portal.record.drain import drain
-from portal.record.history import Page, history
-from portal.record.models import Event
-from portal.record.told import line
+from portal.recorder import history as pages
+from portal.recorder.drain import drain
+from portal.recorder.history import Page, history
+from portal.recorder.models import Event
+from portal.recorder.told import line
 from portal.seats.answers import Reason
 from tests import cast as builders
 from tests.cast import Cast

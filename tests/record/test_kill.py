@@ -8,9 +8,9 @@ from pathlib import Path
 
 from portal.backend import Backend
 from portal.ops import crew
-from portal.record.audit import audit
-from portal.record.journal import last_seq
-from portal.record.wake import wake
+from portal.recorder.audit import audit
+from portal.recorder.journal import last_seq
+from portal.recorder.wake import wake
 from tests.record.processes import caught_up, events, ready, recorded, running, start, wait_for
 from tests.record.rush import a_rush, claims, everyone_everywhere
 

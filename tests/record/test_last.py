@@ -3,8 +3,8 @@
 import pytest
 
 from portal.backend import Backend
-from portal.record import last
-from portal.record.drain import drain
+from portal.recorder import last
+from portal.recorder.drain import drain
 from tests.record.rush import Rush, a_rush
 from tests.record.storm import storm
 

@@ -13,12 +13,12 @@ from sqlalchemy import delete, select
 from portal.backend import Backend, backend
 from portal.commands.repair import command
 from portal.core.db import transaction
-from portal.record import answered, reconcile, snapshot
-from portal.record.audit import audit_term
-from portal.record.differences import Difference
-from portal.record.ledger_image import APART, BY_NAME, KINDS, Kind, split
-from portal.record.models import Answered
-from portal.record.restore import restore
+from portal.recorder import answered, reconcile, snapshot
+from portal.recorder.audit import audit_term
+from portal.recorder.differences import Difference
+from portal.recorder.ledger_image import APART, BY_NAME, KINDS, Kind, split
+from portal.recorder.models import Answered
+from portal.recorder.restore import restore
 from portal.seats import asks, library
 from portal.seats.asks import SectionSpec
 from portal.seats.library import prefix

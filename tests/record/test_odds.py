@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portal.record import freed
-from portal.record.drain import drain
-from portal.record.freed import DAY, HOUR, Freed, Moves, Tally
-from portal.record.odds import Band, Estimate, estimate, tail
+from portal.recorder import freed
+from portal.recorder.drain import drain
+from portal.recorder.freed import DAY, HOUR, Freed, Moves, Tally
+from portal.recorder.odds import Band, Estimate, estimate, tail
 from tests.record import ucsd
 from tests.record.rush import Rush, a_rush, claim, claims, drop, everyone_everywhere
 

@@ -10,10 +10,10 @@ from portal.catalog.board import board
 from portal.catalog.models import Pool, Section, Term
 from portal.core.db import transaction
 from portal.live.counts import Counts
-from portal.record import journal
-from portal.record.audit import audit_term
-from portal.record.drain import drain
-from portal.record.promote import promote
+from portal.recorder import journal
+from portal.recorder.audit import audit_term
+from portal.recorder.drain import drain
+from portal.recorder.promote import promote
 from portal.seats.answers import Reason
 from portal.seats.asks import Candidate
 from portal.windows.warmup import warm_up

@@ -7,9 +7,9 @@ from sqlalchemy import select
 
 from portal.backend import Backend, backend
 from portal.core.db import Base, transaction
-from portal.record.drain import drain
-from portal.record.fact import milliseconds
-from portal.record.models import Enrollment, Event, SectionSeats, WaitlistPlace
+from portal.recorder.drain import drain
+from portal.recorder.fact import milliseconds
+from portal.recorder.models import Enrollment, Event, SectionSeats, WaitlistPlace
 from portal.seats.answers import Reason
 from portal.seats.asks import Candidate
 from portal.windows.models import Window

@@ -9,9 +9,9 @@ from sqlalchemy import select
 from portal.backend import Backend, backend
 from portal.core.db import transaction
 from portal.people.models import Hold, Student
-from portal.record.audit import audit
-from portal.record.models import WaitlistPlace
-from portal.record.wake import wake
+from portal.recorder.audit import audit
+from portal.recorder.models import WaitlistPlace
+from portal.recorder.wake import wake
 from portal.seats.answers import Answer, Outcome
 from tests.record.processes import caught_up, ready, running, wait_for
 from tests.record.rush import Rush, a_rush, claim, drop, spec

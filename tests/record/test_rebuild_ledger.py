@@ -12,10 +12,10 @@ from portal.backend import Backend, backend
 from portal.commands.rebuild import command
 from portal.core.db import transaction
 from portal.people.models import AuditEntry
-from portal.record import fence, journal
-from portal.record.drain import drain
-from portal.record.rebuild import LogDamaged
-from portal.record.restore import Unrecorded, plan, restore
+from portal.recorder import fence, journal
+from portal.recorder.drain import drain
+from portal.recorder.rebuild import LogDamaged
+from portal.recorder.restore import Unrecorded, plan, restore
 from portal.seats.answers import Outcome, Reason
 from portal.seats.asks import Candidate, Passes
 from portal.seats.errors import LedgerUnavailable

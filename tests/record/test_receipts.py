@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portal.record.receipts import SYMBOLS, code, parse
+from portal.recorder.receipts import SYMBOLS, code, parse
 
 terms = st.integers(1, 50) | st.integers(1, 2**31)
 events = st.integers(1, 100) | st.integers(1, 32**4) | st.integers(1, 2**53)

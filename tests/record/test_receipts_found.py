@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from portal.backend import Backend, backend
 from portal.catalog.models import Term
-from portal.record.drain import drain
-from portal.record.receipts import code, find
+from portal.recorder.drain import drain
+from portal.recorder.receipts import code, find
 from portal.seats.answers import Outcome
 from tests.cast import Cast
 from tests.record.moves import claim, sections

@@ -13,14 +13,14 @@ from sqlalchemy.sql import func
 
 from portal.backend import Backend
 from portal.core.db import transaction
-from portal.notices.letter import letter
-from portal.notices.models import Outgoing
-from portal.record import reconcile, slices
-from portal.record.differences import Difference
-from portal.record.drain import drain
-from portal.record.models import Reconciled
-from portal.record.restore import restore
-from portal.record.sweep import Sweeper
+from portal.notifications.letter import letter
+from portal.notifications.models import Outgoing
+from portal.recorder import reconcile, slices
+from portal.recorder.differences import Difference
+from portal.recorder.drain import drain
+from portal.recorder.models import Reconciled
+from portal.recorder.restore import restore
+from portal.recorder.sweep import Sweeper
 from portal.seats.asks import ReserveSpec
 from portal.seats.library import prefix
 from tests.cast import Cast

@@ -11,11 +11,11 @@ from portal.commands.audit import command as audit_command
 from portal.commands.repair import command
 from portal.core.db import transaction
 from portal.people.models import AuditEntry
-from portal.record import mending
-from portal.record.audit import audit_term
-from portal.record.differences import Difference
-from portal.record.drain import drain
-from portal.record.explain import explain
+from portal.recorder import mending
+from portal.recorder.audit import audit_term
+from portal.recorder.differences import Difference
+from portal.recorder.drain import drain
+from portal.recorder.explain import explain
 from portal.seats.library import prefix
 from tests.record.dump import dump
 from tests.record.held import held_up

@@ -11,9 +11,9 @@ from portal.backend import Backend
 from portal.catalog.board import board
 from portal.catalog.models import Reserve, Section, Term
 from portal.core.db import transaction
-from portal.record.audit import audit_term
-from portal.record.drain import drain
-from portal.record.promote import promote
+from portal.recorder.audit import audit_term
+from portal.recorder.drain import drain
+from portal.recorder.promote import promote
 from portal.seats import desk
 from portal.seats.answers import Outcome
 from portal.seats.desk import Asked

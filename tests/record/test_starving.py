@@ -5,7 +5,7 @@ from pathlib import Path
 from rq import Queue
 
 from portal.backend import Backend, backend
-from portal.record.wake import wake
+from portal.recorder.wake import wake
 from portal.seats.answers import Answer
 from tests.record import slow
 from tests.record.processes import caught_up, ready, running, wait_for

@@ -7,11 +7,11 @@ from portal.backend import Backend
 from portal.cli import main
 from portal.core.db import transaction
 from portal.people.models import Account, Student
-from portal.record import fence
-from portal.record.audit import audit_term
-from portal.record.drain import drain
-from portal.record.restore import Unrecorded, restore
-from portal.record.strangers import Strangers
+from portal.recorder import fence
+from portal.recorder.audit import audit_term
+from portal.recorder.drain import drain
+from portal.recorder.restore import Unrecorded, restore
+from portal.recorder.strangers import Strangers
 from tests.record.dump import dump
 from tests.record.processes import caught_up, recorded
 from tests.record.rush import Rush, a_rush, claim

@@ -12,7 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from portal.core.settings import ROOT
-from portal.record.freed import HOUR, Freed, Moves, Tally
+from portal.recorder.freed import HOUR, Freed, Moves, Tally
 
 DATA = Path(os.environ.get("FAIRSEAT_DATA") or ROOT.parent / "shared" / "data")
 FOLDER = DATA / "ucsd-trace"

@@ -5,13 +5,13 @@ from sqlalchemy import func, select
 
 from portal.backend import Backend
 from portal.core.db import transaction
-from portal.notices.models import Notice, Outgoing
-from portal.record.drain import drain
-from portal.record.promote import promote
+from portal.notifications.models import Notice, Outgoing
+from portal.notifications.webhooks.models import Delivery, Webhook
+from portal.recorder.drain import drain
+from portal.recorder.promote import promote
 from portal.rehearsal import term as terms
 from portal.rehearsal.student import Answer, Student, Unanswered
 from portal.rehearsal.term import Practice
-from portal.webhooks.models import Delivery, Webhook
 from tests.live.nodes import Node
 
 PASSWORD = "let us practise"

@@ -6,9 +6,9 @@ from portal.backend import backend
 from portal.catalog.models import Section, Term
 from portal.core.db import transaction
 from portal.people.models import Student
-from portal.record.drain import drain
-from portal.record.fact import IMPORT
-from portal.record.promote import promote
+from portal.recorder.drain import drain
+from portal.recorder.fact import IMPORT
+from portal.recorder.promote import promote
 from portal.reports.attempts import Attempts
 from portal.reports.gather import gather
 from portal.seats.answers import WindowView

@@ -13,9 +13,9 @@ from portal.catalog.models import Section, Term
 from portal.core.db import transaction
 from portal.ops.dead import Watch
 from portal.people.models import AuditEntry, Student
-from portal.record.drain import drain
-from portal.record.promote import promote
-from portal.record.sweep import Sweeper
+from portal.recorder.drain import drain
+from portal.recorder.promote import promote
+from portal.recorder.sweep import Sweeper
 from portal.reports.closeout import close_out, report
 from portal.reports.models import WindowReport
 from portal.seats.answers import WindowView

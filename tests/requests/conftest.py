@@ -9,7 +9,7 @@ from portal.backend import backend
 from portal.catalog.models import Section
 from portal.core.db import transaction
 from portal.people.models import AuditEntry
-from portal.record.drain import drain
+from portal.recorder.drain import drain
 from portal.requests import asking
 from portal.requests.models import Request
 from portal.seats.answers import Seats

@@ -12,12 +12,12 @@ from portal.backend import backend
 from portal.catalog.board import forget
 from portal.catalog.models import Room, Section, Term
 from portal.core.db import transaction
-from portal.notices.holds import tell_student
+from portal.notifications.holds import tell_student
 from portal.people import holds
 from portal.people.holds import Wish
 from portal.people.models import Override
 from portal.people.profile import profile
-from portal.record.promote import promote
+from portal.recorder.promote import promote
 from portal.requests import asking, deciding
 from portal.requests.errors import RequestRefused
 from tests.cast import Cast, a_course, a_section, an_account

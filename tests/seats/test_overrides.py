@@ -7,7 +7,7 @@ import pytest
 from portal.backend import backend as parts
 from portal.people import overrides
 from portal.people.overrides import Whom
-from portal.record.promote import promote
+from portal.recorder.promote import promote
 from portal.seats import desk
 from portal.seats.answers import Outcome
 from tests import cast as builders

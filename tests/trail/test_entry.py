@@ -7,7 +7,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from portal.record.receipts import code
+from portal.recorder.receipts import code
 from tests.cast import Cast, a_course, a_section, a_term
 from tests.trail.conftest import an_entry
 from tests.web.visitors import browser_of

@@ -15,18 +15,18 @@ from portal.admin.windows.deeds import DEEDS
 from portal.backend import backend
 from portal.catalog.models import Term
 from portal.core.db import transaction
-from portal.notices.models import Notice
+from portal.notifications.models import Notice
+from portal.notifications.webhooks import book
+from portal.notifications.webhooks.book import Who
+from portal.notifications.webhooks.models import Delivery
 from portal.people import keys
 from portal.people.keys import Wish
 from portal.people.models import AuditEntry, Hold, Override
-from portal.record.drain import drain
-from portal.record.journal import last_seq
-from portal.record.promote import promote
-from portal.record.receipts import code
+from portal.recorder.drain import drain
+from portal.recorder.journal import last_seq
+from portal.recorder.promote import promote
+from portal.recorder.receipts import code
 from portal.requests import asking
-from portal.webhooks import book
-from portal.webhooks.book import Who
-from portal.webhooks.models import Delivery
 from tests import cast as builders
 from tests.cast import Cast, Meets
 from tests.exchange.makers import an_export, an_import

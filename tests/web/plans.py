@@ -11,8 +11,8 @@ from portal.core.db import transaction
 from portal.plans import pack
 from portal.plans.plan import Line, Plan
 from portal.plans.store import change, plan_of
-from portal.record.drain import drain
-from portal.record.models import Event
+from portal.recorder.drain import drain
+from portal.recorder.models import Event
 from tests import cast as builders
 from tests.web.visits import address
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from portal.catalog.models import Section
 from portal.core.db import transaction
 from portal.people.models import Account, Student
-from portal.record.models import Enrollment, WaitlistPlace
+from portal.recorder.models import Enrollment, WaitlistPlace
 
 SINCE = datetime(2030, 3, 1, 14, 0, 5, tzinfo=UTC)
 

@@ -11,10 +11,10 @@ from flask.testing import FlaskClient
 from portal.backend import backend as parts
 from portal.core.db import transaction
 from portal.people.models import Account
-from portal.record import history as pages
-from portal.record.drain import drain
-from portal.record.journal import last_seq
-from portal.record.receipts import code
+from portal.recorder import history as pages
+from portal.recorder.drain import drain
+from portal.recorder.journal import last_seq
+from portal.recorder.receipts import code
 from tests import cast as builders
 from tests.cast import Cast
 from tests.claims import claim

@@ -9,11 +9,11 @@ from flask.testing import FlaskClient
 
 from portal.backend import Backend
 from portal.core.db import transaction
-from portal.notices.holds import tell_student
+from portal.notifications.holds import tell_student
 from portal.people import holds, overrides, profile
 from portal.people.holds import Wish
 from portal.people.overrides import Permit
-from portal.record.drain import drain
+from portal.recorder.drain import drain
 from portal.seats import by_hand
 from portal.seats.by_hand import Adjustment
 from tests import cast as builders

@@ -12,7 +12,7 @@ from sqlalchemy import func, select, update
 from portal.catalog.models import Meeting, Section, Term
 from portal.core.db import transaction
 from portal.people.models import Account
-from portal.record import drain
+from portal.recorder import drain
 from portal.schedule.models import CalendarFeed
 from tests import cast as builders
 from tests.cast import Cast, Meets

@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 
 from portal import messages
 from portal.backend import Backend
-from portal.record.drain import drain
+from portal.recorder.drain import drain
 from tests import cast as builders
 from tests.cast import Cast
 from tests.web.outage import SAID, ledger_away, ledger_frozen

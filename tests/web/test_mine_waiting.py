@@ -13,8 +13,8 @@ from portal.catalog.models import Section
 from portal.core.db import transaction
 from portal.live import own
 from portal.people.models import Student
-from portal.record import freed
-from portal.record.models import Event
+from portal.recorder import freed
+from portal.recorder.models import Event
 from portal.seats import desk
 from portal.seats.answers import Reason
 from portal.seats.asks import Candidate

@@ -12,7 +12,7 @@ from portal.core import redis_clients
 from portal.gate import room
 from portal.ops import breaking
 from portal.people.models import Student
-from portal.record.drain import drain
+from portal.recorder.drain import drain
 from portal.seats.labels import LABELS
 from portal.seats.ledger import Ledger
 from portal.seats.sentences import SENTENCES

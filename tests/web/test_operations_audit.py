@@ -13,9 +13,9 @@ from portal.backend import Backend
 from portal.core.db import transaction
 from portal.ops.models import AuditRun
 from portal.people.models import AuditEntry
-from portal.record import fence, reconcile, runs
-from portal.record.drain import drain
-from portal.record.journal import last_seq
+from portal.recorder import fence, reconcile, runs
+from portal.recorder.drain import drain
+from portal.recorder.journal import last_seq
 from tests.cast import Cast
 from tests.record.processes import running, wait_for
 from tests.record.rush import Rush, a_rush, claims, everyone_everywhere

@@ -12,7 +12,7 @@ from portal.core.db import transaction
 from portal.ops import dead
 from portal.ops.dead import DeadLetter
 from portal.people.models import AuditEntry
-from portal.record.wake import wake
+from portal.recorder.wake import wake
 from tests.cast import Cast
 from tests.plans import outages
 from tests.record.processes import caught_up, ready, running, wait_for

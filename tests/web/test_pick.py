@@ -12,7 +12,7 @@ from portal.catalog import board
 from portal.catalog.models import Section
 from portal.core.db import transaction
 from portal.people.models import Hold
-from portal.record import receipts
+from portal.recorder import receipts
 from tests import cast as builders
 from tests.cast import Cast, Meets
 from tests.web.visitors import browser_of

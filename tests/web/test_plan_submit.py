@@ -9,7 +9,7 @@ from portal.core.db import transaction
 from portal.people.models import Hold
 from portal.plans import pack
 from portal.plans.store import change
-from portal.record.receipts import code
+from portal.recorder.receipts import code
 from tests import cast as builders
 from tests.cast import Cast, Meets
 from tests.plans.plans import line

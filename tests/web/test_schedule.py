@@ -14,7 +14,7 @@ from portal.catalog import board
 from portal.catalog.models import Section
 from portal.core import redis_clients
 from portal.core.db import transaction
-from portal.record import drain
+from portal.recorder import drain
 from portal.schedule.models import DayOff
 from portal.seats.ledger import Ledger
 from tests import cast as builders

@@ -8,10 +8,10 @@ import pytest
 
 from portal.backend import Backend
 from portal.core.db import transaction
-from portal.webhooks import book
-from portal.webhooks.book import Who
-from portal.webhooks.models import Webhook
-from portal.webhooks.relay import Relay
+from portal.notifications.webhooks import book
+from portal.notifications.webhooks.book import Who
+from portal.notifications.webhooks.models import Webhook
+from portal.notifications.webhooks.relay import Relay
 from tests.cast import Cast
 from tests.notices.stories import Story, a_story
 from tests.webhooks.receiver import Receiver, a_receiver

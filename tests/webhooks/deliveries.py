@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from sqlalchemy import select
 
 from portal.core.db import transaction
-from portal.webhooks.models import Delivery
-from portal.webhooks.relay import Relay
+from portal.notifications.webhooks.models import Delivery
+from portal.notifications.webhooks.relay import Relay
 from tests.record.processes import wait_for
 
 

@@ -8,10 +8,10 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 
 from portal.core.db import transaction
+from portal.notifications.webhooks import outbox
+from portal.notifications.webhooks.models import Webhook
+from portal.notifications.webhooks.relay import Relay
 from portal.people.models import AuditEntry
-from portal.webhooks import outbox
-from portal.webhooks.models import Webhook
-from portal.webhooks.relay import Relay
 from tests.cast import Cast
 from tests.web.visitors import browser_of
 from tests.webhooks.conftest import a_webhook

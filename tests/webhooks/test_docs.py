@@ -6,11 +6,11 @@ from typing import Any
 
 from portal.core.db import transaction
 from portal.core.settings import ROOT
-from portal.webhooks import outbox
-from portal.webhooks.models import Webhook
-from portal.webhooks.names import NAMES
-from portal.webhooks.relay import PAUSES, Relay
-from portal.webhooks.secret import secret
+from portal.notifications.webhooks import outbox
+from portal.notifications.webhooks.models import Webhook
+from portal.notifications.webhooks.names import NAMES
+from portal.notifications.webhooks.relay import PAUSES, Relay
+from portal.notifications.webhooks.secret import secret
 from tests.webhooks.receiver import Receiver
 
 DOCS = Path(ROOT / "docs" / "webhooks.md").read_text()

@@ -4,10 +4,10 @@ from rq import Queue
 
 from portal.backend import backend
 from portal.core.db import transaction
-from portal.record.sweep import Sweeper
-from portal.webhooks import book
-from portal.webhooks.book import Who
-from portal.webhooks.models import Webhook
+from portal.notifications.webhooks import book
+from portal.notifications.webhooks.book import Who
+from portal.notifications.webhooks.models import Webhook
+from portal.recorder.sweep import Sweeper
 from tests.cast import Cast
 from tests.notices.stories import Story
 from tests.webhooks.conftest import a_webhook

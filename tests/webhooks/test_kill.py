@@ -7,10 +7,10 @@ from sqlalchemy import func, select
 
 from portal.backend import Backend
 from portal.core.db import transaction
-from portal.record.drain import drain
-from portal.record.models import Event
-from portal.webhooks import outbox
-from portal.webhooks.models import Webhook
+from portal.notifications.webhooks import outbox
+from portal.notifications.webhooks.models import Webhook
+from portal.recorder.drain import drain
+from portal.recorder.models import Event
 from tests.cast import Cast
 from tests.record.processes import running, wait_for
 from tests.record.rush import a_rush, claims

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from portal.core.db import transaction
-from portal.webhooks import outbox
-from portal.webhooks.line import READ
-from portal.webhooks.models import Webhook
-from portal.webhooks.relay import Relay
+from portal.notifications.webhooks import outbox
+from portal.notifications.webhooks.line import READ
+from portal.notifications.webhooks.models import Webhook
+from portal.notifications.webhooks.relay import Relay
 from tests.cast import Cast
 from tests.webhooks.conftest import a_webhook
 from tests.webhooks.deliveries import deliveries

@@ -3,11 +3,11 @@
 from datetime import datetime, timedelta
 
 from portal.core.db import transaction
-from portal.webhooks import book, outbox
-from portal.webhooks.book import Who
-from portal.webhooks.models import Webhook
-from portal.webhooks.relay import Relay
-from portal.webhooks.secret import secret
+from portal.notifications.webhooks import book, outbox
+from portal.notifications.webhooks.book import Who
+from portal.notifications.webhooks.models import Webhook
+from portal.notifications.webhooks.relay import Relay
+from portal.notifications.webhooks.secret import secret
 from tests.cast import Cast
 from tests.notices.stories import Story
 from tests.webhooks.conftest import a_webhook

@@ -11,11 +11,11 @@ from sqlalchemy import select
 
 from portal.backend import Backend
 from portal.core.db import transaction
+from portal.notifications.webhooks import book
+from portal.notifications.webhooks.models import Webhook
+from portal.notifications.webhooks.relay import Relay
+from portal.notifications.webhooks.secret import secret
 from portal.people.models import AuditEntry
-from portal.webhooks import book
-from portal.webhooks.models import Webhook
-from portal.webhooks.relay import Relay
-from portal.webhooks.secret import secret
 from tests.cast import Cast
 from tests.web.visitors import browser_of
 from tests.webhooks.conftest import a_webhook

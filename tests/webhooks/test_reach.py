@@ -8,9 +8,9 @@ import pytest
 
 from portal.core.db import transaction
 from portal.core.settings import Settings, SettingsError
-from portal.webhooks import outbox, reach
-from portal.webhooks.models import Webhook
-from portal.webhooks.relay import Relay
+from portal.notifications.webhooks import outbox, reach
+from portal.notifications.webhooks.models import Webhook
+from portal.notifications.webhooks.relay import Relay
 from tests.cast import Cast
 from tests.docker.front import certificate
 from tests.webhooks.conftest import a_webhook

@@ -4,10 +4,10 @@ from portal.breakers import FAILURES
 from portal.core import flags
 from portal.core.db import transaction
 from portal.core.flags import Flag
-from portal.webhooks import book, outbox
-from portal.webhooks.book import Who
-from portal.webhooks.models import Delivery, Webhook
-from portal.webhooks.relay import Relay
+from portal.notifications.webhooks import book, outbox
+from portal.notifications.webhooks.book import Who
+from portal.notifications.webhooks.models import Delivery, Webhook
+from portal.notifications.webhooks.relay import Relay
 from tests.cast import Cast
 from tests.notices.stories import Story
 from tests.webhooks.conftest import a_webhook

@@ -11,8 +11,8 @@ from portal.backend import Backend
 from portal.catalog.models import Section, Term
 from portal.core.db import transaction
 from portal.ops.dead import Watch
-from portal.record.drain import drain
-from portal.record.sweep import Sweeper
+from portal.recorder.drain import drain
+from portal.recorder.sweep import Sweeper
 from portal.seats.library import prefix
 from portal.windows import readiness, warmth
 from portal.windows.readiness import Wish, make_ready

@@ -14,8 +14,8 @@ from portal.core.db import transaction
 from portal.core.i18n import _
 from portal.layout import go
 from portal.people.models import Account, AuditEntry
-from portal.record import runs
-from portal.record.models import Reconciled
+from portal.recorder import runs
+from portal.recorder.models import Reconciled
 from portal.seats.library import reached
 
 EARLIER = 10  # runs that are listed

@@ -26,8 +26,8 @@ from portal.ops.breaking import Said
 from portal.ops.crew import Manned
 from portal.ops.dead import DeadLetter
 from portal.ops.scaling import Asked, Pool
-from portal.record import fence
-from portal.record.journal import last_seq
+from portal.recorder import fence
+from portal.recorder.journal import last_seq
 from portal.seats.answers import WindowView
 from portal.seats.errors import LedgerUnavailable
 from portal.seats.tally import Tally, tally

@@ -9,9 +9,9 @@ from portal.admin.operations.words import BREAKERS, MEANINGS
 from portal.backend import backend
 from portal.breakers import FAILURES
 from portal.core import flags
+from portal.notifications.webhooks.relay import PART
 from portal.ops.breaking import Said, State
 from portal.ops.names import PARTS
-from portal.webhooks.relay import PART
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,11 @@ from portal.admin.operations.fates import Fate, asked, seen_through, settled
 from portal.admin.windows.pages import clock
 from portal.core.db import transaction
 from portal.core.i18n import _, _l, _n
-from portal.notices import outbox
-from portal.notices.codes import NO_TERM
-from portal.notices.outbox import DeadLetter
+from portal.notifications import outbox
+from portal.notifications.codes import NO_TERM
+from portal.notifications.outbox import DeadLetter
 from portal.people.models import AuditEntry
-from portal.record.wake import wake
+from portal.recorder.wake import wake
 
 ALL = "all"
 GONE = _l("It is gone: somebody else has dealt with it.")

@@ -16,13 +16,13 @@ from portal.exchange.exporting.models import Export
 from portal.exchange.importing import book
 from portal.gate import knobs
 from portal.gate.knobs import Pause
-from portal.notices import outbox
-from portal.notices.outbox import DeadLetter
+from portal.notifications import outbox
+from portal.notifications.outbox import DeadLetter
+from portal.notifications.webhooks import outbox as webhooks
 from portal.ops.models import AuditRun
 from portal.people.models import Account
-from portal.record.lag import Lag, lag
-from portal.record.models import Checkpoint, Reconciled
-from portal.webhooks import outbox as webhooks
+from portal.recorder.lag import Lag, lag
+from portal.recorder.models import Checkpoint, Reconciled
 from portal.windows import readiness
 
 FRESH = 0.5  # seconds

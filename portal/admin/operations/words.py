@@ -1,7 +1,7 @@
 """What the operations page calls things, in few words."""
 
 from portal.core.i18n import _, _l
-from portal.notices.kinds import KINDS
+from portal.notifications.kinds import KINDS
 
 STATES = {"idle": _l("idle"), "busy": _l("at work"), "silent": _l("silent")}
 MEANINGS = {

@@ -23,7 +23,7 @@ from portal.catalog.models import Section
 from portal.core.db import transaction
 from portal.core.i18n import _, _n
 from portal.layout import go
-from portal.record import known
+from portal.recorder import known
 from portal.seats import linked, trees
 from portal.seats.answers import Seats
 from portal.seats.case import name_of

@@ -11,7 +11,7 @@ from portal.catalog.board import Card
 from portal.catalog.present import number
 from portal.core.db import transaction
 from portal.core.i18n import _, _n
-from portal.record.models import Enrollment
+from portal.recorder.models import Enrollment
 from portal.seats import trees
 from portal.seats.answers import Reason, Seats, Standing
 from portal.seats.by_hand import FIRM

@@ -9,11 +9,11 @@ from portal.access import requires
 from portal.catalog.board import Card, board
 from portal.core.db import transaction
 from portal.core.i18n import _, _l
-from portal.record import known
-from portal.record import participants as people
-from portal.record.fact import Fact, milliseconds
-from portal.record.receipts import code
-from portal.record.stories import outcome
+from portal.recorder import known
+from portal.recorder import participants as people
+from portal.recorder.fact import Fact, milliseconds
+from portal.recorder.receipts import code
+from portal.recorder.stories import outcome
 
 bp = Blueprint("results", __name__, url_prefix="/terms/<int:term_id>/sections/<int:section_id>")
 

@@ -20,8 +20,8 @@ from portal.catalog.models import Course, Section
 from portal.catalog.terms import live_terms
 from portal.core.db import transaction
 from portal.core.i18n import _
-from portal.record import known
-from portal.record.fact import milliseconds
+from portal.recorder import known
+from portal.recorder.fact import milliseconds
 from portal.seats import linked, trees
 from portal.seats.answers import Seats
 from portal.seats.promise import lasts

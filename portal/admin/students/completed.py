@@ -14,7 +14,7 @@ from portal.core.i18n import _
 from portal.people import completed
 from portal.people.completed import Course, Stale
 from portal.people.records import Record
-from portal.record.reconsider import reconsider
+from portal.recorder.reconsider import reconsider
 from portal.seats import trees
 
 bp = Blueprint("completed", __name__, url_prefix="/students/<int:student_id>/completed")

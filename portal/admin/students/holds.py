@@ -8,11 +8,11 @@ from portal.admin.reasons import read_reason
 from portal.admin.students import fields
 from portal.admin.times import Reading
 from portal.core.i18n import _
-from portal.notices.holds import tell_student
+from portal.notifications.holds import tell_student
 from portal.people import holds
 from portal.people.holds import Wish
 from portal.people.records import Record
-from portal.record.reconsider import reconsider
+from portal.recorder.reconsider import reconsider
 
 bp = Blueprint("holds", __name__, url_prefix="/students/<int:student_id>/holds")
 

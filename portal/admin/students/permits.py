@@ -15,7 +15,7 @@ from portal.core.db import transaction
 from portal.core.i18n import _
 from portal.people import overrides
 from portal.people.records import Record
-from portal.record.reconsider import reconsider
+from portal.recorder.reconsider import reconsider
 from portal.seats.rules import WAIVABLE
 
 bp = Blueprint("permits", __name__, url_prefix="/students/<int:student_id>/overrides")

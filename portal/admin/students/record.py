@@ -11,8 +11,8 @@ from portal.catalog.terms import live_terms
 from portal.core.db import transaction
 from portal.layout import go
 from portal.people import records, search
-from portal.record.history import history
-from portal.record.told import by_day
+from portal.recorder.history import history
+from portal.recorder.told import by_day
 
 bp = Blueprint("records", __name__, url_prefix="/students")
 

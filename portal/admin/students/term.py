@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from portal.backend import backend
 from portal.catalog.board import Board, Card, board
 from portal.people.profile import Profile
-from portal.record import known
+from portal.recorder import known
 from portal.seats import desk
 from portal.seats.answers import Held, Standing, Waiting, WindowView
 from portal.seats.case import Case, amount

@@ -16,11 +16,11 @@ from portal.admin.times import Reading
 from portal.admin.webhooks import shown
 from portal.core.db import transaction
 from portal.core.i18n import _, _l
-from portal.notices.codes import NO_TERM
-from portal.record.wake import wake
-from portal.webhooks import book
-from portal.webhooks.book import Meanwhile, Who
-from portal.webhooks.models import Webhook
+from portal.notifications.codes import NO_TERM
+from portal.notifications.webhooks import book
+from portal.notifications.webhooks.book import Meanwhile, Who
+from portal.notifications.webhooks.models import Webhook
+from portal.recorder.wake import wake
 
 
 @dataclass(frozen=True)

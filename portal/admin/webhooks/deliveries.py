@@ -13,11 +13,11 @@ from portal.admin.webhooks import shown
 from portal.admin.windows.pages import clock
 from portal.core.db import transaction
 from portal.core.i18n import _, _l, _n
-from portal.notices.codes import NO_TERM
+from portal.notifications.codes import NO_TERM
+from portal.notifications.webhooks import outbox
+from portal.notifications.webhooks.models import Delivery, Webhook
 from portal.people.models import AuditEntry
-from portal.record.wake import wake
-from portal.webhooks import outbox
-from portal.webhooks.models import Delivery, Webhook
+from portal.recorder.wake import wake
 
 ALL = "all"
 GONE = _l("It is gone: somebody else has dealt with it.")

@@ -6,8 +6,8 @@ from portal.admin.reasons import read_reason
 from portal.admin.times import Reading
 from portal.backend import backend
 from portal.core.i18n import _
-from portal.webhooks import reach
-from portal.webhooks.names import NAMES
+from portal.notifications.webhooks import reach
+from portal.notifications.webhooks.names import NAMES
 
 
 def read() -> Reading:

@@ -10,10 +10,10 @@ from portal.admin.webhooks import form, shown
 from portal.core.db import transaction
 from portal.core.i18n import _, _l
 from portal.layout import go
-from portal.webhooks import book
-from portal.webhooks.book import Meanwhile, Taken, Who
-from portal.webhooks.models import Webhook
-from portal.webhooks.names import NAMES
+from portal.notifications.webhooks import book
+from portal.notifications.webhooks.book import Meanwhile, Taken, Who
+from portal.notifications.webhooks.models import Webhook
+from portal.notifications.webhooks.names import NAMES
 
 TAKEN = _l(
     "A receiver with this address is there already. Its secret is shown no more, but you can give"

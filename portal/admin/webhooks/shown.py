@@ -10,12 +10,12 @@ from portal.admin.operations.asking import Back
 from portal.backend import backend
 from portal.core import flags
 from portal.core.db import transaction
+from portal.notifications.webhooks import book, outbox
+from portal.notifications.webhooks.models import Webhook
+from portal.notifications.webhooks.names import NAMES
+from portal.notifications.webhooks.relay import PART
+from portal.notifications.webhooks.secret import secret
 from portal.ops import breaking
-from portal.webhooks import book, outbox
-from portal.webhooks.models import Webhook
-from portal.webhooks.names import NAMES
-from portal.webhooks.relay import PART
-from portal.webhooks.secret import secret
 
 SHOWN = 20  # of what was given up
 

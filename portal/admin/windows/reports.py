@@ -9,7 +9,7 @@ from flask.typing import ResponseReturnValue
 from portal.access import requires
 from portal.catalog.board import board
 from portal.core.i18n import _
-from portal.record import known
+from portal.recorder import known
 from portal.reports import closeout, lists
 from portal.reports.models import WindowReport
 from portal.reports.veil import FEWEST, veiled_cohorts

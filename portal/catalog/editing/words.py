@@ -12,7 +12,7 @@ from portal.catalog.cards import MeetingView, ReserveView
 from portal.catalog.editing import requisites, restrictions
 from portal.catalog.editing.details import Details
 from portal.core.i18n import _, _l
-from portal.record.fact import milliseconds
+from portal.recorder.fact import milliseconds
 from portal.seats import trees
 from portal.windows import cohorts
 from portal.windows.localtime import Clockface

@@ -23,7 +23,7 @@ from portal.exchange.importing.uploads import pieces
 from portal.exchange.importing.work import PATIENCE
 from portal.ops.dead import KEPT as LETTER_KEPT
 from portal.people.models import Account
-from portal.record.behind import record_all
+from portal.recorder.behind import record_all
 
 QUEUE, JOB = "errands", "jobs.errands.make_export"
 LONGEST = timedelta(minutes=30)  # that a worker may take

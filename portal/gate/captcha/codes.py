@@ -6,7 +6,7 @@ from secrets import token_hex
 from portal.backend import backend
 from portal.gate import traces
 from portal.gate.captcha.refusals import NotProven
-from portal.notices import codes
+from portal.notifications import codes
 from portal.seats.library import reached
 
 LASTS = codes.MINUTES * 60  # seconds

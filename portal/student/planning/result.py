@@ -7,7 +7,7 @@ from typing import Literal
 
 from portal.core.i18n import _, _n
 from portal.plans.plan import Line, Option, Plan
-from portal.record.receipts import code
+from portal.recorder.receipts import code
 from portal.seats.answers import Answer, LineAnswer, Outcome, Submission
 from portal.seats.case import Case
 from portal.seats.reasons import Told, told

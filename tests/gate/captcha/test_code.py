@@ -13,8 +13,8 @@ from jobs.notify import notify
 from portal.backend import Backend, backend
 from portal.core.db import transaction
 from portal.gate.captcha import NotProven, codes
-from portal.notices.models import Outgoing
-from portal.notices.relay import Relay
+from portal.notifications.models import Outgoing
+from portal.notifications.relay import Relay
 from portal.people.models import Account
 from tests.cast import Cast
 from tests.gate.captcha.solving import is_proven
@@ -160,7 +160,7 @@ def test_its_sender_is_called_at_once(ada: FlaskClient) -> None:
 def test_that_call_sends_it(
     ada: FlaskClient, relay: Relay, postman: Postman, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("portal.notices.relay.of_this_process", lambda: relay)
+    monkeypatch.setattr("portal.notifications.relay.of_this_process", lambda: relay)
     ask(ada)
     notify(0)
     assert postman.recipients == ["ada@u.example"]

@@ -10,12 +10,12 @@ from werkzeug.test import TestResponse
 
 from portal.backend import backend
 from portal.catalog.models import Section
-from portal.notices.holds import tell_student
+from portal.notifications.holds import tell_student
 from portal.people import holds as hold_service
 from portal.people import profile
 from portal.people.holds import Wish
 from portal.people.models import Student
-from portal.record.promote import promote
+from portal.recorder.promote import promote
 from tests.cast import Cast
 from tests.web.registrar.office import WHY, entries, holds, look, press, said
 from tests.web.visitors import browser_of

@@ -11,7 +11,7 @@ from portal.exchange.importing.models import Import
 from portal.exchange.importing.options import Options
 from portal.exchange.importing.seating.moves import NO_MATTER, PAST, Move
 from portal.people.profile import Profile, read_all
-from portal.record.fact import IMPORT
+from portal.recorder.fact import IMPORT
 from portal.seats import by_hand
 from portal.seats.answers import Answer, Outcome
 from portal.seats.by_hand import Adjustment, Many

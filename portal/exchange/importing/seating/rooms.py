@@ -8,7 +8,7 @@ from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from portal.catalog.models import Reserve
-from portal.record.models import Enrollment
+from portal.recorder.models import Enrollment
 
 ROOMS = text("""
     SELECT sections.id, sections.capacity, prior_enrolled + coalesce(seats.taken, 0) AS taken,

@@ -13,7 +13,7 @@ from portal.catalog.board import Board
 from portal.catalog.cards import Card
 from portal.exchange.importing.seating.moves import NO_MATTER, Move
 from portal.people.profile import Profile, read_all
-from portal.record.models import Enrollment
+from portal.recorder.models import Enrollment
 from portal.seats import desk, foresight, rules
 from portal.seats.answers import Held, Standing
 from portal.seats.wishes import hundredths

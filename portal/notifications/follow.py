@@ -1,0 +1,203 @@
+"""Which news follows from what the ledger has decided."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import BigInteger, DateTime, Integer, SelectBase, String, column, select, text
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Session
+
+from portal.catalog.models import Section
+from portal.notifications.clashing import clashing, moved
+from portal.notifications.kinds import BY_HAND, COREQUISITE_LOST, PASSED_OVER, PROMOTED
+from portal.notifications.making import make
+from portal.recorder.fact import Fact
+from portal.recorder.tables import as_json
+
+# By the kind: what its words need.
+OF_A_SEAT = {
+    PROMOTED.name: ("instead",),
+    PASSED_OVER.name: ("reasons", "lost"),
+    BY_HAND.name: ("instead", "gone", "alone"),
+    COREQUISITE_LOST.name: ("alone",),
+}
+
+SECTION = """jsonb_build_object('code', course.code, 'number', section.number,
+       'title', COALESCE(NULLIF(section.title, ''), course.title))"""
+SWAP = """jsonb_build_object('instead', CASE WHEN old.id > 0
+       THEN jsonb_build_object('code', old_course.code, 'number', old.number) END)"""
+
+# A waiter may be passed over for every seat of a busy day; the same once more is no news.
+SEATS = f"""
+SELECT student.account_id, told.kind, told.section AS section_id, NULL::int AS window_id,
+       {SECTION} || told.data || {SWAP} AS data, told.at AS made_at, told.seq, 0 AS lead
+FROM json_to_recordset(:told)
+     AS told(seq bigint, kind text, student int, section int, at timestamptz, data jsonb)
+JOIN students student ON student.id = told.student
+JOIN sections section ON section.id = told.section AND section.term_id = :term
+JOIN courses course ON course.id = section.course_id
+LEFT JOIN sections old ON old.id = (told.data ->> 'instead')::int
+LEFT JOIN courses old_course ON old_course.id = old.course_id
+WHERE NOT EXISTS (
+    SELECT FROM notices known
+    WHERE told.kind = 'passed_over' AND known.kind = told.kind AND known.read_at IS NULL
+      AND known.account_id = student.account_id AND known.section_id = told.section
+      AND known.data -> 'reasons' = told.data -> 'reasons'
+      AND NOT told.data ? 'lost')
+ORDER BY told.seq
+"""  # noqa: S608  constants of ours
+
+# Who had a part in the section at that event, though they may have given it up since.
+PART = """JOIN LATERAL (
+    SELECT student_id, 'seat' AS had FROM enrollments seat
+    WHERE seat.term_id = :term AND seat.section_id = told.section
+      AND seat.registration < told.seq AND (seat.state = 'enrolled' OR seat.seq > told.seq)
+    UNION ALL
+    SELECT student_id, 'place' AS had FROM waitlist_places place
+    WHERE place.term_id = :term AND place.section_id = told.section
+      AND place.ticket < told.seq AND (place.state IN ('waiting', 'passed') OR place.seq > told.seq)
+) part ON true
+JOIN students student ON student.id = part.student_id"""
+
+CANCELLATIONS = f"""
+SELECT student.account_id, 'section_canceled' AS kind, told.section AS section_id,
+       NULL::int AS window_id, {SECTION} || jsonb_build_object('had', part.had) AS data,
+       told.at AS made_at, told.seq, 0 AS lead
+FROM json_to_recordset(:told) AS told(seq bigint, section int, at timestamptz)
+JOIN sections section ON section.id = told.section AND section.term_id = :term
+JOIN courses course ON course.id = section.course_id
+{PART}
+WHERE 'CANCELED' IS DISTINCT FROM (
+    SELECT before.payload -> 'seats' ->> 'status' FROM events before
+    WHERE before.term_id = :term AND before.aggregate = 'section:' || told.section
+      AND before.seq < told.seq AND before.payload -> 'seats' IS NOT NULL
+    ORDER BY before.seq DESC LIMIT 1)
+"""  # noqa: S608  constants of ours
+
+# What changed since the ledger was last told of the section, which may be several versions.
+CHANGES = f"""
+SELECT student.account_id, 'section_changed' AS kind, told.section AS section_id,
+       NULL::int AS window_id,
+       {SECTION} || jsonb_build_object('had', part.had, 'changes', news.changes)
+           || jsonb_strip_nulls(jsonb_build_object('clashes', clash.found)) AS data,
+       told.at AS made_at, told.seq, 0 AS lead
+FROM json_to_recordset(:told) AS told(seq bigint, section int, at timestamptz, version int)
+JOIN sections section ON section.id = told.section AND section.term_id = :term
+JOIN courses course ON course.id = section.course_id
+JOIN LATERAL (
+    SELECT jsonb_agg(change.fields ORDER BY change.version) AS changes
+    FROM section_changes change
+    WHERE change.section_id = told.section AND change.version <= told.version
+      AND change.version > (
+        SELECT (before.payload ->> 'section_version')::int FROM events before
+        WHERE before.term_id = :term AND before.aggregate = 'section:' || told.section
+          AND before.name = 'section_set' AND before.seq < told.seq
+        ORDER BY before.seq DESC LIMIT 1)
+) news ON news.changes IS NOT NULL
+{PART}
+LEFT JOIN json_to_recordset(:clashes) AS clash(student int, section int, found jsonb)
+    ON clash.student = student.id AND clash.section = told.section
+"""  # noqa: S608  constants of ours
+
+
+def follow(session: Session, term: int, facts: Sequence[Fact]) -> None:
+    """Make the notices that follow from facts whose read models the transaction has written."""
+    seats = _of_seats(fact for fact in facts if not fact.imported)
+    imported = _of_seats(fact for fact in facts if fact.imported)
+    seats, imported = _still_there(session, seats), _still_there(session, imported)
+    _add_clashes(session, term, [*seats, *imported])
+    sets = [fact for fact in facts if fact.name == "section_set"]
+    canceled = [_row(fact) for fact in sets if _cancels(fact)]
+    changed = [
+        _row(fact) | {"version": fact.payload["section_version"]}
+        for fact in sets
+        if not _cancels(fact)
+    ]
+    clashes = clashing(session, term, moved(session, [each["section"] for each in changed]))
+    told_of = (SEATS, seats), (SEATS, imported), (CANCELLATIONS, canceled), (CHANGES, changed)
+    for news, told in told_of:
+        if told:
+            values = {"clashes": _rows(clashes)} if news is CHANGES else {}
+            select = _select(news, term=term, told=as_json(told), **values)
+            # An import gives a student a whole semester at once: the inbox tells, no mail for each.
+            make(session, term, select, by_mail=told is not imported, of_events=True)
+
+
+def _of_seats(facts: Iterable[Fact]) -> list[dict[str, Any]]:
+    """A row for each piece of news; of those who were passed over several times, the last."""
+    rows = {}
+    for fact in facts:
+        kind = _kind(fact)
+        if kind in OF_A_SEAT:
+            told = fact.payload | {"gone": fact.name == "dropped"}
+            again = 0 if kind == PASSED_OVER.name else fact.seq
+            data = {name: told[name] for name in OF_A_SEAT[kind] if told.get(name)}
+            row = {"kind": kind, "student": told["student"], "data": data}
+            rows[kind, told["student"], told["section"], again] = _row(fact) | row
+    return list(rows.values())
+
+
+def _still_there(session: Session, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows without seats left alone in sections that are canceled too: those are not kept."""
+    alone = {each for row in rows for each in row["data"].get("alone", ())}
+    if not alone:
+        return rows
+    found = select(Section.id).where(Section.id.in_(alone), Section.status == "CANCELED")
+    canceled = set(session.scalars(found))
+    for row in rows:
+        if left := row["data"].pop("alone", None):
+            row["data"] |= (
+                {"alone": kept} if (kept := [s for s in left if s not in canceled]) else {}
+            )
+    return [row for row in rows if row["kind"] != COREQUISITE_LOST.name or "alone" in row["data"]]
+
+
+def _add_clashes(session: Session, term: int, rows: Sequence[dict[str, Any]]) -> None:
+    """Note what a seat clashes with that the registrar has given."""
+    given = [row for row in rows if row["kind"] == BY_HAND.name and not row["data"].get("gone")]
+    clashes = clashing(session, term, {row["section"] for row in given})
+    for row in given:
+        if found := clashes.get((row["student"], row["section"])):
+            row["data"]["clashes"] = found
+
+
+def _rows(clashes: Mapping[tuple[int, int], Any]) -> str:
+    keys = "student", "section"
+    return as_json(
+        [dict(zip(keys, key, strict=True), found=found) for key, found in clashes.items()]
+    )
+
+
+def _kind(fact: Fact) -> str:
+    """The kind of news that the fact is, if any; of a move, the new seat tells."""
+    moves = "swap" in fact.payload
+    if "alone" in fact.payload and (moves or not fact.by_hand):
+        return COREQUISITE_LOST.name
+    if not fact.by_hand:
+        return fact.name
+    return "" if moves else BY_HAND.name
+
+
+def _cancels(fact: Fact) -> bool:
+    return bool(fact.payload["status"] == "CANCELED")
+
+
+def _row(fact: Fact) -> dict[str, Any]:
+    return {"seq": fact.seq, "section": fact.payload["section"], "at": fact.at}
+
+
+def _select(news: str, **values: Any) -> SelectBase:
+    return (
+        text(news)
+        .bindparams(**values)
+        .columns(
+            column("account_id", Integer),
+            column("kind", String),
+            column("section_id", Integer),
+            column("window_id", Integer),
+            column("data", JSONB),
+            column("made_at", DateTime(timezone=True)),
+            column("seq", BigInteger),
+            column("lead", Integer),
+        )
+    )

@@ -1,0 +1,105 @@
+"""The inbox: what one has been told, the newest first."""
+
+from flask import Blueprint, abort, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from markupsafe import Markup
+
+from portal.access import signed_in, visitor
+from portal.catalog.models import Term
+from portal.catalog.terms import live_terms
+from portal.live.tell import tell
+from portal.notifications import box
+from portal.notifications.kinds import KINDS
+from portal.people.home import current_term
+from portal.seats.case import Step
+
+bp = Blueprint("inbox", __name__, url_prefix="/inbox")
+bp.add_app_template_global(box.box, "inbox_of")
+
+TOASTS = {kind.name for kind in KINDS.values() if kind.toast}
+
+
+@bp.get("")
+@signed_in
+def index() -> ResponseReturnValue:
+    """A page of notices, those before one where the address says so."""
+    box.forget(visitor().id)  # the number beside the list is as fresh as the list
+    found = box.entries(visitor().id, request.args.get("before", type=int))
+    shown = found[: box.PAGE]
+    return render_template(
+        "notices/inbox.html", entries=shown, more=len(found) > len(shown), term=term_of_visitor()
+    )
+
+
+@bp.get("/<int:notice>")
+@signed_in
+def follow(notice: int) -> ResponseReturnValue:
+    """Where the notice leads; it counts as read from then on."""
+    found = _own(notice)
+    _mark(notice)
+    return redirect(found.words.step.url)
+
+
+@bp.post("/<int:notice>/read")
+@signed_in
+def read(notice: int) -> ResponseReturnValue:
+    """Mark one as read, in place or back on the page that it was on."""
+    _own(notice)
+    _mark(notice)
+    if "HX-Request" in request.headers:
+        return render_template("notices/read.html", entry=_own(notice))
+    return redirect(url_for("inbox.index", before=request.form.get("before") or None), 303)
+
+
+@bp.post("/read")
+@signed_in
+def read_all() -> ResponseReturnValue:
+    """Mark as read all that the page showed or that is older, and nothing that came since."""
+    through = request.form.get("through", type=int)
+    if through is None:
+        abort(400)
+    _mark(through, older=True)
+    return redirect(url_for("inbox.index"), 303)
+
+
+@bp.get("/count")
+@signed_in
+def count() -> ResponseReturnValue:
+    """The number of unread notices; and, in words, those that a page has not told of yet."""
+    box.forget(visitor().id)
+    after = request.args.get("after", type=int)
+    newer = [] if after is None else box.fresh(visitor().id, after, TOASTS)
+    number = render_template("notices/count.html", box=box.box(visitor().id))
+    return Markup().join([Markup(number), *(_toast(each) for each in newer)])  # noqa: S704
+
+
+def term_of_visitor() -> Term | None:
+    """The term that a student came from, or last looked at, for the way back to it."""
+    terms = live_terms() if visitor().student_id else []
+    came_from = request.args.get("term", type=int) or (current_term() if terms else 0)
+    return next((term for term in terms if term.id == came_from), next(iter(terms), None))
+
+
+def _own(notice: int) -> box.Entry:
+    return box.entry(visitor().id, notice) or abort(404)
+
+
+def _mark(notice: int, *, older: bool = False) -> None:
+    """Mark as read, and let the visitor's other pages know."""
+    box.mark(visitor().id, notice, older=older)
+    for term in live_terms() if visitor().student_id else ():
+        tell(term.id, visitor().student_id or 0, "notice")
+
+
+def _toast(entry: box.Entry) -> Markup:
+    words, step = entry.words, Step(entry.words.step.label, url_for(".follow", notice=entry.id))
+    return Markup(  # noqa: S704  the template escapes
+        render_template(
+            "fragments/toast.html",
+            title=words.title,
+            text=words.text[0],
+            tone=words.tone,
+            about=entry.news.section or 0,
+            steps=[step],
+        )
+    )

@@ -1,0 +1,135 @@
+"""Sends what is due, at least once each; a server in trouble is left alone for a while."""
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from traceback import format_exc
+
+from sqlalchemy import func
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
+
+from portal.backend import backend
+from portal.breakers import REST, Breaker, Resting
+from portal.core import flags
+from portal.core.correlation import following
+from portal.core.db import transaction
+from portal.core.metrics import MAILS
+from portal.core.settings import var_folder
+from portal.notifications import outbox
+from portal.notifications.folder import Folder
+from portal.notifications.letter import Letter, Unaddressable, letter
+from portal.notifications.models import Outgoing
+from portal.notifications.post import Deferred, Post, Refused, Unreachable
+from portal.notifications.smtp import Server, Smtp
+
+PAUSES = (2.0, 4.0, 8.0)  # seconds before each further try
+LONGEST = 8.0  # seconds; the clock calls again where more is left
+
+log = logging.getLogger(__name__)
+
+
+def a_breaker(rest: float = REST) -> Breaker:
+    """A breaker round a mail server; one that puts off a mail now and then is not cut off."""
+    return Breaker("The mail server", (Deferred, Unreachable), "mail", rest=rest, in_a_row=True)
+
+
+@dataclass
+class Relay:
+    """The outbox on one side, a mail server or a folder on the other."""
+
+    post: Callable[[], Post]
+    breaker: Breaker = field(default_factory=a_breaker)
+    pauses: Sequence[float] = PAUSES
+
+    def send_due(self, seconds: float = LONGEST) -> int:
+        """Send what is due over one connection, until there is no more or the server fails.
+
+        Gives the number of mails dealt with; 0 while mail is switched off. Each is a transaction
+        of its own: whoever is killed leaves no more than one that may be sent twice, under the
+        same id.
+        """
+        until, done = time.monotonic() + seconds, 0
+        if not flags.on("mail"):
+            return done
+        with closing(self.post()) as post, suppress(Resting):
+            while time.monotonic() < until and self._deal_with_one(post):
+                done += 1
+        return done
+
+    def _deal_with_one(self, post: Post) -> bool:
+        """Whether there was one and the server lives; raises Resting."""
+        with transaction() as session:
+            outgoing = outbox.take(session)
+            if outgoing is None:
+                return False
+            with following(outgoing.correlation):
+                if outgoing.until < datetime.now(UTC):
+                    _give_up(outgoing, f"Too late to be of use. {outgoing.error}".strip())
+                    return True
+                mail = _written(session, outgoing)
+                return mail is None or self._send(outgoing, mail, post)
+
+    def _send(self, outgoing: Outgoing, mail: Letter, post: Post) -> bool:
+        try:
+            self.breaker.call(post.send, mail)
+        except Unreachable as error:  # which tells of the server, not of this mail
+            log.warning("No mail server to be had: %s", error)
+            _put_off(outgoing, self.pauses[0], str(error))
+            return False
+        except Refused as error:
+            _give_up(outgoing, str(error))
+        except Deferred as error:
+            self._later(outgoing, str(error))
+        else:
+            outgoing.sent_at, outgoing.error = func.now(), ""
+            MAILS.labels("sent").inc()
+            log.info("Mail %s is sent", outgoing.id, extra={"kind": outgoing.kind})
+        return True
+
+    def _later(self, outgoing: Outgoing, error: str) -> None:
+        """Have it tried again after a pause, longer each time; given up after the last."""
+        outgoing.tries += 1
+        if outgoing.tries > len(self.pauses):
+            _give_up(outgoing, error)
+        else:
+            _put_off(outgoing, self.pauses[outgoing.tries - 1], error)
+
+
+@cache
+def of_this_process() -> Relay:
+    """The one of the settings; raises ValueError where they can't be read."""
+    settings = backend().settings
+    if not settings.smtp:
+        return Relay(lambda: Folder(var_folder() / "mail"))
+    server = Server.of(settings.smtp)
+    return Relay(lambda: Smtp(server))
+
+
+def _written(session: Session, outgoing: Outgoing) -> Letter | None:
+    """The mail; None where it can't be written, which must not hold up the others."""
+    try:
+        return letter(session, outgoing)
+    except SQLAlchemyError:
+        raise
+    except Unaddressable as error:
+        _give_up(outgoing, str(error))
+    except Exception:  # noqa: BLE001  whatever it is, somebody must look at this one
+        _give_up(outgoing, format_exc())
+    return None
+
+
+def _put_off(outgoing: Outgoing, seconds: float, error: str) -> None:
+    MAILS.labels("put off").inc()
+    outgoing.due_at = func.now() + timedelta(seconds=seconds)
+    outgoing.error = error
+
+
+def _give_up(outgoing: Outgoing, error: str) -> None:
+    log.error("Mail %s is given up", outgoing.id)  # why is kept with it: it may name the address
+    MAILS.labels("given up").inc()
+    outgoing.dead_at, outgoing.error = func.now(), error

@@ -1,0 +1,124 @@
+"""Telling students that a window of theirs is about to open, once for each lead time."""
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import pairwise
+from typing import Any
+
+from sqlalchemy import BigInteger, Integer, Select, and_, cast, func, literal, null, select
+from sqlalchemy.dialects.postgresql import JSONB, insert
+from sqlalchemy.orm import Session
+
+from portal.backend import backend
+from portal.core.db import transaction
+from portal.notifications.kinds import WINDOW_SOON
+from portal.notifications.making import make
+from portal.notifications.models import Reminder
+from portal.people.models import Student
+from portal.recorder.fact import milliseconds, moment
+from portal.recorder.models import Event
+from portal.windows.cohorts import among
+from portal.windows.models import Window
+
+AT_ONCE = 500  # students a transaction,
+BREATH = 1.0  # seconds until the next: each open page of theirs asks for its news
+LONGEST = 8.0  # seconds; the clock calls again where more is left
+
+
+@dataclass(frozen=True)
+class Due:
+    """A window of which students are to be reminded now; `lead` in minutes before it opens."""
+
+    window: int
+    term: int
+    seq: int
+    lead: int
+    through: int = 0  # the last account that has been reminded
+
+
+def due(session: Session, now: datetime) -> list[Due]:
+    """What is due and has not been told to all, of windows that were known before it was due."""
+    told = and_(Reminder.window_id == Window.id, Reminder.seq == Window.seq)
+    set_at = and_(Event.term_id == Window.term_id, Event.seq == Window.seq)
+    through = func.coalesce(Reminder.through, 0)
+    found = []
+    for lead, after in _leads():
+        soon, sooner = (now + timedelta(minutes=each) for each in (lead, after))
+        of_lead = (
+            select(Window.id, Window.term_id, Window.seq, literal(lead), through)
+            .join(Event, set_at)
+            .outerjoin(Reminder, told & (Reminder.lead == lead))
+            .where(Window.state == "scheduled", Reminder.done_at.is_(None))
+            .where(Window.opens_at <= soon, Window.opens_at > sooner)
+            .where(Event.occurred_at <= Window.opens_at - timedelta(minutes=lead))
+        )
+        found += [Due(*row) for row in session.execute(of_lead)]
+    return found
+
+
+def remind(term: int, now: datetime | None = None, seconds: float = LONGEST) -> None:
+    """Make the reminders of a term that are due, a few hundred at a time."""
+    until = time.monotonic() + seconds
+    with transaction() as session:
+        waiting = due(session, now or moment(backend().ledger.now()))
+    for each in waiting:
+        while each.term == term and time.monotonic() < until and _tell_some(each):
+            time.sleep(BREATH)
+
+
+def _tell_some(of: Due) -> bool:
+    """Tell the next few hundred; whether there are more."""
+    with transaction() as session:
+        begun = {"window_id": of.window, "seq": of.seq, "lead": of.lead, "through": 0}
+        session.execute(insert(Reminder).values(begun).on_conflict_do_nothing())
+        found = session.execute(_held(of)).one_or_none()
+        if found is None:  # told by another, or moved or canceled meanwhile
+            return False
+        reminder, window = found
+        accounts = session.scalars(_next(window, reminder.through)).all()
+        if accounts:
+            make(session, of.term, _news(of, window, accounts))
+            reminder.through = accounts[-1]
+        more = len(accounts) == AT_ONCE
+        reminder.done_at = None if more else func.now()
+    return more
+
+
+def _held(of: Due) -> Select[Reminder, Window]:
+    """The reminder with its window as they are, the reminder locked."""
+    return (
+        select(Reminder, Window)
+        .join(Window, (Window.id == Reminder.window_id) & (Window.seq == Reminder.seq))
+        .where(Reminder.window_id == of.window, Reminder.seq == of.seq, Reminder.lead == of.lead)
+        .where(Reminder.done_at.is_(None), Window.state == "scheduled")
+        .with_for_update(of=Reminder, skip_locked=True)
+    )
+
+
+def _next(window: Window, after: int) -> Select[int]:
+    """The next accounts of the window's cohort."""
+    students = select(Student.account_id).where(
+        Student.deleted_at.is_(None), Student.account_id > after
+    )
+    return among(students, window.cohort).order_by(Student.account_id).limit(AT_ONCE)
+
+
+def _news(of: Due, window: Window, accounts: Sequence[int]) -> Select[Any]:
+    times = {"opens": milliseconds(window.opens_at), "closes": milliseconds(window.closes_at)}
+    return select(
+        Student.account_id,
+        literal(WINDOW_SOON.name).label("kind"),
+        cast(null(), Integer).label("section_id"),
+        literal(of.window).label("window_id"),
+        literal({"name": window.name, **times}, JSONB).label("data"),
+        func.now().label("made_at"),
+        literal(of.seq, BigInteger).label("seq"),
+        literal(of.lead).label("lead"),
+    ).where(Student.account_id.in_(accounts))
+
+
+def _leads() -> Iterable[tuple[int, int]]:
+    """Each lead time (minutes) with the one that takes its place: 1440 and 15, 15 and 0."""
+    return pairwise([*sorted(backend().settings.reminders, reverse=True), 0])

@@ -1,0 +1,131 @@
+"""Receivers as admins keep them: made, changed, switched and deleted, each with an audit entry."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from portal.notifications.webhooks.models import Delivery, Webhook
+from portal.notifications.webhooks.outbox import put_test
+from portal.notifications.webhooks.secret import seed
+from portal.people.models import AuditEntry
+
+SHOWN = 30  # deliveries
+
+
+class Meanwhile(Exception):  # noqa: N818  a state of the world, not a mistake
+    """Somebody else has changed it since it was looked at."""
+
+
+class Taken(Exception):  # noqa: N818  the same
+    """Another receiver has this address."""
+
+
+@dataclass(frozen=True)
+class Who:
+    """The account that does something, and why."""
+
+    account: int
+    reason: str
+
+
+def webhooks(session: Session) -> Sequence[Webhook]:
+    """All that are not deleted."""
+    found = select(Webhook).where(Webhook.deleted_at.is_(None)).order_by(Webhook.id)
+    return session.scalars(found).all()
+
+
+def webhook(session: Session, webhook_id: int) -> Webhook | None:
+    """One of them; None where there is none such."""
+    return next((each for each in webhooks(session) if each.id == webhook_id), None)
+
+
+def latest(session: Session, webhook_id: int) -> Sequence[Delivery]:
+    """What was sent to it last or waits, the newest first."""
+    found = select(Delivery).where(Delivery.webhook_id == webhook_id)
+    return session.scalars(found.order_by(Delivery.id.desc()).limit(SHOWN)).all()
+
+
+def make(session: Session, url: str, names: Sequence[str], who: Who) -> Webhook:
+    """A receiver that is told of events from now on; raises Taken."""
+    made = Webhook(url=url, names=list(names), seed=seed())
+    session.add(made)
+    _flush(session)
+    _note(session, made, "make", who, after={"url": url, "names": list(names)})
+    return made
+
+
+def change(session: Session, known: Webhook, who: Who, **fields: Any) -> None:
+    """Other values, for a version that was looked at; raises Meanwhile and Taken."""
+    found = _ours(session, known)
+    before = {name: getattr(found, name) for name in fields}
+    _set(found, **fields)
+    _flush(session)
+    _note(session, found, "change", who, before=before, after=fields)
+
+
+def switch(session: Session, known: Webhook, who: Who, *, on: bool) -> None:
+    """Have it told of events or not; raises Meanwhile."""
+    found = _ours(session, known)
+    before = {"on": found.is_on}
+    _set(found, is_on=on)
+    _note(session, found, "switch", who, before=before, after={"on": on})
+
+
+def renew(session: Session, known: Webhook, who: Who) -> Webhook:
+    """Give it another secret, by which all is signed from now on; raises Meanwhile."""
+    found = _ours(session, known)
+    _set(found, seed=seed())
+    _note(session, found, "secret", who)
+    return found
+
+
+def test(session: Session, known: Webhook, who: Who) -> None:
+    """Have it sent what tells of no event; raises Meanwhile, also where it is off."""
+    found = _ours(session, known)
+    if not found.is_on:
+        raise Meanwhile
+    put_test(session, found.id)
+    _note(session, found, "test", who)
+
+
+def remove(session: Session, known: Webhook, who: Who) -> None:
+    """Tell it no more, and let go of what waited for it; raises Meanwhile."""
+    found = _ours(session, known)
+    _set(found, is_on=False, deleted_at=func.now())
+    _note(session, found, "delete", who, before={"url": found.url, "names": found.names})
+
+
+def _ours(session: Session, known: Webhook) -> Webhook:
+    found = session.get_one(Webhook, known.id, with_for_update=True)
+    if found.version != known.version or found.deleted_at:
+        raise Meanwhile
+    return found
+
+
+def _flush(session: Session) -> None:
+    try:
+        session.flush()
+    except IntegrityError as error:
+        raise Taken from error
+
+
+def _set(found: Webhook, **fields: Any) -> None:
+    for name, value in fields.items():
+        setattr(found, name, value)
+    found.version += 1
+
+
+def _note(session: Session, about: Webhook, deed: str, who: Who, **facts: Any) -> None:
+    session.add(
+        AuditEntry(
+            account_id=who.account,
+            action=f"webhook.{deed}",
+            subject=f"webhook:{about.id}",
+            reason=who.reason,
+            **facts,
+        )
+    )

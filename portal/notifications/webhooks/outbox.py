@@ -1,0 +1,100 @@
+"""What is to be told to receivers: put there by the recorder, taken in turn, or given up."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, delete, func, insert, or_, select, text, update
+from sqlalchemy.orm import Session
+
+from portal.notifications.webhooks.models import Delivery, Webhook
+
+BATCH = 20  # that a relay sends in one transaction: who is killed sends no more of them again
+WAITING = (Delivery.sent_at.is_(None), Delivery.dead_at.is_(None))
+DUE = (*WAITING, Delivery.due_at <= func.now())
+FORGOTTEN_AT_ONCE = 10_000
+
+FOLLOW = text("""
+INSERT INTO webhook_deliveries (webhook_id, term_id, seq, tries, error)
+SELECT hook.id, told.term_id, told.seq, 0, ''
+FROM webhooks hook
+JOIN events told ON told.name = ANY (hook.names)
+JOIN terms term ON term.id = told.term_id AND NOT term.practice
+WHERE hook.is_on AND told.term_id = :term AND told.seq BETWEEN :first AND :last
+ORDER BY hook.id, told.seq
+ON CONFLICT DO NOTHING
+""")
+
+
+def follow(session: Session, term: int, first: int, last: int) -> int:
+    """Have receivers told of these events, with the transaction that logs them; gives how often."""
+    made = session.execute(FOLLOW, {"term": term, "first": first, "last": last})
+    return int(made.rowcount)  # type: ignore[attr-defined]  # of an INSERT
+
+
+def put_test(session: Session, webhook: int) -> None:
+    """Have a receiver sent what tells of no event."""
+    session.execute(insert(Delivery).values(webhook_id=webhook, tries=0, error=""))
+
+
+def first_due(session: Session) -> datetime | None:
+    """Since when the next has been due; None where nothing is."""
+    mine = select(Delivery.due_at).where(Delivery.webhook_id == Webhook.id, *DUE)
+    first = mine.order_by(Delivery.due_at).limit(1).scalar_subquery()  # of many, by the index
+    return session.scalar(select(func.min(first)).where(Webhook.is_on))
+
+
+def receivers(session: Session) -> Sequence[Webhook]:
+    """Those that something is to be told to now."""
+    due = select(Delivery.id).where(Delivery.webhook_id == Webhook.id, *DUE).exists()
+    return session.scalars(select(Webhook).where(Webhook.is_on, due).order_by(Webhook.id)).all()
+
+
+def take(session: Session, webhook: int) -> Sequence[Delivery]:
+    """The next that are due to a receiver, which are ours until the transaction ends."""
+    # A receiver may take longer than PostgreSQL lets a transaction be idle.
+    session.execute(text("SET LOCAL idle_in_transaction_session_timeout = '2min'"))
+    found = (
+        select(Delivery)
+        .where(Delivery.webhook_id == webhook, *DUE)
+        .order_by(Delivery.due_at, Delivery.id)
+        .limit(BATCH)
+    )
+    return session.scalars(found.with_for_update(skip_locked=True)).all()
+
+
+def dead(session: Session, webhook: int, most: int | None = None) -> Sequence[Delivery]:
+    """What could not be told to a receiver, the oldest first."""
+    found = select(Delivery).where(Delivery.webhook_id == webhook, Delivery.dead_at.is_not(None))
+    return session.scalars(found.order_by(Delivery.dead_at, Delivery.id).limit(most)).all()
+
+
+def number_dead(session: Session, webhook: int | None = None) -> int:
+    """How many there are, of one receiver or of all that are still known."""
+    found = select(func.count()).select_from(Delivery).join(Webhook)
+    found = found.where(Delivery.dead_at.is_not(None), _known())
+    return session.scalar(found if webhook is None else found.where(Webhook.id == webhook)) or 0
+
+
+def revive(session: Session, deliveries: Sequence[int]) -> list[int]:
+    """Let those be sent again from now on; gives those that were given up still."""
+    again = {"dead_at": None, "due_at": func.now(), "tries": 0}
+    changed = update(Delivery).where(Delivery.id.in_(deliveries), Delivery.dead_at.is_not(None))
+    return list(session.scalars(changed.values(again).returning(Delivery.id)))
+
+
+def discard(session: Session, deliveries: Sequence[int]) -> list[int]:
+    """Forget them; gives those that were given up still."""
+    gone = delete(Delivery).where(Delivery.id.in_(deliveries), Delivery.dead_at.is_not(None))
+    return list(session.scalars(gone.returning(Delivery.id)))
+
+
+def forget(session: Session, days: int) -> None:
+    """Let go of what was sent or given up before so many days, and of receivers that are gone."""
+    before = func.now() - func.make_interval(0, 0, 0, days)
+    old = or_(Delivery.sent_at < before, Delivery.dead_at < before, ~_known())
+    found = select(Delivery.id).join(Webhook).where(old).limit(FORGOTTEN_AT_ONCE)
+    session.execute(delete(Delivery).where(Delivery.id.in_(found)))
+
+
+def _known() -> ColumnElement[bool]:
+    return Webhook.deleted_at.is_(None)

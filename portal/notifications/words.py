@@ -1,0 +1,307 @@
+"""A notice in words, the same in the inbox, in a toast and in a mail."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote_plus
+
+from portal.backend import backend
+from portal.catalog.board import board
+from portal.catalog.editing.news import changes
+from portal.core.i18n import _
+from portal.notifications import clashing
+from portal.notifications.kinds import (
+    BY_HAND,
+    CANCELED,
+    CHANGED,
+    COREQUISITE_LOST,
+    HOLD,
+    PASSED_OVER,
+    PERMITTED,
+    PROMOTED,
+    REQUEST_DECIDED,
+    REQUEST_MADE,
+    WINDOW_SOON,
+)
+from portal.requests.words import rules
+from portal.seats import trees
+from portal.seats.answers import Reason
+from portal.seats.case import Case, Step, name_of
+from portal.seats.promise import Promise, in_words
+from portal.seats.reasons import Told, told
+from portal.seats.rulings import hold_in_words, reason_of
+from portal.windows.localtime import Clockface
+
+
+@dataclass(frozen=True)
+class News:
+    """What a notice is about; `data` as it was made."""
+
+    kind: str
+    term: int
+    section: int | None
+    data: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        """The section as people say it, such as CSC 1100-01."""
+        return _named(self.data)
+
+    @property
+    def url(self) -> str:
+        """The page of the term."""
+        return f"/terms/{self.term}"
+
+
+@dataclass(frozen=True)
+class Words:
+    """What has happened, what it means, and where to go next."""
+
+    title: str
+    text: tuple[str, ...]
+    step: Step
+    tone: str = ""
+
+
+def words(news: News) -> Words:
+    """The notice as its reader is told of it."""
+    return TELLERS[news.kind](news)
+
+
+def _promoted(news: News) -> Words:
+    text = [_("A seat came free and it is yours. You are off the waitlist.")]
+    if old := news.data.get("instead"):
+        text.append(_("As you wished, your seat in %(name)s went for it.", name=_named(old)))
+    title = _("You have a seat in %(name)s", name=news.name)
+    return Words(title, tuple(text), _mine(news), "go")
+
+
+def _passed_over(news: News) -> Words:
+    reasons = _reasons(news)
+    place = (
+        _("By the rule of this term you have lost your place on the waitlist.")
+        if news.data.get("lost")
+        else _("You keep your place for the next one.")
+    )
+    text = (*(each.text for each in reasons), place)
+    title = _("A seat in %(name)s came free, and could not be yours", name=news.name)
+    steps = [each.step for each in reasons if each.step]
+    return Words(title, text, steps[0] if steps else _mine(news), "wait")
+
+
+def _by_hand(news: News) -> Words:
+    if old := news.data.get("instead"):
+        title = _(
+            "The registrar has moved you from %(old)s to %(name)s",
+            old=_named(old),
+            name=news.name,
+        )
+    elif news.data.get("gone"):
+        title = _("The registrar has taken you out of %(name)s", name=news.name)
+    else:
+        title = _("The registrar has given you a seat in %(name)s", name=news.name)
+    clashes = _clashes(news)
+    text = _("If you did not expect this, please ask the registrar.")
+    tone = "stop" if news.data.get("gone") or clashes else "go"
+    lost = _alone(news) if "alone" in news.data else ()
+    return Words(title, (*clashes, *lost, text), _mine(news), tone)
+
+
+def _canceled(news: News) -> Words:
+    title = _("%(name)s has been canceled", name=news.name)
+    about = {"title": news.data["title"]}
+    if news.data["had"] == "seat":
+        text = _("You had a seat in %(title)s. What else you have selected stays yours.", **about)
+    else:
+        text = _("You were on the waitlist of %(title)s. What else you have stays yours.", **about)
+    return Words(title, (text,), Step(_("Find another section"), _found(news)), "stop")
+
+
+def _corequisite_lost(news: News) -> Words:
+    title = _("%(name)s, which another class of yours needs, is gone", name=news.name)
+    return Words(title, _alone(news), _mine(news), "stop")
+
+
+def _alone(news: News) -> tuple[str, ...]:
+    """What is said of seats that are held without their corequisite."""
+    cards = board(news.term).some(news.data["alone"])
+    names = trees.all_of([name_of(card) for card in cards])
+    kept = _(
+        "Your seat in %(names)s needs it. You keep that seat for now: pick another section, or"
+        " ask the registrar.",
+        names=names,
+    )
+    return (kept,)
+
+
+def _permitted(news: News) -> Words:
+    if news.data["gone"]:
+        title = _("You may no longer pick %(name)s past its rules", name=news.name)
+        kept = _("The registrar has taken it back. A seat that you have stays yours.")
+        return Words(title, (kept,), _mine(news), "stop")
+    text = [
+        _("Put aside for you: %(rules)s.", rules=rules(news.data["waives"])),
+        _("It gives no seat: pick the section, or wait for it, as everyone does."),
+    ]
+    if until := news.data["until"]:
+        last = Clockface(backend().settings.zone).full(until - 1000)  # midnight is another day
+        text.append(_("You may until %(when)s.", when=last))
+    title = _("You may now pick %(name)s", name=news.name)
+    return Words(title, tuple(text), Step(_("Go to the section"), _found(news)), "go")
+
+
+def _hold(news: News) -> Words:
+    data, step = news.data, _mine(news)
+    if data["gone"]:
+        title = _("The hold on your record is lifted: %(kind)s", kind=data["hold"])
+        reason = reason_of(data)
+        text = [_("It no longer keeps you from picking sections: %(reason)s.", reason=reason)]
+        return Words(title, tuple(text), step, "go")
+    title = _("There is a hold on your record: %(kind)s", kind=data["hold"])
+    means = _(
+        "While the hold is active you can’t add classes or get a seat from a waitlist."
+        " You keep the classes you have."
+    )
+    return Words(title, (hold_in_words(data), *_stands(data), means), step, "stop")
+
+
+def _stands(data: dict[str, Any]) -> Iterable[str]:
+    """From when to when, as far as that is set."""
+    times = Clockface(backend().settings.zone)
+    if data["since"]:
+        yield _("It begins %(when)s.", when=times.full(data["since"]))
+    if data["until"]:
+        yield _(
+            "It ends %(when)s.", when=times.full(data["until"] - 1000)
+        )  # midnight is another day
+
+
+def _changed(news: News) -> Words:
+    if any("meetings" in each for each in news.data["changes"]) and (clashes := _clashes(news)):
+        return _clashing(news, clashes)
+    title = _("%(name)s has changed", name=news.name)
+    text = [_change(*each) for each in changes(news.data["changes"])]
+    if news.data["had"] == "seat":
+        text.append(_("Look whether it still suits you. Your seat stays yours."))
+    else:
+        text.append(_("Look whether it still suits you. You keep your place on the waitlist."))
+    return Words(title, tuple(text), _mine(news), "wait")
+
+
+def _clashing(news: News, clashes: list[str]) -> Words:
+    """That the new times clash, and with what."""
+    others = trees.all_of([_named(each) for each in news.data["clashes"]])
+    title = _("%(name)s has changed and clashes with %(others)s", name=news.name, others=others)
+    then = (
+        _("Both seats stay yours. Cancel or swap one of them, or ask the registrar’s office.")
+        if news.data["had"] == "seat"
+        else _("You keep your place on the waitlist, but get no seat while they clash.")
+    )
+    told = [_change(*each) for each in changes(news.data["changes"])]
+    return Words(title, (*clashes, *told, then), _mine(news), "stop")
+
+
+def _clashes(news: News) -> list[str]:
+    return [
+        _(
+            "It meets at the same time as your %(name)s (%(times)s).",
+            name=_named(each),
+            times=trees.all_of(clashing.times(each)),
+        )
+        for each in news.data.get("clashes", ())
+    ]
+
+
+def _change(label: str, old: list[str], new: list[str]) -> str:
+    told = {"field": label, "old": "; ".join(old), "new": "; ".join(new)}
+    if old and new:
+        return _("%(field)s: %(new)s, instead of %(old)s.", **told)
+    return _("%(field)s: now %(new)s.", **told) if new else _("%(field)s: no more %(old)s.", **told)
+
+
+def _window_soon(news: News) -> Words:
+    times = Clockface(backend().settings.zone)
+    opens, closes = times.full(news.data["opens"]), times.full(news.data["closes"])
+    title = _("Your selection window begins on %(when)s", when=opens)
+    text = [
+        _("It is open until %(when)s.", when=closes),
+        _("Log in ahead of time: the page opens by itself."),
+    ]
+    if news.data["name"]:
+        text.append(_("The window is called %(name)s.", name=news.data["name"]))
+    return Words(title, tuple(text), Step(_("See the sections"), news.url), "wait")
+
+
+def _request_made(news: News) -> Words:
+    told = {"who": news.data["who"], "name": news.name}
+    if wanted := news.data.get("wanted"):
+        title = _("%(who)s asks for %(wanted)s seats in %(name)s", wanted=wanted, **told)
+    else:
+        title = _("%(who)s asks for a way past a rule in %(name)s", **told)
+    step = Step(_("Look at the request"), f"/admin/requests/{news.data['request']}")
+    return Words(title, (news.data["reason"],), step, "wait")
+
+
+def _request_decided(news: News) -> Words:
+    approved = news.data["state"] == "approved"
+    if approved and (wanted := news.data.get("wanted")):
+        title = _("%(name)s has %(wanted)s seats now", name=news.name, wanted=wanted)
+        text = [_("Your request is approved."), *_promised(news)]
+    elif approved:
+        title = _("Your request for %(name)s is approved", name=news.name)
+        text = [_("The student may now pick the section past the rules that you named.")]
+    else:
+        title = _("Your request for %(name)s is declined", name=news.name)
+        text = []
+    if news.data["note"]:
+        text.append(news.data["note"])
+    step = Step(_("See my requests"), "/teaching/requests")
+    return Words(title, tuple(text), step, "go" if approved else "stop")
+
+
+def _promised(news: News) -> Iterable[str]:
+    """What those who waited were to get by it, where that was known as it was decided."""
+    promised = news.data.get("promise")
+    return in_words(Promise(**promised)) if promised else ()
+
+
+def _reasons(news: News) -> list[Told]:
+    reasons = [Reason(each["code"], each.get("facts") or {}) for each in news.data["reasons"]]
+    try:
+        offered = board(news.term)
+    except LookupError:
+        return []
+    case = Case(offered, offered.card(news.section or 0), backend().settings.zone)
+    return told(reasons, case)
+
+
+def _mine(news: News) -> Step:
+    return Step(_("See my selections"), f"{news.url}/mine")
+
+
+def _found(news: News) -> str:
+    """The sections of the course, in the list of the term."""
+    return f"{news.url}?q={quote_plus(_code(news.data))}"
+
+
+def _named(section: dict[str, Any]) -> str:
+    return f"{_code(section)}-{section['number']}"
+
+
+def _code(section: dict[str, Any]) -> str:
+    return trees.shown(section["code"])
+
+
+TELLERS: dict[str, Callable[[News], Words]] = {
+    PROMOTED.name: _promoted,
+    PASSED_OVER.name: _passed_over,
+    BY_HAND.name: _by_hand,
+    CANCELED.name: _canceled,
+    COREQUISITE_LOST.name: _corequisite_lost,
+    CHANGED.name: _changed,
+    PERMITTED.name: _permitted,
+    HOLD.name: _hold,
+    WINDOW_SOON.name: _window_soon,
+    REQUEST_MADE.name: _request_made,
+    REQUEST_DECIDED.name: _request_decided,
+}

@@ -1,0 +1,156 @@
+"""What was answered under request keys, for the day in which it may be asked for again.
+
+The ledger has it beside its journal; here it is kept for a ledger that is restored, and compared.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import delete, func, select, text
+from sqlalchemy.orm import Session
+
+from portal.backend import backend
+from portal.recorder.differences import Difference
+from portal.recorder.fact import Fact, moment
+from portal.recorder.models import AS_FACT, Answered, Event
+from portal.recorder.writes import batches
+from portal.seats.errors import LedgerUnavailable
+from portal.seats.library import prefix, reached
+
+DAY = timedelta(days=1)
+ENDING = 60_000  # ms before its end, from when on an answer is not compared: clocks differ
+AT_ONCE = 1000  # answers: the ledger looks them up in one step
+
+# All rows in one statement. Where a key is known it is a day old.
+KEEP = text("""
+    INSERT INTO answered (term_id, student_id, request, kept, at)
+    SELECT :term, * FROM unnest(
+        CAST(:students AS integer[]), CAST(:requests AS text[]), CAST(:kept AS text[]),
+        CAST(:ats AS timestamptz[])
+    )
+    ON CONFLICT (term_id, student_id, request)
+    DO UPDATE SET kept = excluded.kept, at = excluded.at
+    WHERE answered.at < excluded.at - interval '23 hours'
+""")
+SEQ = re.compile(r'"seq":(\d+)')
+
+Key = tuple[int, str]  # student and request
+
+
+def keep(session: Session, term: int, facts: Sequence[Fact]) -> None:
+    """Keep the answers of those decisions that were asked for under a key."""
+    asked = dict(_asked(facts))
+    if not asked:
+        return
+    found = zip(asked.items(), _held(term, list(asked)), strict=True)
+    rows = [(*key, said, at) for (key, at), said in found if said]
+    if rows:
+        students, requests, kept, ats = map(list, zip(*rows, strict=True))
+        given = {"students": students, "requests": requests, "kept": kept, "ats": ats}
+        session.execute(KEEP, {"term": term} | given)
+
+
+def keep_lost(session: Session, term: int) -> None:
+    """Keep the answers of the last day that the ledger still has and that were lost here."""
+    asked = select(*AS_FACT).where(
+        Event.term_id == term,
+        Event.occurred_at > func.now() - DAY,
+        Event.context["request"].astext != "",
+    )
+    facts = (Fact(*row) for row in session.execute(asked))
+    with suppress(LedgerUnavailable):
+        for batch in batches(facts, AT_ONCE):
+            keep(session, term, batch)
+
+
+def differences(
+    session: Session, term: int, students: Collection[int] | None = None
+) -> Iterator[Difference]:
+    """Answers that the ledger does not have as they were recorded, of all or of these students."""
+    now = moment(backend().ledger.now())
+    fresh = (each for each in known(session, term, now, students) if each[2] > ENDING)
+    for batch in batches(fresh, AT_ONCE):
+        found = _held(term, [key for key, _, _ in batch])
+        for ((student, request), kept, _), has in zip(batch, found, strict=True):
+            if has != kept:
+                yield _difference(student, request, has, kept)
+
+
+def strays(session: Session, term: int, names: Iterable[str], seq: int) -> Iterator[Difference]:
+    """Answers, of all the keys of the ledger, to decisions up to event `seq` that are not recorded.
+
+    An answer that names no event changed nothing, and is kept by the ledger alone.
+    """
+    parts = (name.split(":", 2) for name in names if name.startswith("request:"))
+    asked = {(int(student), request) for _, student, request in parts}
+    recorded = select(Answered.student_id, Answered.request).where(Answered.term_id == term)
+    asked -= {(student, request) for student, request in session.execute(recorded)}
+    for batch in batches(sorted(asked), AT_ONCE):
+        for (student, request), has in zip(batch, _held(term, batch), strict=True):
+            events = list(map(int, SEQ.findall(has or "")))
+            if not events or min(events) > seq or _is_ending(term, student, request):
+                continue
+            if _logged(session, term, student, request):
+                what = f"student {student}, key {request}"
+                yield {"where": "answered", "what": what, "log": "decided", "read_model": None}
+            else:
+                yield _difference(student, request, has, None)
+
+
+def _held(term: int, keys: Sequence[Key]) -> list[str | None]:
+    """What the ledger has under these keys."""
+    with reached():
+        found: Any = backend().redis.mget([name(term, *key) for key in keys])
+    return [said and said.decode() for said in found]
+
+
+def _is_ending(term: int, student: int, request: str) -> bool:
+    """Whether the ledger is about to forget it, as `forget` may have done by another clock."""
+    with reached():
+        left: Any = backend().redis.pttl(name(term, student, request))
+    return bool(left != -1 and left < ENDING)
+
+
+def _logged(session: Session, term: int, student: int, request: str) -> bool:
+    mine = Event.term_id == term, Event.student_id == student
+    found = select(Event.seq).where(*mine, Event.context["request"].astext == request)
+    return session.scalar(found.limit(1)) is not None
+
+
+def _difference(student: int, request: str, has: str | None, kept: str | None) -> Difference:
+    what = f"student {student}, key {request}"
+    return {"where": "ledger request", "what": what, "ledger": has, "log": kept}
+
+
+def known(
+    session: Session, term: int, now: datetime, students: Collection[int] | None = None
+) -> Iterator[tuple[Key, str, int]]:
+    """Each answer that may still be asked for, and for how long (ms)."""
+    found = (
+        select(Answered.student_id, Answered.request, Answered.kept, Answered.at)
+        .where(Answered.term_id == term, Answered.at > now - DAY)
+        .execution_options(yield_per=AT_ONCE)
+    )
+    if students is not None:
+        found = found.where(Answered.student_id.in_(students))
+    for student, request, said, at in session.execute(found):
+        yield (student, request), said, (at + DAY - now) // timedelta(milliseconds=1)
+
+
+def forget(session: Session) -> None:
+    """Let go of those that the ledger has forgotten."""
+    session.execute(delete(Answered).where(Answered.at < func.now() - DAY))
+
+
+def name(term: int, student: int, request: str) -> str:
+    """Where the ledger has an answer."""
+    return f"{prefix(term)}:request:{student}:{request}"
+
+
+def _asked(facts: Sequence[Fact]) -> Iterator[tuple[Key, datetime]]:
+    for fact in facts:
+        if fact.context["request"] and "student" in fact.payload:
+            yield (fact.payload["student"], fact.context["request"]), fact.at

@@ -1,0 +1,35 @@
+"""What the ledger has decided and PostgreSQL does not have yet: recorded as far as possible."""
+
+from collections.abc import Iterator
+
+from portal.backend import backend
+from portal.recorder.audit import catch_up
+from portal.recorder.checkpoint import recorded
+from portal.recorder.journal import JournalGap, last_seq
+from portal.recorder.project import UnknownEvent
+from portal.recorder.terms import named
+from portal.seats.errors import LedgerUnavailable
+
+SLOW = "PostgreSQL is too slow, or another recorder holds the semester. Try again"
+
+
+def record_all() -> Iterator[str]:
+    """Record all decisions of every term; yield a sentence for each term where that fails."""
+    for number, name in named():
+        try:
+            why = "" if catch_up(number) else SLOW
+        except (JournalGap, UnknownEvent, ValueError) as wrong:
+            why = str(wrong)
+        except LedgerUnavailable as away:
+            yield f"The ledger does not answer, so its latest decisions are unknown: {away}."
+            return
+        if why:
+            yield f"{_count(number)} of {name} are not recorded: {why}."
+
+
+def _count(term: int) -> str:
+    """How many decisions that are, and which."""
+    known, last = recorded(term), last_seq(backend().redis, term)
+    if last <= known:  # the ledger is an older one
+        return "Decisions"
+    return f"{last - known} decisions (events {known + 1} to {last})"

@@ -1,0 +1,151 @@
+"""From the journal into PostgreSQL, each event exactly once, in batches."""
+
+import json
+import logging
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+
+from psycopg2.errors import LockNotAvailable
+from redis.exceptions import RedisError
+from sqlalchemy import event, select, text, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.exc import IntegrityError, OperationalError
+from sqlalchemy.orm import Session
+from sqlalchemy.sql import func
+
+from portal.backend import backend
+from portal.core import metrics
+from portal.core.db import transaction
+from portal.notifications.codes import NO_TERM
+from portal.notifications.follow import follow
+from portal.notifications.webhooks import outbox
+from portal.recorder import answered, fold, journal, lags, margin, strangers, tables, trail
+from portal.recorder.fact import Fact
+from portal.recorder.journal import JournalGap
+from portal.recorder.models import Checkpoint
+from portal.recorder.project import UnknownEvent, apply
+from portal.recorder.wake import wake
+from portal.seats.library import prefix
+
+BATCH = 2000
+LONGEST = 10.0  # seconds
+NAMED = 100  # codes in a line of the log
+GIVE_WAY = "5s"  # until another drainer is left alone
+BREATH = 0.02  # seconds until the next batch in a rush: a fuller one costs hardly more
+
+log = logging.getLogger(__name__)
+
+
+def drain(term: int, seconds: float = LONGEST) -> int:
+    """Record what the journal holds beyond the checkpoint, and give the number of events.
+
+    A rush may never leave it empty: after so many seconds a worker is called to go on.
+    Raises JournalGap or UnknownEvent where going on would lose something.
+    """
+    # PostgreSQL first: while it is away, the flag stays up and nobody is called in vain.
+    _make_checkpoint(term)
+    backend().ledger.clear_woken(term, "record")
+    recorded, until = 0, time.monotonic() + seconds
+    while facts := _record_batch(term):
+        recorded += len(facts)
+        margin.keep(term, facts[-1].seq)
+        _tell(term, facts)
+        _log(term, facts)
+        now = datetime.now(UTC)
+        metrics.recorded((now - fact.at).total_seconds() for fact in facts if fact.awaited)
+        if time.monotonic() > until:
+            wake(term, ["record"])
+            break
+        if len(facts) < BATCH:
+            time.sleep(BREATH)
+    return recorded
+
+
+def _make_checkpoint(term: int) -> None:
+    with transaction() as session:
+        session.execute(insert(Checkpoint).values(term_id=term, seq=0).on_conflict_do_nothing())
+
+
+def _record_batch(term: int) -> Sequence[Fact]:
+    """Record the next events in one transaction; none where another drainer holds the term."""
+    facts: Sequence[Fact] = ()
+    try:
+        with transaction() as session:
+            after = _lock(session, term)
+            anchor = fold.recorded(session, term, after)
+            # What a failover could make forgotten is not recorded.
+            copies = backend().settings.replicas
+            facts = journal.read(backend().redis, term, anchor, BATCH, copies=copies)
+            if facts:
+                _record(session, term, after, facts)
+    except (JournalGap, UnknownEvent):
+        lags.note_failure(term)
+        raise
+    except IntegrityError as error:
+        lags.note_failure(term)
+        if unknown := strangers.find(facts):
+            raise unknown from error
+        raise
+    except OperationalError as error:
+        # PostgreSQL ends a drainer that froze in its transaction; the clock calls again.
+        if isinstance(error.orig, LockNotAvailable):
+            return ()
+        raise
+    return facts
+
+
+def _lock(session: Session, term: int) -> int:
+    """The checkpoint of the term, which is ours until the transaction ends."""
+    session.execute(text(f"SET LOCAL lock_timeout = '{GIVE_WAY}'"))
+    return session.scalars(
+        select(Checkpoint.seq).where(Checkpoint.term_id == term).with_for_update()
+    ).one()
+
+
+def _record(session: Session, term: int, after: int, facts: Sequence[Fact]) -> None:
+    state = tables.load(session, term, facts)
+    for fact in facts:
+        apply(state, fact)
+    for seq, wrong in state.contradictions:  # the event is kept: an audit finds it
+        log.error("Term %s, event %s contradicts the record: %s", term, seq, wrong)
+    tables.append(session, term, facts)
+    tables.write(session, term, state, after)
+    follow(session, term, facts)
+    trail.note(session, term, facts)
+    _tell_receivers(session, term, facts)
+    answered.keep(session, term, facts)
+    lags.note(session, term, facts)
+    session.execute(
+        update(Checkpoint)
+        .where(Checkpoint.term_id == term)
+        .values(seq=facts[-1].seq, moved_at=func.now())
+    )
+
+
+def _tell_receivers(session: Session, term: int, facts: Sequence[Fact]) -> None:
+    """Have webhooks tell of what is logged, once the transaction has held."""
+    if outbox.follow(session, term, facts[0].seq, facts[-1].seq):
+        event.listen(session, "after_commit", lambda _: wake(NO_TERM, ["deliver"]), once=True)
+
+
+def _log(term: int, facts: Sequence[Fact]) -> None:
+    """Name what is recorded; in a rush, the event log alone has the code of each."""
+    codes = {str(fact.context["correlation"]) for fact in facts} - {""}
+    extra: dict[str, object] = {"term": term, "events": len(facts), "seq": facts[-1].seq}
+    if len(codes) <= NAMED:
+        extra["of"] = sorted(codes)
+    log.info("Recorded up to event %d of term %d", facts[-1].seq, term, extra=extra)
+
+
+def _tell(term: int, facts: Sequence[Fact]) -> None:
+    """Tell the pages of those concerned; who misses it sees it at the next look."""
+    told = [fact.payload for fact in facts]
+    message = {
+        "sections": sorted({each["section"] for each in told if "section" in each}),
+        "students": sorted({each["student"] for each in told if "student" in each}),
+        "seq": facts[-1].seq,
+    }
+    with suppress(RedisError):
+        backend().redis.publish(f"{prefix(term)}:recorded", json.dumps(message))

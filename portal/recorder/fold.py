@@ -1,0 +1,87 @@
+"""The event log, read from its beginning: what must be true if it is."""
+
+from collections.abc import Callable, Iterator
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from portal.core.db import transaction
+from portal.recorder.fact import Fact
+from portal.recorder.journal import JournalGap
+from portal.recorder.models import AS_FACT, Event
+from portal.recorder.project import State, UnknownEvent, apply
+
+AT_ONCE = 5000
+MISSING, UNREADABLE = "missing", "unreadable"
+STRIDE = 10_000  # events between two words of progress
+
+Tell = Callable[[str, int, int], None]  # the step, and how many events of how many are done
+
+
+def nobody(_step: str, _done: int, _events: int) -> None:
+    """What is told to nobody."""
+
+
+def strides(after: int, through: int) -> Iterator[tuple[int, int]]:
+    """The events behind `after` until `through`, so many at a time."""
+    for start in range(after, through, STRIDE):
+        yield start, min(start + STRIDE, through)
+
+
+def fold(session: Session, term: int, state: State, after: int, through: int) -> int:
+    """Move the state from event `after` over those until `through`; gives their number.
+
+    Events that are missing or can't be read are noted as contradictions.
+    """
+    folded, expected = 0, after + 1
+    for fact in logged(session, term, after, through):
+        _note_missing(state, expected, fact.seq)
+        try:
+            apply(state, fact)
+        except (UnknownEvent, LookupError, TypeError) as error:
+            state.contradictions.append((fact.seq, f"{UNREADABLE}: {error}"))
+        folded, expected = folded + 1, fact.seq + 1
+    _note_missing(state, expected, through + 1)
+    return folded
+
+
+def replay(
+    term: int, state: State, through: int, tell: Tell = nobody, step: str = "replaying"
+) -> int:
+    """Move a new state over the log until event `through`, which it gives; locks nothing."""
+    for after, until in strides(0, through):
+        tell(step, after, through)
+        with transaction() as session:
+            fold(session, term, state, after, until)
+    tell(step, through, through)
+    return through
+
+
+def damage(state: State) -> list[tuple[int, str]]:
+    """Those of the contradictions that are events which are missing or can't be read."""
+    broken = MISSING, UNREADABLE
+    return [(seq, wrong) for seq, wrong in state.contradictions if wrong.startswith(broken)]
+
+
+def logged(session: Session, term: int, after: int, through: int) -> Iterator[Fact]:
+    """The facts of a term's event log with `after` < seq <= `through`, in order."""
+    found = session.execute(
+        select(*AS_FACT)
+        .where(Event.term_id == term, Event.seq > after, Event.seq <= through)
+        .order_by(Event.seq)
+        .execution_options(yield_per=AT_ONCE)
+    )
+    for row in found:
+        yield Fact(*row)
+
+
+def recorded(session: Session, term: int, seq: int) -> Fact | None:
+    """The event of that number, None for 0; raises JournalGap where the log has lost it."""
+    found = next(logged(session, term, seq - 1, seq), None)
+    if seq and not found:
+        raise JournalGap(f"term {term}: the event log does not have event {seq}")
+    return found
+
+
+def _note_missing(state: State, expected: int, came: int) -> None:
+    state.contradictions += [(seq, MISSING) for seq in range(expected, came)]

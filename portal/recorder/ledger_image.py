@@ -1,0 +1,334 @@
+"""What the ledger holds of a term, by the event log: one description of every key and entry.
+
+Audits compare the ledger with it, `rebuild ledger` writes it. A kind of key that is missing in
+KINDS is a difference wherever it is found. What a section is set to is described in
+`portal.seats.asks.SectionSpec`, which the ledger's functions and events follow too.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import orjson
+
+from portal.recorder.fact import Fact, milliseconds
+from portal.recorder.project import Pair, Row, State
+from portal.seats import asks
+from portal.seats.answers import COUNTS
+
+Shape = Literal["hash", "set", "sorted set", "text"]
+# Of a hash its fields, of a set its members (True), of a sorted set its members and scores.
+Entries = Mapping[str, Any]
+Keys = Mapping[str, Entries]  # by their names without the term's prefix
+
+WAITS = {"waiting", "passed"}
+TEXT = "value"  # names the one entry of a text
+# No event tells of these: the journal and its fence, answers (see `answered`), the waiting room,
+# figures, and who was called.
+APART = {"journal", "seq", "fence", "request", "room", "tally", "warmup", "woken"}
+
+
+@dataclass
+class Image(State):
+    """All that follows from the log of a term: the read models, and what the ledger adds.
+
+    `aside` and `elsewhere` follow from no event: the ledger itself tells an audit of them. A
+    rebuilt ledger begins without them.
+    """
+
+    last: Fact | None = None
+    told: dict[int, Row] = field(default_factory=dict)  # what each section was set to be
+    planned: dict[int, int] = field(default_factory=dict)  # when its reserves were looked at (ms)
+    pool_versions: dict[int, int] = field(default_factory=dict)
+    opened: set[int] = field(default_factory=set)  # windows
+    ended: set[int] = field(default_factory=set)
+    passes: dict[Pair, int] = field(default_factory=dict)  # that count
+    drops: dict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))  # by day
+    aside: set[Pair] = field(default_factory=set)  # waiters for whom no reserved seat is
+    elsewhere: set[int] = field(default_factory=set)  # ms: reserves of sections not looked at
+
+    def hear(self, fact: Fact) -> None:
+        """Note one more event."""
+        self.last = fact
+        if note := NOTES.get(fact.name):
+            note(self, fact)
+
+    def keys(self) -> dict[str, Entries]:
+        """Every key that must be there, with its entries."""
+        return {
+            kind.key(number): {str(name): value for name, value in entries.items()}
+            for kind in KINDS
+            for number, entries in kind.holds(self)
+            if entries
+        }
+
+    def held(self) -> Iterator[tuple[Pair, Row]]:
+        """Seats that somebody has."""
+        return ((at, row) for at, row in self.enrollments.items() if row["state"] == "enrolled")
+
+    def waited(self) -> Iterator[tuple[Pair, Row]]:
+        """Places on waitlists."""
+        return ((at, row) for at, row in self.places.items() if row["state"] in WAITS)
+
+    def set_aside(self, found: Keys) -> None:
+        """Believe the ledger who was set aside, of those who wait and were not skipped."""
+        self.aside = {
+            (section, student)
+            for (section, student), row in self.waited()
+            if row["state"] == "waiting" and str(student) in found.get(f"aside:{section}", ())
+        }
+
+
+def _set(image: Image, fact: Fact) -> None:
+    told, pool = fact.payload, fact.payload.get("pool")
+    image.told[told["section"]] = told
+    image.planned[told["section"]] = milliseconds(fact.at)
+    if pool:
+        version = max(image.pool_versions.get(pool, 0), told.get("pool_version", 0))
+        image.pool_versions[pool] = version
+    for gone in [each for each in image.pool_versions if not image.pools.get(each)]:
+        del image.pool_versions[gone]
+
+
+def _reserve_opened(image: Image, fact: Fact) -> None:
+    image.planned[fact.payload["section"]] = milliseconds(fact.at)
+
+
+def _dropped(image: Image, fact: Fact) -> None:
+    if "day" in fact.payload:
+        image.drops[fact.payload["student"]][fact.payload["day"]] += 1
+
+
+def _passed_over(image: Image, fact: Fact) -> None:
+    told = fact.payload
+    if "passes" in told:
+        image.passes[told["section"], told["student"]] = told["passes"]
+
+
+def _gone_from_list(image: Image, fact: Fact) -> None:
+    image.passes.pop((fact.payload["section"], fact.payload["student"]), None)
+
+
+NOTES: dict[str, Callable[[Image, Fact], None]] = {
+    "section_set": _set,
+    "reserve_opened": _reserve_opened,
+    "dropped": _dropped,
+    "passed_over": _passed_over,
+    "left": _gone_from_list,
+    "promoted": _gone_from_list,
+    "window_opened": lambda image, fact: image.opened.add(fact.payload["window"]),
+    "window_closed": lambda image, fact: image.ended.add(fact.payload["window"]),
+}
+
+# What each kind of key holds --------------------------------------------------------------------
+
+Numbered = Iterable[tuple[int | None, Mapping[Any, Any]]]  # what a key is of, and its entries
+
+
+def _sections(image: Image) -> Numbered:
+    for section, told in image.told.items():
+        # An event from before a field was there does not tell it, and the ledger has not got it.
+        facts = {name: told[name] for name in asks.SECTION_FACTS if name in told}
+        facts |= {"version": told["section_version"], "pool": told.get("pool") or 0}
+        yield section, facts | {"reserves": told.get("reserves", [])}
+
+
+def _counts(image: Image) -> Numbered:
+    asked = _unasked(image)
+    yield None, {section: _counted(image, section, asked) for section in image.seats}
+
+
+def _counted(image: Image, section: int, asked: Mapping[int, int]) -> list[Any]:
+    row = image.seats[section]
+    counted = {"seq": row["seq"], "kept": row["kept"], "unasked": asked[section]}
+    counted |= image.counted(row)
+    return [counted[name] for name in COUNTS if name in counted]
+
+
+def _unasked(image: Image) -> dict[int, int]:
+    """How many in line are still to be asked whether a reserved seat is for them, by section."""
+    aside = Counter(section for section, _ in image.aside)
+    return {
+        section: row["waiting"] - row["passed"] - aside[section]
+        if row["kept"] and image.counted(row)["taken"] < row["capacity"]
+        else 0
+        for section, row in image.seats.items()
+    }
+
+
+def _vacant(image: Image) -> Numbered:
+    asked = _unasked(image)
+    yield None, {each: True for each in image.seats if _is_vacant(image, each, asked[each])}
+
+
+def _is_vacant(image: Image, section: int, unasked: int) -> bool:
+    """Whether there is a seat, and somebody in line to be asked."""
+    row = image.seats[section]
+    counted = image.counted(row)
+    room = not row["pool_id"] or counted["pool_taken"] < counted["pool_capacity"]
+    free = counted["taken"] + row["kept"] < row["capacity"] and row["waiting"] > row["passed"]
+    return bool(row["status"] == "OPEN" and room and (free or unasked > 0))
+
+
+def _emptying(image: Image) -> Numbered:
+    canceled = {each: row for each, row in image.seats.items() if row["status"] == "CANCELED"}
+    yield None, {each: True for each, row in canceled.items() if row["enrolled"] + row["waiting"]}
+
+
+def _rosters(image: Image) -> Numbered:
+    parts = "credits", "registration", "since", "reserve"
+    return _by_section((at, _joined(row, *parts)) for at, row in image.held())
+
+
+def _queues(image: Image) -> Numbered:
+    return _by_section((at, row["ticket"]) for at, row in image.waited())
+
+
+def _passed(image: Image) -> Numbered:
+    return _by_section((at, image.places[at]["reasons"]) for at in image.passed)
+
+
+def _by_section(found: Iterable[tuple[Pair, Any]]) -> Numbered:
+    sections: dict[int, dict[int, Any]] = defaultdict(dict)
+    for (section, student), value in found:
+        sections[section][student] = value
+    return sections.items()
+
+
+def _students(image: Image) -> Numbered:
+    found: dict[int, dict[str, Any]] = defaultdict(dict)
+    for (section, student), row in image.held():
+        found[student][f"e:{section}"] = row["credits"]
+        if row["corequisites"]:
+            found[student][f"c:{section}"] = row["corequisites"]
+    for (section, student), row in image.waited():
+        found[student][f"w:{section}"] = _joined(row, "ticket", "credits", "since", "instead")
+    return found.items()
+
+
+def _joined(row: Row, *names: str) -> str:
+    """The values as the ledger joins them; the last may be missing."""
+    *values, last = [milliseconds(row[name]) if name == "since" else row[name] for name in names]
+    return ":".join(map(str, [*values, last] if last else values))
+
+
+def _pools(image: Image) -> Numbered:
+    capacities = {
+        pool: next(image.seats[each]["pool_capacity"] for each in image.pools[pool])
+        for pool in image.pool_versions
+    }
+    yield None, {pool: f"{capacities[pool]}:{image.pool_versions[pool]}" for pool in capacities}
+
+
+def _opening_reserves(image: Image) -> dict[int, int]:
+    """Sections, and when (ms) the first of their reserves opens that was not open yet."""
+    ends = {
+        section: [each["until"] for each in row["reserves"] if each["until"] > planned]
+        for section, planned in image.planned.items()
+        if (row := image.seats.get(section))
+    }
+    return {section: min(coming) for section, coming in ends.items() if coming}
+
+
+def _windows(image: Image) -> Numbered:
+    yield None, {window: _window(image, window) for window in image.windows}
+
+
+def _window(image: Image, window: int) -> dict[str, Any]:
+    row = image.windows[window]
+    turned = {"opened": image.opened, "ended": image.ended}
+    return {
+        "name": row["name"],
+        "opens": milliseconds(row["opens_at"]),
+        "closes": milliseconds(row["closes_at"]),
+        "state": row["state"],
+        "cohort": row["cohort"],
+    } | {name: True for name, windows in turned.items() if window in windows}
+
+
+def _next(image: Image) -> Numbered:
+    due = {*_opening_reserves(image).values(), *image.elsewhere}
+    for window in (_window(image, each) for each in image.windows):
+        if window["state"] != "canceled" and not ("opened" in window and "ended" in window):
+            due.add(window["closes" if "opened" in window else "opens"])
+    yield None, {TEXT: min(due)} if due else {}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Keys `name`, or `name:<number>` where each is `of` something.
+
+    Their fields or members are numbers of an `entry`, or names of their own. With `spare` what
+    the ledger has beyond its due does no harm: it is looked at and forgotten.
+    """
+
+    name: str
+    shape: Shape
+    of: str
+    entry: str
+    holds: Callable[[Image], Numbered]
+    spare: bool = False
+
+    def key(self, number: object = None) -> str:
+        """The name of one, without the term's prefix."""
+        return f"{self.name}:{number}" if self.of else self.name
+
+    def what(self, number: str, name: str) -> str:
+        """How a difference names an entry: "section 12, student 5"."""
+        parts = f"{self.of} {number}" if self.of else "", f"{self.entry} {name}".strip()
+        return ", ".join(part for part in parts if part)
+
+
+KINDS = (
+    Kind("section", "hash", "section", "", _sections),
+    Kind("seats", "hash", "", "section", _counts),
+    Kind("roster", "hash", "section", "student", _rosters),
+    Kind("queue", "sorted set", "section", "student", _queues),
+    Kind("passed", "hash", "section", "student", _passed),
+    Kind("passes", "hash", "section", "student", lambda image: _by_section(image.passes.items())),
+    Kind("aside", "set", "section", "student",
+         lambda image: _by_section((at, True) for at in image.aside)),
+    Kind("reserved", "hash", "section", "reserve",
+         lambda image: ((each, row["reserved"]) for each, row in image.seats.items())),
+    Kind("pool", "set", "pool", "section",
+         lambda image: ((pool, dict.fromkeys(each, True)) for pool, each in image.pools.items())),
+    Kind("pools", "hash", "", "pool", _pools),
+    Kind("reserves", "sorted set", "", "section", lambda image: [(None, _opening_reserves(image))]),
+    Kind("vacant", "set", "", "section", _vacant),
+    Kind("emptying", "set", "", "section", _emptying, spare=True),
+    Kind("marked", "set", "", "section",
+         lambda image: [(None, {section: True for section, _ in image.passed})], spare=True),
+    Kind("student", "hash", "student", "", _students),
+    Kind("drops", "hash", "student", "", lambda image: image.drops.items()),
+    Kind("windows", "hash", "", "window", _windows),
+    Kind("next", "text", "", "", _next),
+)  # fmt: skip
+BY_NAME = {kind.name: kind for kind in KINDS}
+
+
+def split(key: str) -> tuple[str, str]:
+    """The kind of a key, and the number that it is of."""
+    kind, _, number = key.partition(":")
+    return kind, number
+
+
+def stored(value: Any) -> str:
+    """A value as the ledger has it: lists and mappings as JSON."""
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
+
+
+def plain(value: bytes | str) -> Any:
+    """What the ledger has, to be compared: an empty list may be written as an empty object."""
+    text = value.decode() if isinstance(value, bytes) else value
+    try:
+        found = _listed(orjson.loads(text))
+    except ValueError:
+        return text
+    return text if found is None else found
+
+
+def _listed(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _listed(each) for name, each in value.items()} or []
+    return [_listed(each) for each in value] if isinstance(value, list) else value

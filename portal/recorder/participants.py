@@ -1,0 +1,109 @@
+"""Who is, was or waits in a section, as last recorded, and all that happened to it."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, func, select
+from sqlalchemy.orm import Session
+
+from portal.catalog.models import Section
+from portal.people.models import Account, Student
+from portal.recorder.fact import Fact
+from portal.recorder.models import AS_FACT, Enrollment, Event, WaitlistPlace
+
+PAGE = 100
+# By group: the table, and the states in it.
+GROUPS: dict[str, tuple[type[Enrollment] | type[WaitlistPlace], tuple[str, ...]]] = {
+    "in": (Enrollment, ("enrolled",)),
+    "waiting": (WaitlistPlace, ("waiting", "passed")),
+    "out": (Enrollment, ("dropped",)),
+    "left": (WaitlistPlace, ("left",)),
+}
+
+
+@dataclass(frozen=True)
+class Participant:
+    """A student with a part in a section: credits in hundredths, `since` when the state began."""
+
+    id: int
+    name: str
+    number: str
+    year: str
+    state: str  # enrolled, waiting, passed, dropped or left
+    credits: int
+    since: datetime
+
+
+def participants(session: Session, section: int, group: str, page: int) -> list[Participant]:
+    """A page of one of GROUPS: by name, those who wait by turn."""
+    place, _ = GROUPS[group]
+    order = WaitlistPlace.ticket if group == "waiting" else Account.name
+    found = (
+        select(
+            Student.id,
+            Account.name,
+            Student.number,
+            Student.year,
+            place.state,
+            place.credits,
+            place.since,
+        )
+        .join(Student, Student.id == place.student_id)
+        .join(Account, Account.id == Student.account_id)
+        .where(*_in(section, group))
+        .order_by(order, Student.number)
+        .offset((page - 1) * PAGE)
+        .limit(PAGE)
+    )
+    return [Participant(*row) for row in session.execute(found)]
+
+
+def counts(session: Session, section: int) -> dict[str, int]:
+    """How many each group has."""
+    return {group: session.scalar(_count(section, group)) or 0 for group in GROUPS}
+
+
+def prior(session: Session, section: int) -> int:
+    """How many seats were taken before the term came here, by students without a name."""
+    found = select(Section.prior_enrolled).where(Section.id == section)
+    return session.scalar(found) or 0
+
+
+def happened(
+    session: Session, term: int, section: int, before: int | None
+) -> tuple[list[Fact], bool]:
+    """A page of the section's events, the latest first, older than event `before`, and if more."""
+    found = (
+        select(*AS_FACT)
+        .where(Event.aggregate == f"section:{section}", Event.term_id == term)
+        .order_by(Event.seq.desc())
+        .limit(PAGE + 1)
+    )
+    if before:
+        found = found.where(Event.seq < before)
+    rows = [Fact(*row) for row in session.execute(found)]
+    return rows[:PAGE], len(rows) > PAGE
+
+
+def names(session: Session, facts: Sequence[Fact]) -> dict[str, str]:
+    """Names of `student:1` and `account:1`, as those events tell of them."""
+    actors = {fact.context.get("actor", "") for fact in facts}
+    accounts = {int(each[8:]) for each in actors if re.fullmatch(r"account:\d{1,9}", each)}
+    students = {fact.payload["student"] for fact in facts if "student" in fact.payload}
+    by = select(Account.id, Account.name).where(Account.id.in_(accounts))
+    whom = select(Student.id, Account.name).join(Account).where(Student.id.in_(students))
+    found = {f"account:{who}": name for who, name in session.execute(by)}
+    return found | {f"student:{who}": name for who, name in session.execute(whom)}
+
+
+def _count(section: int, group: str) -> Select[Any]:
+    place, _ = GROUPS[group]
+    return select(func.count()).select_from(place).where(*_in(section, group))
+
+
+def _in(section: int, group: str) -> tuple[ColumnElement[bool], ...]:
+    place, states = GROUPS[group]
+    return place.section_id == section, place.state.in_(states)

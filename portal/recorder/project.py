@@ -1,0 +1,234 @@
+"""What each event does to the read models: the one place where both are known."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from portal.recorder import counting
+from portal.recorder.fact import Fact, moment
+
+Row = dict[str, Any]
+Pair = tuple[int, int]  # section, student
+
+
+class UnknownEvent(Exception):  # noqa: N818
+    """An event that this version of the portal can't read: it must not be skipped."""
+
+
+@dataclass
+class State:
+    """Rows of the read models by their keys within a term, all of them or those at hand."""
+
+    seats: dict[int, Row] = field(default_factory=dict)
+    enrollments: dict[Pair, Row] = field(default_factory=dict)
+    places: dict[Pair, Row] = field(default_factory=dict)
+    windows: dict[int, Row] = field(default_factory=dict)
+    passed: set[Pair] = field(default_factory=set)  # keys of places that are passed over
+    pools: dict[int, set[int]] = field(default_factory=dict)  # sections by what they share
+    contradictions: list[tuple[int, str]] = field(default_factory=list)  # seq, what is wrong
+
+    def sharing(self, row: Row) -> list[Row]:
+        """The counts of all sections in the pool of this one, its own among them."""
+        return [self.seats[section] for section in self.pools.get(row["pool_id"] or 0, ())]
+
+    def counted(self, row: Row) -> dict[str, Any]:
+        """The counts of a section as the ledger must tell them."""
+        counts = counting.counts(row)
+        if not row["pool_id"]:
+            return counts
+        used = sum(map(counting.taken, self.sharing(row)))
+        return counts | {"pool_capacity": row["pool_capacity"], "pool_taken": used}
+
+    def hear(self, fact: Fact) -> None:
+        """Note what else an event tells that has been applied: here nothing."""
+
+
+def apply(state: State, fact: Fact) -> None:
+    """Move the state over one event; raises UnknownEvent."""
+    change = CHANGES.get((fact.name, fact.version))
+    if change is None:
+        raise UnknownEvent(f"event {fact.seq}: {fact.name} version {fact.version}")
+    change(state, fact)
+    state.hear(fact)
+
+
+def _section_set(state: State, fact: Fact) -> None:
+    told = fact.payload
+    row = state.seats.setdefault(told["section"], counting.NOBODY | {"reserved": {}})
+    state.pools.get(row.get("pool_id") or 0, set()).discard(told["section"])
+    row |= counting.settings(told)
+    if row["pool_id"]:
+        state.pools.setdefault(row["pool_id"], set()).add(told["section"])
+    for sharing in state.sharing(row):
+        sharing["pool_capacity"] = told["seats"].get("pool_capacity")
+    _reprieve(state, fact, lambda section, _: section == told["section"])
+    _count(state, fact)
+
+
+def _enrolled(state: State, fact: Fact) -> None:
+    _enroll(state, fact, "enrolled")
+    _count(state, fact, enrolled=1)
+
+
+def _dropped(state: State, fact: Fact) -> None:
+    _enroll(state, fact, "dropped")
+    freed = fact.payload["section"]
+    _reprieve(state, fact, lambda section, _: section == freed)
+    _count(state, fact, enrolled=-1)
+
+
+def _reserve_opened(state: State, fact: Fact) -> None:
+    opened = fact.payload["section"]
+    _reprieve(state, fact, lambda section, _: section == opened)
+    _count(state, fact)
+
+
+def _waitlisted(state: State, fact: Fact) -> None:
+    told = fact.payload
+    kept = {"ticket": told["ticket"], "credits": told["credits"], "instead": told.get("instead")}
+    _move(state, fact, "waiting", since=fact.at, **kept)
+    _count(state, fact, waiting=1)
+
+
+def _swap_planned(state: State, fact: Fact) -> None:
+    if (fact.payload["section"], fact.payload["student"]) in state.places:
+        _move(state, fact, "waiting", instead=fact.payload["instead"])
+    else:
+        state.contradictions.append((fact.seq, "a swap planned, but never waited"))
+    _count(state, fact)
+
+
+def _left(state: State, fact: Fact) -> None:
+    _move(state, fact, "left")
+    _count(state, fact, waiting=-1)
+
+
+def _promoted(state: State, fact: Fact) -> None:
+    _move(state, fact, "promoted")
+    _enroll(state, fact, "enrolled")
+    _count(state, fact, enrolled=1, waiting=-1)
+
+
+def _passed_over(state: State, fact: Fact) -> None:
+    _move(state, fact, "passed", reasons=fact.payload["reasons"])
+    _count(state, fact)
+
+
+def _reconsidered(state: State, fact: Fact) -> None:
+    told = fact.payload
+    only = told.get("student")
+    _reprieve(state, fact, lambda section, who: section == told["section"] and only in {None, who})
+    _count(state, fact)
+
+
+def _refused(state: State, fact: Fact) -> None:
+    """Nothing moves: the event alone is the receipt."""
+
+
+def _window_set(state: State, fact: Fact) -> None:
+    told = fact.payload
+    state.windows[told["window"]] = {
+        "id": told["window"],
+        "name": told["window_name"],
+        "opens_at": moment(told["opens"]),
+        "closes_at": moment(told["closes"]),
+        "state": told["state"],
+        "cohort": told["cohort"],
+        "seq": fact.seq,
+    }
+
+
+def _window_turned(state: State, fact: Fact) -> None:
+    row = state.windows.get(fact.payload["window"])
+    if row is None:
+        state.contradictions.append((fact.seq, f"no window {fact.payload['window']}"))
+    else:
+        row["seq"] = fact.seq
+
+
+def _enroll(state: State, fact: Fact, to: str) -> None:
+    told = fact.payload
+    state.enrollments[told["section"], told["student"]] = {
+        "section_id": told["section"],
+        "student_id": told["student"],
+        "state": to,
+        "credits": told["credits"],
+        "corequisites": told.get("corequisites"),
+        "reserve": told.get("reserve"),
+        "registration": told["registration"],
+        "since": fact.at,
+        "seq": fact.seq,
+    }
+
+
+def _move(state: State, fact: Fact, to: str, **fields: Any) -> None:
+    """Give a place on a waitlist another state; only joining makes one."""
+    key = fact.payload["section"], fact.payload["student"]
+    if key not in state.places and to != "waiting":
+        state.contradictions.append((fact.seq, f"{to}, but never waited"))
+        return
+    row = state.places.setdefault(key, {"section_id": key[0], "student_id": key[1]})
+    row |= {"state": to, "reasons": [], "seq": fact.seq} | fields
+    _mark(state, key, passed=to == "passed")
+
+
+def _reprieve(state: State, fact: Fact, chosen: Callable[[int, int], bool]) -> None:
+    """Let passed-over waiters wait again."""
+    for key in [key for key in state.passed if chosen(*key)]:
+        state.places[key] |= {"state": "waiting", "reasons": [], "seq": fact.seq}
+        _mark(state, key, passed=False)
+
+
+def _mark(state: State, key: Pair, *, passed: bool) -> None:
+    """Count a waiter among those who are passed over, or no longer."""
+    if key[0] in state.seats:
+        state.seats[key[0]]["passed"] += passed - (key in state.passed)
+    if passed:
+        state.passed.add(key)
+    else:
+        state.passed.discard(key)
+
+
+def _count(state: State, fact: Fact, *, enrolled: int = 0, waiting: int = 0) -> None:
+    """Count anew, and note where the ledger told of other counts."""
+    row = state.seats.get(fact.payload["section"])
+    if row is None:
+        state.contradictions.append((fact.seq, f"no section {fact.payload['section']}"))
+        return
+    row["enrolled"] += enrolled
+    row["waiting"] += waiting
+    counting.keep(row, fact, enrolled)
+    for told in (fact.payload, *fact.payload.get("also", ())):
+        _check(state, fact.seq, told["section"], told["seats"])
+
+
+def _check(state: State, seq: int, section: int, told: dict[str, Any]) -> None:
+    """Note that the counts of a section are those after an event, and whether they fit."""
+    row = state.seats.get(section)
+    counted = row and state.counted(row)
+    if row:
+        row["seq"] = seq
+    if told != counted:
+        state.contradictions.append((seq, f"{told}, counted {counted}"))
+
+
+CHANGES: dict[tuple[str, int], Callable[[State, Fact], None]] = {
+    ("section_set", 1): _section_set,
+    ("reserve_opened", 1): _reserve_opened,
+    ("enrolled", 1): _enrolled,
+    ("dropped", 1): _dropped,
+    ("waitlisted", 1): _waitlisted,
+    ("swap_planned", 1): _swap_planned,
+    ("left", 1): _left,
+    ("promoted", 1): _promoted,
+    ("passed_over", 1): _passed_over,
+    ("reconsidered", 1): _reconsidered,
+    ("refused", 1): _refused,
+    ("window_set", 1): _window_set,
+    ("window_opened", 1): _window_turned,
+    ("window_closed", 1): _window_turned,
+}
+
+# Which older rows a batch needs to see, beside the counts of its sections and its windows.
+MOVE_A_PLACE = {"swap_planned", "left", "promoted", "passed_over"}
+REPRIEVE = {"dropped", "section_set", "reserve_opened", "reconsidered"}

@@ -1,0 +1,190 @@
+"""The standing comparison: a part of each term every few minutes, and all of it in rounds.
+
+What differs raises an alarm and is looked at again with every part, until it agrees.
+"""
+
+import logging
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from time import monotonic
+from typing import Any
+
+from sqlalchemy import func, or_, select, text, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Session
+
+from portal.backend import backend
+from portal.catalog.models import Term
+from portal.core.db import transaction
+from portal.notifications.alerts import alert
+from portal.people.models import Account
+from portal.recorder import slices
+from portal.recorder.audit import unrecordable
+from portal.recorder.differences import Difference
+from portal.recorder.models import Checkpoint, Reconciled
+from portal.recorder.slices import OF_SECTION, Behind
+
+SECONDS = 20.0  # for one part
+KEPT = 200  # differences that are kept word for word
+MISSING = 20  # events that are named
+
+NUMBER = text("""
+    SELECT seq, (SELECT count(*) FROM events WHERE term_id = :term AND events.seq <= point.seq)
+    FROM checkpoints point WHERE term_id = :term
+""")
+LOST = text(f"""
+    SELECT number FROM checkpoints point, generate_series(1, point.seq) number
+    WHERE point.term_id = :term
+      AND NOT EXISTS (SELECT FROM events WHERE term_id = :term AND seq = number)
+    LIMIT {MISSING}
+""")  # noqa: S608 - a constant
+
+Place = tuple[str, str]  # where, and what
+
+log = logging.getLogger("fairseat.alarm")
+
+
+def due(session: Session) -> list[int]:
+    """Terms whose next part is due."""
+    every = timedelta(seconds=backend().settings.reconcile)
+    found = (
+        select(Checkpoint.term_id)
+        .join(Term, Term.id == Checkpoint.term_id)
+        .outerjoin(Reconciled, Reconciled.term_id == Checkpoint.term_id)
+        .where(Checkpoint.seq > 0, Term.deleted_at.is_(None))
+        .where(or_(Reconciled.at.is_(None), Reconciled.at < func.now() - every))
+    )
+    return list(session.scalars(found))
+
+
+@dataclass
+class Part:
+    """A part that is being compared: how far it has come, and what differs.
+
+    `again` are sections that differed and have not been looked at again yet, `known` what was
+    kept of that; `told` is whether anybody has been told that something differs.
+    """
+
+    term: int
+    cursor: int
+    again: set[int]
+    known: list[Difference]
+    told: int  # how many differences
+    found: dict[Place, Difference] = field(default_factory=dict)
+    sections: set[int] = field(default_factory=set)  # where they are
+
+    def add(self, differences: Iterable[Difference], among: Collection[int] = ()) -> None:
+        """Note what differs among these sections."""
+        for each in differences:
+            self.found[each["where"], each["what"]] = each
+            self.sections |= _named(each) or _whole(each, among)
+
+
+def go_on(term: int, seconds: float = SECONDS) -> list[Difference]:
+    """Compare what differed before and the next part of a term; gives what differs.
+
+    It is noted after each slice, so that the next part goes on there whatever becomes of this one.
+    """
+    part, until = _begin(term), monotonic() + seconds
+    part.add([*unrecordable(term), *_missing(term)])
+    try:
+        _again(part)
+        _note(part)
+        _onward(part, until)
+    except Behind as behind:
+        log.warning("The comparison waits for the recorder: %s", behind)
+        _note(part)
+    return list(part.found.values())
+
+
+def _begin(term: int) -> Part:
+    """Take the turn, so that nobody else is called to it before the next is due."""
+    begun = insert(Reconciled).values(term_id=term, at=func.now(), cursor=0, found=0)
+    begun = begun.values(differences=[], sections=[])
+    taken = begun.on_conflict_do_update(index_elements=["term_id"], set_={"at": func.now()})
+    so_far = Reconciled.cursor, Reconciled.sections, Reconciled.differences, Reconciled.found
+    with transaction() as session:
+        cursor, sections, known, told = session.execute(taken.returning(*so_far)).one()
+    return Part(term, cursor, set(sections), known, told)
+
+
+def _again(part: Part) -> None:
+    """What differs still of what differed."""
+    while part.again:
+        sections = sorted(part.again)[: slices.AT_ONCE]
+        part.add(_compared(part.term, sections), sections)
+        part.again.difference_update(sections)
+
+
+def _onward(part: Part, until: float) -> None:
+    """From a section on, until it is late or the round is done: the next begins at 0."""
+    while sections := slices.after(part.term, part.cursor):
+        part.add(_compared(part.term, sections), sections)
+        part.cursor = sections[-1]
+        _note(part)
+        if monotonic() > until:
+            return
+    part.cursor = 0
+    _note(part, whole_at=func.now())
+
+
+def _compared(term: int, sections: Iterable[int]) -> list[Difference]:
+    # What differs but once was caught in the middle of a change.
+    return slices.compare(term, sections) and slices.compare(term, sections)
+
+
+def _missing(term: int) -> list[Difference]:
+    """Events that the log has lost."""
+    with transaction() as session:
+        session.execute(text("SET LOCAL statement_timeout = '2min'"))
+        through, there = session.execute(NUMBER, {"term": term}).one()
+        lost = session.scalars(LOST, {"term": term}).all() if there < through else ()
+    return [{"where": "event log", "what": f"event {each}", "log": "missing"} for each in lost]
+
+
+def _note(part: Part, **more: Any) -> None:
+    """Keep how far it has come and what was found; where it is the first, say it."""
+    found, count = list(part.found.values()), len(part.found)
+    if part.again:  # nobody could look whether that differs still
+        found += [each for each in part.known if (each["where"], each["what"]) not in part.found]
+        count = max(len(found), part.told)
+    row = {
+        "at": func.now(),
+        "cursor": part.cursor,
+        "found": count,
+        "differences": found[:KEPT],
+        "sections": sorted(part.sections | part.again),
+    } | more
+    noted = update(Reconciled).where(Reconciled.term_id == part.term).values(row)
+    with transaction() as session:
+        session.execute(noted)
+        if found and not part.told:
+            _say(session, part.term, found)
+    part.told = count
+
+
+def _named(difference: Difference) -> set[int]:
+    """The section that a difference is told of, if it is told of one."""
+    if difference["where"] == "section_seats":
+        return {int(difference["what"].split()[1])}
+    return set(map(int, OF_SECTION.findall(difference["what"])[:1]))
+
+
+def _whole(difference: Difference, among: Collection[int]) -> set[int]:
+    """Sections that show it when they are looked at again; any shows what windows differ."""
+    windows = difference["where"] in {"windows", "ledger windows"}
+    return {min(among)} if among and windows else set(among)
+
+
+def _say(session: Session, term: int, found: list[Difference]) -> None:
+    name = session.get_one(Term, term).name
+    for admin in session.scalars(select(Account.id).where(Account.is_admin)):
+        alert(session, admin, "differences", term=name, count=str(len(found)))
+    log.critical(
+        "ALARM reconcile: %s differences in %s, the first in %s: %s. See `fairseat audit --term`.",
+        len(found),
+        name,
+        found[0]["where"],
+        found[0]["what"],
+    )

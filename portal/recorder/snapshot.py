@@ -1,0 +1,87 @@
+"""The ledger as it is, read in steps so that no decision waits long."""
+
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any
+
+from redis import Redis
+
+from portal.recorder.ledger_image import BY_NAME, TEXT, Keys, Shape, plain, split
+from portal.recorder.writes import batches
+from portal.seats.library import prefix, reached
+
+AT_ONCE = 2000  # keys a step
+Step = tuple[int, Keys]  # the number of the last event, and what there was just then
+
+
+def names(redis: Redis, term: int) -> set[str]:
+    """Every key of the term, without its prefix."""
+    at = f"{prefix(term)}:"
+    with reached():
+        found = redis.scan_iter(match=f"{at}*", count=AT_ONCE)
+        return {name.decode()[len(at) :] for name in found}
+
+
+def sections_of(redis: Redis, term: int) -> set[int]:
+    """The sections that the ledger lists."""
+    with reached():
+        return {int(section) for section in redis.hkeys(f"{prefix(term)}:seats")}
+
+
+def pools_of(redis: Redis, term: int) -> set[int]:
+    """The pools that the ledger lists."""
+    with reached():
+        return {int(pool) for pool in redis.hkeys(f"{prefix(term)}:pools")}
+
+
+def students(redis: Redis, term: int, sections: Iterable[int]) -> set[int]:
+    """Who has a seat or a place in line in these sections."""
+    at = prefix(term)
+    with reached(), redis.pipeline(transaction=False) as pipe:
+        for section in sections:
+            pipe.hkeys(f"{at}:roster:{section}")
+            pipe.zrange(f"{at}:queue:{section}", 0, -1)
+        return {int(student) for found in pipe.execute() for student in found}
+
+
+def take(redis: Redis, term: int, keys: Collection[str]) -> list[Step]:
+    """These keys, each step of them at one moment; those of the whole term are in the first."""
+    first = [key for key in keys if ":" not in key or split(key)[0] == "aside"]
+    steps = list(batches(sorted(set(keys) - set(first)), AT_ONCE)) or [[]]
+    steps[0] = [*first, *steps[0]]
+    return [_step(redis, term, step) for step in steps]
+
+
+def _step(redis: Redis, term: int, keys: list[str]) -> Step:
+    at = prefix(term)
+    shapes = [BY_NAME[split(key)[0]].shape for key in keys]
+    with reached(), redis.pipeline(transaction=True) as pipe:
+        pipe.get(f"{at}:seq")
+        for key, shape in zip(keys, shapes, strict=True):
+            _ask(pipe, shape, f"{at}:{key}")
+        seq, *replies = pipe.execute()
+    found = zip(keys, shapes, replies, strict=True)
+    return int(seq or 0), {key: dict(_entries(shape, reply)) for key, shape, reply in found}
+
+
+def _ask(pipe: Any, shape: Shape, name: str) -> None:
+    match shape:
+        case "hash":
+            pipe.hgetall(name)
+        case "set":
+            pipe.smembers(name)
+        case "sorted set":
+            pipe.zrange(name, 0, -1, withscores=True)
+        case "text":
+            pipe.get(name)
+
+
+def _entries(shape: Shape, reply: Any) -> Iterator[tuple[str, Any]]:
+    match shape:
+        case "hash":
+            yield from ((name.decode(), plain(value)) for name, value in reply.items())
+        case "set":
+            yield from ((member.decode(), True) for member in reply)
+        case "sorted set":
+            yield from ((member.decode(), int(score)) for member, score in reply)
+        case "text":
+            yield from [(TEXT, plain(reply))] if reply is not None else []

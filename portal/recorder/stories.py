@@ -1,0 +1,184 @@
+"""Receipts in plain words: a sentence for each kind of event, with the counts of that instant."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from portal.core.i18n import _, _l
+from portal.recorder.fact import Fact
+from portal.recorder.receipts import Receipt
+from portal.seats import keeping
+from portal.seats.answers import Seats
+from portal.seats.case import Case
+from portal.seats.reasons import Told, told
+
+GIVEN = ("enrolled", "promoted")
+Facts = dict[str, Any]
+Telling = tuple[Callable[[Facts, str, Case], str], str, str]
+
+
+@dataclass(frozen=True)
+class Story:
+    """What happened, why not if it did not, and the seats at that instant."""
+
+    text: str
+    outcome: str  # the same in a word or two
+    tone: str  # go, wait, few or stop; blank for what was given up
+    reasons: list[Told]
+    seats: str = ""  # blank where the ledger did not know the section
+
+
+def story(receipt: Receipt, case: Case) -> Story:
+    """The receipt as its student is told it; `case` is that of its section."""
+    came, tone = outcome(receipt.fact)
+    facts = receipt.fact.payload
+    text = _teller(receipt.fact)[0](facts, case.named(receipt.section), case)
+    if facts.get("reserve") and receipt.fact.name in GIVEN:
+        text = f"{text} {keeping.given(facts['reserve'], case)}"
+    return Story(
+        text=text,
+        outcome=came,
+        tone=tone,
+        reasons=told(receipt.reasons, case),
+        seats=counts(receipt.seats) if receipt.seats else "",
+    )
+
+
+def outcome(fact: Fact) -> tuple[str, str]:
+    """What came of it in a word or two, and its tone."""
+    _tell, came, tone = _teller(fact)
+    return str(came), tone
+
+
+def counts(seats: Seats) -> str:
+    """How full a section was: "0 of 30 seats open, 4 waiting."."""
+    facts = {"open": seats.open, "capacity": seats.capacity, "waiting": seats.waiting}
+    if seats.waitlist_capacity or seats.waiting:
+        return _("%(open)s of %(capacity)s seats open, %(waiting)s waiting.", **facts)
+    return _("%(open)s of %(capacity)s seats open.", **facts)
+
+
+def _teller(fact: Fact) -> Telling:
+    by_hand = BY_HAND.get(fact.name) if fact.by_hand else None
+    return by_hand or STORIES.get(fact.name, (_changed, _l("Changed"), ""))
+
+
+def _enrolled(facts: Facts, name: str, case: Case) -> str:
+    if facts.get("instead"):
+        old = case.named(facts["instead"])
+        return _("You swapped %(old)s for %(name)s.", old=old, name=name)
+    if facts.get("rank", 1) > 1:
+        return _(
+            "You got a seat in %(name)s, your choice number %(rank)s.",
+            name=name,
+            rank=facts["rank"],
+        )
+    return _("You asked for %(name)s and got a seat.", name=name)
+
+
+def _added(facts: Facts, name: str, case: Case) -> str:
+    if facts.get("instead"):
+        old = case.named(facts["instead"])
+        return _("The registrar moved you from %(old)s to %(name)s.", old=old, name=name)
+    return _("The registrar gave you a seat in %(name)s.", name=name)
+
+
+def _waitlisted(facts: Facts, name: str, case: Case) -> str:
+    told = {"name": name, "place": facts["position"]}
+    if facts.get("instead"):
+        old = case.named(facts["instead"])
+        return _(
+            "You joined the waitlist of %(name)s at place %(place)s, to swap %(old)s for it.",
+            **told,
+            old=old,
+        )
+    return _("You joined the waitlist of %(name)s at place %(place)s.", **told)
+
+
+def _swap_planned(facts: Facts, name: str, case: Case) -> str:
+    old = case.named(facts["instead"])
+    return _(
+        "You chose to give %(old)s up once a seat in %(name)s comes to you.", name=name, old=old
+    )
+
+
+def _promoted(facts: Facts, name: str, case: Case) -> str:
+    if facts.get("instead"):
+        old = case.named(facts["instead"])
+        return _(
+            "A seat in %(name)s came free and became yours, and %(old)s went for it.",
+            name=name,
+            old=old,
+        )
+    return _("A seat in %(name)s came free and became yours.", name=name)
+
+
+def _dropped(facts: Facts, name: str, case: Case) -> str:
+    if facts.get("swap"):
+        new = case.named(facts["swap"])
+        return _("Your seat in %(name)s went for one in %(new)s.", name=name, new=new)
+    if facts.get("canceled"):
+        return _("%(name)s has been canceled, and your seat in it is gone.", name=name)
+    if facts.get("along"):
+        other = case.named(facts["along"])
+        return _("You canceled %(name)s together with %(other)s.", name=name, other=other)
+    return _("You canceled %(name)s and gave your seat up.", name=name)
+
+
+def _taken_out(facts: Facts, name: str, case: Case) -> str:
+    if facts.get("swap"):
+        return _dropped(facts, name, case)
+    return _("The registrar took you out of %(name)s.", name=name)
+
+
+def _left(facts: Facts, name: str, _case: Case) -> str:
+    if facts.get("canceled"):
+        return _("%(name)s has been canceled, and its waitlist with it.", name=name)
+    if facts.get("lost"):
+        return _(
+            "By the rule of the term you lost your place on the waitlist of %(name)s.", name=name
+        )
+    return _("You left the waitlist of %(name)s.", name=name)
+
+
+def _passed_over(_facts: Facts, name: str, _case: Case) -> str:
+    return _("A seat in %(name)s came free, but it could not be yours.", name=name)
+
+
+def _reconsidered(_facts: Facts, name: str, _case: Case) -> str:
+    return _("Your place on the waitlist of %(name)s counts again.", name=name)
+
+
+def _refused(facts: Facts, name: str, case: Case) -> str:
+    if facts.get("act") == "drop":
+        return _("You asked to cancel %(name)s and were refused.", name=name)
+    if facts.get("act") == "leave":
+        return _("You asked to leave the waitlist of %(name)s and were refused.", name=name)
+    if facts.get("instead"):
+        old = case.named(facts["instead"])
+        return _("You asked to swap %(old)s for %(name)s and were refused.", old=old, name=name)
+    return _("You asked for %(name)s and were refused.", name=name)
+
+
+def _changed(_facts: Facts, name: str, _case: Case) -> str:
+    """For an event that has no sentence here, such as one of a newer release."""
+    return _("Something changed for you in %(name)s.", name=name)
+
+
+STORIES: dict[str, Telling] = {
+    "enrolled": (_enrolled, _l("Selected"), "go"),
+    "promoted": (_promoted, _l("Promoted"), "go"),
+    "waitlisted": (_waitlisted, _l("On the waitlist"), "wait"),
+    "swap_planned": (_swap_planned, _l("Swap planned"), "wait"),
+    "dropped": (_dropped, _l("Canceled"), ""),
+    "left": (_left, _l("Left the waitlist"), ""),
+    "passed_over": (_passed_over, _l("Passed over"), "few"),
+    "reconsidered": (_reconsidered, _l("Asked again"), ""),
+    "refused": (_refused, _l("Refused"), "stop"),
+}
+
+BY_HAND: dict[str, Telling] = {
+    "enrolled": (_added, _l("Selected"), "go"),
+    "promoted": (_added, _l("Selected"), "go"),
+    "dropped": (_taken_out, _l("Canceled"), ""),
+}

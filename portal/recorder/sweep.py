@@ -1,0 +1,183 @@
+"""What the clock does every second: whatever is due, and whatever a lost call left undone."""
+
+import logging
+from dataclasses import dataclass, field
+from datetime import datetime
+from time import monotonic
+
+from sqlalchemy import func, select
+
+from portal.backend import backend
+from portal.catalog.models import Section, Term
+from portal.core.db import transaction
+from portal.notifications.codes import NO_TERM
+from portal.notifications.due import due
+from portal.notifications.webhooks import outbox
+from portal.recorder import fence, reconcile
+from portal.recorder.fact import milliseconds, moment
+from portal.recorder.models import Checkpoint
+from portal.recorder.reconsider import Chance, chances, give
+from portal.recorder.wake import wake
+from portal.reports.due import unreported
+from portal.seats.library import prefix, reached
+from portal.windows.readiness import Wish, opening
+
+PATIENCE = 5.0  # seconds until a worker whose work has not moved is called again
+
+log = logging.getLogger("fairseat.alarm")
+
+
+@dataclass(frozen=True)
+class LiveTerm:
+    """A term as PostgreSQL knows it."""
+
+    id: int
+    version: int
+    recorded: int
+    sections: int
+    opening: datetime | None = None  # the next one, once it is near
+    ended: int = 0  # windows that have ended and are to be closed out
+
+    @property
+    def wish(self) -> Wish:
+        """What it is to be ready for: its catalogue, and that opening (ms)."""
+        return Wish(self.version, milliseconds(self.opening) if self.opening else 0)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A term as the ledger knows it; `ready` for which catalogue and opening."""
+
+    seq: int
+    vacant: int  # sections where the promoter has something to do
+    sections: int
+    ready: Wish
+    fenced: bool
+
+
+@dataclass
+class Sweeper:
+    """Remembers its calls, and terms: windows turn and fences go up while PostgreSQL is away."""
+
+    terms: list[LiveTerm] = field(default_factory=list)
+    news: dict[int, int] = field(default_factory=dict)  # terms with notices to make or mails due
+    unlike: list[int] = field(default_factory=list)  # terms to be compared
+    untold: datetime | None = None  # since when an event has been due to a webhook
+    chances: list[Chance] = field(default_factory=list)  # read after the terms
+    calls: dict[tuple[int, str], tuple[int, float]] = field(default_factory=dict)  # why, when
+
+    def look(self) -> None:
+        """Read anew which terms there are, how far each is recorded, and who is to be told."""
+        self.terms = live_terms()
+        self.chances = chances(moment(backend().ledger.now()))
+        self.news = due([term.id for term in self.terms])
+        with transaction() as session:
+            self.unlike = reconcile.due(session)
+            self.untold = outbox.first_due(session)
+
+    def turn(self) -> None:
+        """Let the ledger tell of windows that have opened or closed, where it has lost nothing."""
+        for term, standing in zip(self.terms, standings(self.terms), strict=True):
+            if standing.fenced:
+                continue
+            if standing.seq < term.recorded:
+                _fence(term, standing)
+            elif standing.seq:
+                backend().ledger.turn(term.id)
+
+    def call(self) -> None:
+        """Call the workers that have something to do."""
+        for term, standing in zip(self.terms, standings(self.terms), strict=True):
+            if standing.seq >= term.recorded and not standing.fenced:
+                self._call_to(term, standing)
+        if self.untold:
+            self._call(NO_TERM, "deliver", milliseconds(self.untold))
+
+    def _call_to(self, term: LiveTerm, standing: Standing) -> None:
+        if standing.seq > term.recorded:
+            self._call(term.id, "record", term.recorded)
+        else:  # else what is not recorded yet may be that they were asked
+            self._ask_again(term)
+        if standing.vacant:
+            self._call(term.id, "promote", standing.seq)
+        if term.id in self.news:
+            self._call(term.id, "notify", self.news[term.id])
+        if term.id in self.unlike:
+            self._call(term.id, "reconcile", 0)
+        unready = standing.sections < term.sections or not term.wish.met_by(standing.ready)
+        if unready or term.ended:
+            why = term.version + term.wish.opening + term.ended
+            self._call(term.id, "maintain", why)
+
+    def _ask_again(self, term: LiveTerm) -> None:
+        for chance in self.chances:
+            if chance.term == term.id:
+                give(chance)
+
+    def _call(self, term: int, worker: str, why: int) -> None:
+        """Call a worker, but one that could change nothing the last time only now and then."""
+        before, when = self.calls.get((term, worker), (-1, 0.0))
+        if why != before or monotonic() - when > PATIENCE:
+            self.calls[term, worker] = why, monotonic()
+            wake(term, [worker])
+
+
+def _fence(term: LiveTerm, standing: Standing) -> None:
+    """Let nothing be decided by a ledger that knows less than was recorded of it.
+
+    It looks once more, in the step that puts the fence up: it may just have been restored.
+    """
+    why = f"it is at event {standing.seq}, and {term.recorded} are recorded"
+    if not fence.put_up(term.id, why, behind=term.recorded):
+        return
+    log.critical(
+        "ALARM fenced: the ledger of term %s has lost events behind %s, of %s."
+        " See `fairseat rebuild ledger`.",
+        term.id,
+        standing.seq,
+        term.recorded,
+    )
+
+
+def live_terms() -> list[LiveTerm]:
+    """Every term that is not deleted."""
+    sections = (
+        select(func.count()).where(Section.term_id == Term.id).correlate(Term).scalar_subquery()
+    )
+    recorded = func.coalesce(Checkpoint.seq, 0)
+    found = (
+        select(Term.id, Term.catalog_version, recorded, sections, opening(), unreported())
+        .outerjoin(Checkpoint)
+        .where(Term.deleted_at.is_(None))
+        .order_by(Term.id)
+    )
+    with transaction() as session:
+        return [LiveTerm(*row) for row in session.execute(found)]
+
+
+def standings(terms: list[LiveTerm]) -> list[Standing]:
+    """How the ledger stands in each term, in one round trip."""
+    with reached(), backend().redis.pipeline(transaction=False) as pipe:
+        for term in terms:
+            pipe.get(f"{prefix(term.id)}:seq")
+            pipe.scard(f"{prefix(term.id)}:vacant")
+            pipe.scard(f"{prefix(term.id)}:emptying")
+            pipe.hlen(f"{prefix(term.id)}:seats")
+            pipe.hmget(f"{prefix(term.id)}:warmup", "version", "opening", "told")
+            pipe.exists(fence.key(term.id))
+        replies = iter(pipe.execute())
+    return [
+        Standing(
+            int(next(replies) or 0),
+            next(replies) + next(replies),
+            next(replies),
+            _ready(*next(replies)),
+            bool(next(replies)),
+        )
+        for _ in terms
+    ]
+
+
+def _ready(version: bytes | None, opening: bytes | None, told: bytes | None) -> Wish:
+    """What a term has been made ready for; nothing where that is not done."""
+    return Wish(int(version or 0), int(opening or 0)) if int(told or 0) else Wish()

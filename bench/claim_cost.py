@@ -34,7 +34,7 @@ from bench import portal_on_trial, stage  # noqa: E402
 from bench.baselines import hello  # noqa: E402
 from portal import create_app  # noqa: E402
 from portal.backend import backend  # noqa: E402
-from portal.catalog import board  # noqa: E402
+from portal.catalog import term_catalog  # noqa: E402
 from portal.core import logs  # noqa: E402
 from portal.core.settings import Settings  # noqa: E402
 from portal.people import accounts, profile  # noqa: E402
@@ -56,7 +56,7 @@ def figures(_run: int = 0, *, quick: bool = False) -> dict[str, float]:
     """One run's figures, by the names above."""
     app, students = application(), 30 if quick else STUDENTS
     with portal_on_trial.a_rush(students) as term:
-        board.preload()
+        term_catalog.preload()
         profile.preload()
         accounts.preload()
         claims = [environ(each) for each in portal_on_trial.claims(app, term, students, EACH)]

@@ -19,8 +19,7 @@ from sqlalchemy import select
 from e2e.browser import ARGUMENTS, find
 from e2e.person import Person
 from e2e.portal import Running, running
-from portal.catalog.board import Card, board
-from portal.catalog.terms import live_terms
+from portal.catalog.term_catalog import SectionView, catalog_of, live_terms
 from portal.core.db import transaction
 from portal.core.settings import ROOT
 from portal.gate import room
@@ -76,7 +75,7 @@ class Photographer:
         self.password = (portal.folder / "demo-password").read_text()
         self.term = live_terms()[0]
         self.ledger = portal.backend.ledger
-        self.cards = [card for card in board(self.term.id).cards if card.status == "OPEN"]
+        self.cards = [card for card in catalog_of(self.term.id).sections if card.status == "OPEN"]
         self.sessions: dict[str, StorageState] = {}
 
     def run(self) -> None:
@@ -221,12 +220,14 @@ class Photographer:
         self._claim_some(ada, free, Outcome.ENROLLED, 3)
         self._claim_some(ada, full, Outcome.WAITLISTED, 1)
 
-    def _claim_some(self, student: int, cards: list[Card], wanted: Outcome, number: int) -> None:
+    def _claim_some(
+        self, student: int, cards: list[SectionView], wanted: Outcome, number: int
+    ) -> None:
         outcomes = (self._claim(student, card) for card in cards)
         for _ in zip(range(number), (each for each in outcomes if each == wanted), strict=False):
             pass
 
-    def _claim(self, student: int, card: Card) -> Outcome:
+    def _claim(self, student: int, card: SectionView) -> Outcome:
         asked = Asked(student, self.term.id, card.id, None, "screenshots")
         return desk.claim(asked, credits=None, wait=True).outcome
 
@@ -241,15 +242,15 @@ class Photographer:
     def _held(self) -> int:
         """One of Ada's sections, whose course has others."""
         held = [each.section for each in self.ledger.standing(self.term.id, self._ada()).enrolled]
-        offered = board(self.term.id)
+        offered = catalog_of(self.term.id)
         courses = {each.id: each.course_id for each in offered.some(held)}
         return max(held, key=lambda section: len(offered.sections_of(courses[section])))
 
-    def _taught(self) -> Card:
+    def _taught(self) -> SectionView:
         """A section of instructor01."""
         with transaction() as session:
             teacher = select(Teacher.id).join(Account).filter_by(username="instructor01")
-            return board(self.term.id).taught_by(frozenset(session.scalars(teacher)))[0]
+            return catalog_of(self.term.id).taught_by(frozenset(session.scalars(teacher)))[0]
 
 
 if __name__ == "__main__":

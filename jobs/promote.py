@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 
-from portal.catalog.board import NoSuchTerm
+from portal.catalog.term_catalog import NoSuchTerm
 from portal.core.correlation import correlation
 from portal.recorder import promote as promoter
 

@@ -12,7 +12,7 @@ from flask_babel import LazyString
 from flask_limiter import RateLimitExceeded
 from werkzeug.exceptions import HTTPException
 
-from portal.catalog.board import NoSuchTerm
+from portal.catalog.term_catalog import NoSuchTerm
 from portal.core import cache, logs
 from portal.core.bulkheads import Full
 from portal.core.correlation import correlation

@@ -11,11 +11,11 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from portal import messages
 from portal.access import visitor
+from portal.catalog import requisites
 from portal.core.i18n import reader
 from portal.languages import NAMES
 from portal.people.accounts import Visitor
 from portal.recorder import known
-from portal.seats import trees
 from portal.windows.localtime import Clockface
 
 HTMX = {
@@ -44,7 +44,7 @@ def start(app: Flask) -> None:
     """Give every template the visitor, the institution and its time."""
     app.context_processor(_around)
     app.jinja_env.filters["unbroken"] = unbroken
-    app.jinja_env.filters["shown"] = trees.shown
+    app.jinja_env.filters["shown"] = requisites.shown
 
 
 def unbroken(text: str) -> Markup:

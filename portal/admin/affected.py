@@ -7,12 +7,12 @@ from typing import Any
 from sqlalchemy import Select, literal, select, union_all
 from sqlalchemy.orm import Session, aliased
 
-from portal.catalog.board import Board
-from portal.catalog.cards import Card, MeetingView
+from portal.catalog import requisites
+from portal.catalog.term_catalog import TermCatalog
+from portal.catalog.views import MeetingView, SectionView
 from portal.core.i18n import _
 from portal.people.models import Account, Student
 from portal.recorder.models import Enrollment, WaitlistPlace
-from portal.seats import trees
 from portal.seats.clashes import meet
 
 SHOWN = 200  # that are named; the page of the results lists them all
@@ -44,12 +44,12 @@ def people_of(session: Session, sections: Sequence[int]) -> dict[int, list[Perso
 
 
 def clashing(
-    session: Session, section: int, offered: Board, new: Sequence[MeetingView]
+    session: Session, section: int, offered: TermCatalog, new: Sequence[MeetingView]
 ) -> list[Person]:
     """Those with a seat for whom these meetings of the section clash, and with what."""
     told: dict[int, list[str]] = {}
     for student, other in session.execute(_others(section)):
-        card = offered.card(other)
+        card = offered.section(other)
         if card and card.status != "CANCELED" and (text := _clash(new, card)):
             told.setdefault(student, []).append(text)
     rows = session.execute(_named().where(Student.id.in_(told)).order_by(Account.name))
@@ -85,7 +85,7 @@ def _others(section: int) -> Select[int, int]:
     )
 
 
-def _clash(meetings: Iterable[MeetingView], other: Card) -> str:
+def _clash(meetings: Iterable[MeetingView], other: SectionView) -> str:
     """What clashes and when; blank where nothing does."""
     mine = list(meetings)
     times = [
@@ -93,5 +93,7 @@ def _clash(meetings: Iterable[MeetingView], other: Card) -> str:
         for each in other.meetings
         if any(meet(each, one) for one in mine)
     ]
-    name = f"{trees.shown(other.course_code)}-{other.number}"
-    return _("with %(name)s (%(times)s)", name=name, times=trees.all_of(times)) if times else ""
+    name = f"{requisites.shown(other.course_code)}-{other.number}"
+    return (
+        _("with %(name)s (%(times)s)", name=name, times=requisites.all_of(times)) if times else ""
+    )

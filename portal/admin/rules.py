@@ -10,7 +10,7 @@ from werkzeug.datastructures import MultiDict
 from portal.access import requires, visitor
 from portal.admin.reasons import read_reason
 from portal.admin.times import Reading
-from portal.catalog import present
+from portal.catalog import formatting
 from portal.catalog.models import Term
 from portal.core.db import transaction
 from portal.core.i18n import _, _l
@@ -108,7 +108,7 @@ def _number(reading: Reading, form: Form, name: str, least: int) -> int:
 def _filled(rules: TermRules) -> Form:
     """The rules as the form has them."""
     filled: dict[str, Any] = {
-        "credit_limit": present.number(rules.credit_limit),
+        "credit_limit": formatting.number(rules.credit_limit),
         "drops_per_day": str(rules.drops_per_day),
         "places": "lost" if rules.pass_limit else "kept",
         "pass_limit": str(rules.pass_limit or 2),
@@ -145,6 +145,6 @@ def _look(term: Term, wanted: TermRules, reading: Reading) -> str:
         form=request.form,
         kept=[*_filled(wanted).items(multi=True)],
         seen=[*_filled(before).items(multi=True)],
-        credits=present.number,
+        credits=formatting.number,
         reason=label,
     )

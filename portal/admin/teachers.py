@@ -8,8 +8,7 @@ from portal.access import requires, visitor
 from portal.admin.reasons import read_reason
 from portal.admin.students.record import searched
 from portal.admin.times import Reading
-from portal.catalog.board import Card, board
-from portal.catalog.terms import live_terms
+from portal.catalog.term_catalog import SectionView, catalog_of, live_terms
 from portal.core.db import transaction
 from portal.core.i18n import _
 from portal.layout import go
@@ -101,8 +100,8 @@ def _page(
     return page, status
 
 
-def _classes(teacher_id: int) -> list[tuple[str, list[Card]]]:
+def _classes(teacher_id: int) -> list[tuple[str, list[SectionView]]]:
     """What the teacher teaches, by term."""
-    offers = [board(term.id) for term in live_terms()]
+    offers = [catalog_of(term.id) for term in live_terms()]
     found = [(each.term.name, each.taught_by(frozenset({teacher_id}))) for each in offers]
     return [(name, cards) for name, cards in found if cards]

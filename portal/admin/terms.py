@@ -11,7 +11,7 @@ from portal.admin.windows.ready import Ready, ready
 from portal.admin.windows.timeline import Timeline, timeline
 from portal.backend import backend
 from portal.catalog.models import Term
-from portal.catalog.terms import live_terms
+from portal.catalog.term_catalog import live_terms
 from portal.core.db import transaction
 from portal.gate import room
 from portal.gate.places import Room

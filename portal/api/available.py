@@ -15,8 +15,8 @@ from portal.api.schemas import Said, said
 from portal.api.sections import Section, as_yours, shown
 from portal.api.windows import ANSWERS, answer, window_id
 from portal.api.wrongs import so_long
-from portal.catalog.board import Board, Card, board
-from portal.catalog.query import LONGEST, Query
+from portal.catalog.search import LONGEST, Query
+from portal.catalog.term_catalog import SectionView, TermCatalog, catalog_of
 from portal.people.profile import profile
 from portal.seats import rules
 from portal.seats.answers import Seats
@@ -84,7 +84,7 @@ def available(asked: dict[str, Any]) -> dict[str, Any]:
 
     A student is shown none unless their window is open: `answer` says which of the four it is.
     """
-    offered = board(asked["semester_id"])
+    offered = catalog_of(asked["semester_id"])
     now = known.phase_of(offered.term.id)
     counts = known.seats(offered.term.id)
     found = _found(offered, asked, counts) if _listed(now) else []
@@ -104,9 +104,11 @@ def _listed(now: Phase) -> bool:
     return staff or shows(now, to_register=True)
 
 
-def _found(offered: Board, asked: dict[str, Any], counts: dict[int, Seats]) -> list[Card]:
+def _found(
+    offered: TermCatalog, asked: dict[str, Any], counts: dict[int, Seats]
+) -> list[SectionView]:
     text = " ".join(asked["q"].replace("\0", "").split())
-    seats = as_yours(offered, offered.cards, counts) if asked["free"] else None
+    seats = as_yours(offered, offered.sections, counts) if asked["free"] else None
     found = offered.search(Query(text=text, open_only=asked["free"]), seats)
     course, student = asked.get("course_id"), visitor().student_id
     who = profile(student) if student else None

@@ -12,7 +12,7 @@ from portal.api.own import own, semester, semester_of
 from portal.api.reasons import Why, in_words
 from portal.api.schemas import Body, Said
 from portal.api.wanted import published
-from portal.catalog.board import Board
+from portal.catalog.term_catalog import TermCatalog
 from portal.core.correlation import correlation
 from portal.recorder.receipts import code
 from portal.seats.answers import Answer
@@ -53,7 +53,7 @@ class Request:
 
     student: int
     section: int
-    offered: Board
+    offered: TermCatalog
     key: keys.Request
 
     @property

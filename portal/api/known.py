@@ -13,7 +13,7 @@ from flask import Response, g
 from portal.access import visitor
 from portal.api.entry import bp
 from portal.backend import backend
-from portal.catalog.board import Board
+from portal.catalog.term_catalog import TermCatalog
 from portal.core.cache import AWAY
 from portal.core.i18n import _
 from portal.people.profile import profile
@@ -63,12 +63,12 @@ def standing(term: int, student: int) -> Standing:
     return known.standing(term, student)
 
 
-def scene(offered: Board, student: int, mine: Standing | None = None) -> Scene:
+def scene(offered: TermCatalog, student: int, mine: Standing | None = None) -> Scene:
     """Where a student stands in a term; `mine` where that is known already."""
     term, who = offered.term.id, profile(student)
     return Scene(
         profile=who,
-        board=offered,
+        catalog=offered,
         standing=standing(term, student) if mine is None else mine,
         phase=phase(open_to(who, _all_windows(term)), known.now()),
         times=Clockface(backend().settings.zone),

@@ -11,8 +11,7 @@ from portal.api.keys import Request, headers
 from portal.api.kinds import kind
 from portal.api.reading import Malformed, fault, wrong
 from portal.api.schemas import said
-from portal.catalog.board import Board, NoSuchTerm, board
-from portal.catalog.terms import live_terms
+from portal.catalog.term_catalog import NoSuchTerm, TermCatalog, catalog_of, live_terms
 from portal.core.i18n import _, _l
 from portal.errors import Words, problem
 
@@ -26,23 +25,23 @@ def own(student: int) -> int:
     return student
 
 
-def semester(term: int) -> Board:
+def semester(term: int) -> TermCatalog:
     """What a semester that the body names has to offer; refuses one that there is not."""
     try:
-        return board(term)
+        return catalog_of(term)
     except NoSuchTerm as error:
         raise fault("/semester_id", UNKNOWN, 404) from error
 
 
-def semester_of(sections: Mapping[str, int]) -> Board:
+def semester_of(sections: Mapping[str, int]) -> TermCatalog:
     """The one semester of these sections, each by its JSON pointer in the body.
 
     Refuses a section that no semester has, and sections of several semesters.
     """
-    offered = [board(term.id) for term in live_terms()]
-    found: list[Board] = []
+    offered = [catalog_of(term.id) for term in live_terms()]
+    found: list[TermCatalog] = []
     for pointer, section in sections.items():
-        having = next((each for each in offered if each.card(section)), None)
+        having = next((each for each in offered if each.section(section)), None)
         if having is None:
             raise fault(pointer, _("There is no such section."), 404)
         found.append(having)

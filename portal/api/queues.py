@@ -8,7 +8,7 @@ from threading import Lock
 from cachetools import LRUCache, cached
 
 from portal.backend import backend
-from portal.catalog.terms import live_terms
+from portal.catalog.term_catalog import live_terms
 from portal.gate import room, visits, waits
 from portal.gate.passes import Pass
 from portal.gate.places import Place

@@ -6,7 +6,7 @@ from marshmallow import fields
 
 from portal.api.schemas import Said
 from portal.backend import backend
-from portal.catalog.board import Board
+from portal.catalog.term_catalog import TermCatalog
 from portal.seats.answers import Reason
 from portal.seats.case import Case
 from portal.seats.reasons import told
@@ -19,8 +19,8 @@ class Why(Said):
 
 
 def in_words(
-    reasons: Iterable[Reason], offered: Board, section: int, instead: int = 0
+    reasons: Iterable[Reason], offered: TermCatalog, section: int, instead: int = 0
 ) -> list[dict[str, str]]:
     """The reasons about a section; `instead` is the one that was to be given up for it."""
-    case = Case(offered, offered.card(section), backend().settings.zone, instead=instead)
+    case = Case(offered, offered.section(section), backend().settings.zone, instead=instead)
     return [{"code": each.code, "message": each.text} for each in told(reasons, case)]

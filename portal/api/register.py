@@ -17,7 +17,7 @@ from portal.api.own import decided, own, semester, semester_of
 from portal.api.results import Result, Summary, sentence, summary, told
 from portal.api.schemas import Body, Said
 from portal.api.wrongs import so_long, so_many
-from portal.catalog.board import Board
+from portal.catalog.term_catalog import TermCatalog
 from portal.core.correlation import correlation
 from portal.core.i18n import _l
 from portal.errors import Words
@@ -135,7 +135,7 @@ def register(header: dict[str, Any], body: dict[str, Any]) -> ResponseReturnValu
     )
 
 
-def _offered(body: dict[str, Any]) -> Board:
+def _offered(body: dict[str, Any]) -> TermCatalog:
     """The semester that the body names, or that its sections are of."""
     if "semester_id" in body:
         return semester(body["semester_id"])

@@ -10,7 +10,7 @@ from marshmallow import fields
 from portal.api.reasons import Why, in_words
 from portal.api.schemas import Said
 from portal.backend import backend
-from portal.catalog.board import Board
+from portal.catalog.term_catalog import TermCatalog
 from portal.recorder.receipts import code
 from portal.seats.answers import Answer, Outcome, Submission
 from portal.seats.errors import LedgerUnavailable
@@ -46,7 +46,7 @@ class Summary(Said):
     errors = fields.Integer(metadata={"description": "How many were refused."})
 
 
-def told(decided: Submission, offered: Board, student: int) -> list[dict[str, Any]]:
+def told(decided: Submission, offered: TermCatalog, student: int) -> list[dict[str, Any]]:
     """A result for each section, in the order of the wishes."""
     answers = [each for line in decided.lines for each in line.taken or line.refused[0]]
     seats = _held(answers, offered.term.id, student)
@@ -71,7 +71,7 @@ def sentence(counts: dict[str, int]) -> str:
     return in_short(Counter(words))
 
 
-def _result(answer: Answer, offered: Board, seats: dict[int, int]) -> dict[str, Any]:
+def _result(answer: Answer, offered: TermCatalog, seats: dict[int, int]) -> dict[str, Any]:
     status, term = _status(answer), offered.term.id
     why = in_words(answer.reasons, offered, answer.section, answer.given_up)
     against = " ".join(each["message"] for each in why)

@@ -8,8 +8,8 @@ from marshmallow import fields
 from portal.access import visitor
 from portal.api import known
 from portal.api.schemas import Said
-from portal.catalog.board import Board, Card, MeetingView
-from portal.catalog.query import hours
+from portal.catalog.search import hours
+from portal.catalog.term_catalog import MeetingView, SectionView, TermCatalog
 from portal.recorder.known import recorded
 from portal.seats.answers import Seats, Standing
 from portal.seats.case import name_of
@@ -95,7 +95,7 @@ class Section(Said):
     schedule = fields.Nested(Schedule)
 
 
-def shown(offered: Board, cards: Iterable[Card]) -> dict[int, dict[str, Any]]:
+def shown(offered: TermCatalog, cards: Iterable[SectionView]) -> dict[int, dict[str, Any]]:
     """The sections by id, with their counts of this moment."""
     found = list(cards)
     counts = known.seats_of(offered.term.id, [card.id for card in found])
@@ -108,7 +108,9 @@ def shown(offered: Board, cards: Iterable[Card]) -> dict[int, dict[str, Any]]:
     return told
 
 
-def as_yours(offered: Board, cards: Iterable[Card], counts: dict[int, Seats]) -> dict[int, Seats]:
+def as_yours(
+    offered: TermCatalog, cards: Iterable[SectionView], counts: dict[int, Seats]
+) -> dict[int, Seats]:
     """The counts as they are for whoever asks: seats kept for a student are open to that one."""
     some = [card for card in cards if card.reserves and card.id in counts]
     student = visitor().student_id
@@ -119,7 +121,7 @@ def as_yours(offered: Board, cards: Iterable[Card], counts: dict[int, Seats]) ->
     return counts | own
 
 
-def _section(offered: Board, card: Card, seats: Seats, yours: Seats) -> dict[str, Any]:
+def _section(offered: TermCatalog, card: SectionView, seats: Seats, yours: Seats) -> dict[str, Any]:
     return {
         "section_id": card.id,
         "semester_id": card.term_id,
@@ -162,7 +164,7 @@ def _counts(seats: Seats, yours: Seats) -> dict[str, Any]:
     }
 
 
-def _schedule(card: Card) -> dict[str, Any]:
+def _schedule(card: SectionView) -> dict[str, Any]:
     met = classes(card)
     return {
         "days": "; ".join(each.days for each in met),

@@ -8,7 +8,7 @@ from portal.access import signed_in
 from portal.api.entry import bp
 from portal.api.operations import about, gives
 from portal.api.schemas import Said, said
-from portal.catalog.terms import offered_terms
+from portal.catalog.term_catalog import offered_terms
 
 EXAMPLE = {
     "semester_id": 7,

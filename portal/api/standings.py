@@ -6,8 +6,7 @@ from flask import abort
 
 from portal.access import visitor
 from portal.api import known
-from portal.catalog.board import Board, board
-from portal.catalog.terms import live_terms
+from portal.catalog.term_catalog import TermCatalog, catalog_of, live_terms
 from portal.people.profile import profile
 from portal.seats.answers import Held, Standing, Waiting
 
@@ -17,7 +16,7 @@ class Record:
     """What a student has in a term, as far as the visitor may see it."""
 
     student: int
-    offered: Board
+    offered: TermCatalog
     standing: Standing
 
 
@@ -42,7 +41,7 @@ def _terms() -> list[int]:
 
 
 def _record(term: int, student: int) -> Record:
-    return Record(student, board(term), known.standing(term, student))
+    return Record(student, catalog_of(term), known.standing(term, student))
 
 
 def _exists(student: int) -> bool:
@@ -56,7 +55,7 @@ def _of_teacher(record: Record, teachers: frozenset[int]) -> Record:
     """Those of its seats and places that are in classes of the teacher, and no word of others."""
 
     def taught(place: Held | Waiting) -> bool:
-        card = record.offered.card(place.section)
+        card = record.offered.section(place.section)
         return card is not None and not teachers.isdisjoint(card.teacher_ids)
 
     enrolled = tuple(filter(taught, record.standing.enrolled))

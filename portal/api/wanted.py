@@ -10,7 +10,7 @@ import marshmallow as ma
 from portal.api.fields import Credits, Id, Yes
 from portal.api.reading import fault
 from portal.api.schemas import Body
-from portal.catalog.board import Board, Card
+from portal.catalog.term_catalog import SectionView, TermCatalog
 from portal.core.i18n import _, _l
 from portal.seats import linked
 from portal.seats.case import points
@@ -52,7 +52,7 @@ class Line:
     """A section of the request: where it stands there, and how it is wanted."""
 
     number: int
-    card: Card
+    card: SectionView
     credits: Decimal | None
     wait: bool
     instead: int | None
@@ -62,7 +62,7 @@ class Line:
         return f"/section_ids/{self.number}"
 
 
-def lines(body: dict[str, Any], offered: Board) -> list[Line]:
+def lines(body: dict[str, Any], offered: TermCatalog) -> list[Line]:
     """The sections of a request; refuses those that are not offered, and those named twice."""
     found: list[Line] = []
     for number, item in enumerate(body["section_ids"]):
@@ -78,15 +78,15 @@ def lines(body: dict[str, Any], offered: Board) -> list[Line]:
     return found
 
 
-def published(offered: Board, section: int, pointer: str) -> Card:
+def published(offered: TermCatalog, section: int, pointer: str) -> SectionView:
     """A section of the semester; refuses one that it does not have."""
-    card = offered.card(section)
+    card = offered.section(section)
     if card is None or card.status == "NEW":
         raise fault(pointer, NO_SECTION, 404)
     return card
 
 
-def together(found: Sequence[Line], offered: Board) -> list[list[Line]]:
+def together(found: Sequence[Line], offered: TermCatalog) -> list[list[Line]]:
     """The lines, those in one list whose courses are only to be had together (see linked.py)."""
     groups: list[list[Line]] = []
     for line in found:
@@ -128,7 +128,7 @@ def _fits(line: Line, group: Sequence[Line], courses: Sequence[int]) -> bool:
     return line.card.course_id not in known and not known.isdisjoint(courses)
 
 
-def _credits(card: Card, wanted: Decimal | None, pointer: str) -> Decimal | None:
+def _credits(card: SectionView, wanted: Decimal | None, pointer: str) -> Decimal | None:
     """The credits, where they are some that the section is offered for."""
     steps = [Decimal(each) for each in amounts(card)] or [card.credits_min]
     if wanted is None or wanted in steps:

@@ -11,7 +11,7 @@ from portal.api.entry import bp
 from portal.api.fields import Id
 from portal.api.operations import about, asks, gives
 from portal.api.schemas import Said, said
-from portal.catalog.board import board
+from portal.catalog.term_catalog import catalog_of
 from portal.recorder.fact import moment
 from portal.seats.answers import WindowView
 from portal.windows.phases import Phase, phase
@@ -66,7 +66,7 @@ class Windows(Said):
 @gives(Windows, example=EXAMPLE, headers=[known.HEADER])
 def windows(asked: dict[str, Any]) -> dict[str, Any]:
     """The selection windows of a semester; a student is told of those for them alone."""
-    term = board(asked["semester_id"]).term.id
+    term = catalog_of(asked["semester_id"]).term.id
     found, mine = known.windows(term), known.phase_of(term)
     about = {"semester_id": term, "now": moment(mine.now), "windows": _each(found, mine.now)}
     return said(answer(mine) | {"window_id": window_id(mine)} | about, known.note())

@@ -1,10 +1,166 @@
-"""Words to search by: case, accents and punctuation don't matter, beginnings of words do."""
+"""Search of sections: words and filters, read leniently from the address of a page."""
 
 import re
 import unicodedata
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, TypeVar
+
+from portal.catalog import formatting
+from portal.catalog.spellings import Unreadable, credits_of, days_of, time_of
+from portal.seats.answers import Seats
+
+if TYPE_CHECKING:
+    from werkzeug.datastructures import MultiDict
+
+    from portal.catalog.views import MeetingView, SectionView
+
+LONGEST = 200
+LONGEST_SUBJECT = 16
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Query:
+    """Search words and filters; what could not be read is in `ignored` as (name, value)."""
+
+    text: str = ""
+    subject: str = ""
+    days: int = 0  # meets on no other days than these; 0 = any
+    start: int | None = None  # minutes since midnight
+    end: int | None = None
+    open_only: bool = False
+    credits: Decimal | None = None
+    ignored: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def parse(cls, args: "MultiDict[str, str]") -> "Query":
+        """The query of the arguments q, subject, days (any number), from, to, open, credits."""
+        reader = _ArgumentReader(args)
+        return cls(
+            text=" ".join(args.get("q", "").replace("\0", "").split())[:LONGEST],
+            subject=reader.read("subject", subject) or "",
+            days=reader.read_days(),
+            start=reader.read("from", minutes),
+            end=reader.read("to", minutes),
+            open_only=bool(reader.read("open", yes)),
+            credits=reader.read("credits", amount),
+            ignored=tuple(reader.ignored),
+        )
+
+    def args(self) -> list[tuple[str, str]]:
+        """The arguments that `parse` reads back as this query, for links and hidden fields."""
+        said = [("q", self.text), ("subject", self.subject)]
+        said += [("days", name) for bit, name in enumerate(formatting.DAYS) if self.days >> bit & 1]
+        said += [("from", hours(self.start)), ("to", hours(self.end))]
+        said += [("open", "1" if self.open_only else "")]
+        said += [("credits", "" if self.credits is None else f"{self.credits.normalize():f}")]
+        return [(name, value) for name, value in said if value]
+
+    @property
+    def narrowed(self) -> bool:
+        """Whether anything is asked for at all."""
+        return bool(self.args())
+
+    def pick(
+        self, sections: "Iterable[SectionView]", seats: dict[int, Seats] | None
+    ) -> "list[SectionView]":
+        """Those of `sections` that fit, in their order; without `seats` all count as open."""
+        if not self.narrowed:
+            return list(sections)
+        words = terms(self.text)
+        return [each for each in sections if self.fits(each, seats) and matches(each.words, words)]
+
+    def fits(self, card: "SectionView", seats: dict[int, Seats] | None) -> bool:
+        if self.subject and card.subject_code != self.subject:
+            return False
+        if self.credits is not None and not card.credits_min <= self.credits <= card.credits_max:
+            return False
+        if self.open_only and seats is not None and not claimable(seats.get(card.id)):
+            return False
+        return self.fits_times(card.meetings)
+
+    def fits_times(self, meetings: "tuple[MeetingView, ...]") -> bool:
+        """Common exam blocks and what is TBA don't count; with nothing known it's no fit."""
+        if not (self.days or self.start is not None or self.end is not None):
+            return True
+        known = [m for m in meetings if m.clashes and m.mask and m.start is not None]
+        return bool(known) and all(self.fits_meeting(meeting) for meeting in known)
+
+    def fits_meeting(self, meeting: "MeetingView") -> bool:
+        if self.days and meeting.mask & ~self.days:
+            return False
+        early = self.start is not None and (meeting.start or 0) < self.start
+        late = self.end is not None and (meeting.end or 0) > self.end
+        return not (early or late)
+
+
+def claimable(seats: Seats | None) -> bool:
+    return seats is not None and seats.claimable
+
+
+class _ArgumentReader:
+    """Reads one argument after another and notes those that make no sense."""
+
+    def __init__(self, args: "MultiDict[str, str]") -> None:
+        self.args = args
+        self.ignored: list[tuple[str, str]] = []
+
+    def read(self, name: str, parse: Callable[[str], T]) -> T | None:
+        value = self.args.get(name, "").strip()
+        return self.understood(name, value, parse) if value else None
+
+    def understood(self, name: str, value: str, parse: Callable[[str], T]) -> T | None:
+        try:
+            return parse(value)
+        except ValueError:
+            self.ignored.append((name, value[:LONGEST]))
+            return None
+
+    def read_days(self) -> int:
+        mask = 0
+        for value in self.args.getlist("days"):
+            mask |= self.understood("days", value, days_of) or 0
+        return mask
+
+
+def subject(value: str) -> str:
+    """A subject code, in capitals."""
+    if len(value) > LONGEST_SUBJECT or not value.isprintable():
+        raise Unreadable(f"'{value}' is no subject.")
+    return value.upper()
+
+
+def minutes(value: str) -> int | None:
+    """Minutes since midnight of a time of day."""
+    moment = time_of(value)
+    return None if moment is None else moment.hour * 60 + moment.minute
+
+
+def hours(moment: int | None) -> str:
+    """`14:30`, as a time field wants it."""
+    return "" if moment is None else f"{moment // 60:02}:{moment % 60:02}"
+
+
+def yes(value: str) -> bool:
+    """Whether a ticked box was sent."""
+    if value.lower() not in {"1", "on", "yes", "true", "0", "off", "no", "false"}:
+        raise Unreadable(f"'{value}' is neither yes nor no.")
+    return value.lower() in {"1", "on", "yes", "true"}
+
+
+def amount(value: str) -> Decimal:
+    """One number of credits."""
+    least, most = credits_of(value)
+    if least != most:
+        raise Unreadable(f"'{value}' is not one number of credits.")
+    return least
+
 
 BREAKS = re.compile(r"[\W_]+")
-Term = tuple[str, ...]  # a word squeezed, then its parts, each after a space
+SearchTerm = tuple[str, ...]  # a word squeezed, then its parts, each after a space
 
 
 def plain(text: str) -> str:
@@ -29,17 +185,17 @@ def index(*texts: str) -> str:
     return " " + " ".join(found)
 
 
-def matches(words: str, wanted: tuple[Term, ...]) -> bool:
+def matches(words: str, wanted: tuple[SearchTerm, ...]) -> bool:
     """Whether each of `wanted` (see `terms`) begins some word of the index `words`."""
     return all(begins(words, term) for term in wanted)
 
 
-def begins(words: str, term: Term) -> bool:
+def begins(words: str, term: SearchTerm) -> bool:
     whole, *parts = term
     return whole in words or (bool(parts) and all(part in words for part in parts))
 
 
-def terms(query: str) -> tuple[Term, ...]:
+def terms(query: str) -> tuple[SearchTerm, ...]:
     """What a visitor typed, as words for `matches`."""
     spelled = (spellings(word) for word in plain(query).split())
     return tuple(tuple(f" {each}" for each in word) for word in spelled if word)

@@ -7,7 +7,7 @@ import click
 
 from portal import backend
 from portal.catalog import demo
-from portal.catalog.terms import live_terms
+from portal.catalog.term_catalog import live_terms
 from portal.core import schema
 from portal.core.settings import Settings, var_folder
 from portal.embedded.folder import Folder

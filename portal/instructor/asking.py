@@ -7,7 +7,7 @@ from sqlalchemy import select
 from portal.access import requires, visitor
 from portal.admin.reasons import read_reason
 from portal.admin.times import Reading
-from portal.catalog import present
+from portal.catalog import formatting
 from portal.core.db import transaction
 from portal.core.i18n import _
 from portal.instructor.classes import Class, own
@@ -85,7 +85,7 @@ def _wanted(reading: Reading, shown: Class) -> int:
     number = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else -1
     least = shown.card.capacity + 1
     if not least <= number <= MOST_SEATS:
-        most = present.number(MOST_SEATS)
+        most = formatting.number(MOST_SEATS)
         said = _("Give a whole number from %(least)s to %(most)s.", least=least, most=most)
         reading.wrong("wanted", said)
     return number

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from flask import abort
 
 from portal.access import visitor
-from portal.catalog.board import Card, TermView, board
-from portal.catalog.terms import live_terms
+from portal.catalog.term_catalog import SectionView, TermView, catalog_of, live_terms
 from portal.seats.case import name_of
 
 
@@ -15,7 +14,7 @@ class Class:
     """A section and the term that it is of."""
 
     term: TermView
-    card: Card
+    card: SectionView
 
     @property
     def name(self) -> str:
@@ -25,8 +24,8 @@ class Class:
 
 def own(section_id: int) -> Class:
     """The section, if the visitor teaches it or is an admin; 404 where there is none, else 403."""
-    offers = [board(term.id) for term in live_terms()]
-    found = [Class(each.term, card) for each in offers if (card := each.card(section_id))]
+    offers = [catalog_of(term.id) for term in live_terms()]
+    found = [Class(each.term, card) for each in offers if (card := each.section(section_id))]
     if not found:
         abort(404)
     teaches = not visitor().teacher_ids.isdisjoint(found[0].card.teacher_ids)

@@ -6,8 +6,7 @@ from flask import Blueprint, make_response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from portal.access import requires, visitor
-from portal.catalog.board import board
-from portal.catalog.terms import live_terms
+from portal.catalog.term_catalog import catalog_of, live_terms
 from portal.instructor.classes import Class, own
 from portal.instructor.looks import SORTS, Look
 from portal.instructor.rosters import roster as people
@@ -21,7 +20,7 @@ bp = Blueprint("instructor", __name__, url_prefix="/teaching")
 def teaching() -> ResponseReturnValue:
     """The visitor's own sections of a term, the latest unless another is asked for, with seats."""
     mine = visitor().teacher_ids
-    offers = [offered for term in live_terms() if (offered := board(term.id)).taught_by(mine)]
+    offers = [offered for term in live_terms() if (offered := catalog_of(term.id)).taught_by(mine)]
     asked = request.args.get("term", type=int)
     shown = next((each for each in offers if each.term.id == asked), offers[0] if offers else None)
     cards = shown.taught_by(mine) if shown else []

@@ -10,7 +10,7 @@ from typing import Any
 
 from redis import Redis
 
-from portal.catalog import board
+from portal.catalog import term_catalog
 from portal.core import flags
 from portal.core.metrics import SOCKETS
 from portal.live import deliver, topics
@@ -166,7 +166,7 @@ class Hub:
 
     def _hear(self, term: int, event: dict[str, Any]) -> None:
         if event["name"] == "section_set":
-            board.expire(term)  # so that whoever reloads now sees the section as it is
+            term_catalog.expire(term)  # so that whoever reloads now sees the section as it is
         with self._lock:
             if "seats" in event:
                 self._news.counts[term] |= self.counts.hear(term, event)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from time import time
 
 from portal.backend import backend
-from portal.catalog.board import Card, NoSuchTerm, board
+from portal.catalog.term_catalog import NoSuchTerm, SectionView, catalog_of
 from portal.people.accounts import Visitor
 from portal.people.profile import profile
 from portal.seats import desk, rules
@@ -20,7 +20,7 @@ def seen(visitor: Visitor, term: int, sections: Sequence[int]) -> tuple[int, ...
     if "admin" in visitor.roles or not sections:
         return tuple(sections)
     try:
-        cards = board(term).some(sections)
+        cards = catalog_of(term).some(sections)
     except NoSuchTerm:
         return ()
     allowed = _as_teacher(visitor, cards) | _as_student(visitor, term, cards)
@@ -41,7 +41,7 @@ def ended(visitor: Visitor, term: int) -> bool:
     return not shows(phase(desk.windows_of(who, term), int(time() * 1000)))
 
 
-def _as_teacher(visitor: Visitor, cards: list[Card]) -> set[int]:
+def _as_teacher(visitor: Visitor, cards: list[SectionView]) -> set[int]:
     """One's own, and all that are open."""
     own = visitor.teacher_ids
     if not own:
@@ -51,7 +51,7 @@ def _as_teacher(visitor: Visitor, cards: list[Card]) -> set[int]:
     }
 
 
-def _as_student(visitor: Visitor, term: int, cards: list[Card]) -> set[int]:
+def _as_student(visitor: Visitor, term: int, cards: list[SectionView]) -> set[int]:
     """Those on the student's list, also till lately; and those with a part, unless withdrawn."""
     if not visitor.student_id:
         return set()
@@ -66,7 +66,7 @@ def _as_student(visitor: Visitor, term: int, cards: list[Card]) -> set[int]:
     return listed | (others & _part_of(term, visitor.student_id) if others else set())
 
 
-def _as_offered(card: Card) -> Card:
+def _as_offered(card: SectionView) -> SectionView:
     """A canceled section as it was: a page that shows it still is to hear that it is gone."""
     return replace(card, status="OPEN") if card.status == "CANCELED" else card
 

@@ -6,10 +6,10 @@ from typing import Any
 from sqlalchemy import Select, select, union
 from sqlalchemy.orm import Session, aliased
 
-from portal.catalog.board import Board, current
-from portal.catalog.cards import Card, MeetingView
 from portal.catalog.editing.news import SectionChange
-from portal.catalog.present import days
+from portal.catalog.formatting import days
+from portal.catalog.term_catalog import TermCatalog, current
+from portal.catalog.views import MeetingView, SectionView
 from portal.recorder.models import Enrollment, WaitlistPlace
 from portal.seats.clashes import meet
 
@@ -65,8 +65,8 @@ def _others(term: int, sections: Collection[int]) -> Select[Any]:
     )
 
 
-def _kept(offered: Board, section: int, other: int) -> Kept | None:
-    here, there = offered.card(section), offered.card(other)
+def _kept(offered: TermCatalog, section: int, other: int) -> Kept | None:
+    here, there = offered.section(section), offered.section(other)
     if not here or not there or "CANCELED" in {here.status, there.status}:
         return None
     meetings = _meetings(here, there)
@@ -74,7 +74,7 @@ def _kept(offered: Board, section: int, other: int) -> Kept | None:
     return {**facts, "meetings": meetings} if meetings else None
 
 
-def _meetings(here: Card, there: Card) -> list[tuple[int, int | None, int | None]]:
+def _meetings(here: SectionView, there: SectionView) -> list[tuple[int, int | None, int | None]]:
     """Days and times of the meetings there that clash with one here."""
     return [
         (each.mask, each.start, each.end)

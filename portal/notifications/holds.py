@@ -6,7 +6,7 @@ from sqlalchemy import Integer, cast, event, func, literal, null, select
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Session
 
-from portal.catalog.terms import offered_terms
+from portal.catalog.term_catalog import offered_terms
 from portal.live.tell import tell
 from portal.notifications.kinds import HOLD
 from portal.notifications.making import make

@@ -6,7 +6,7 @@ from markupsafe import Markup
 
 from portal.access import signed_in, visitor
 from portal.catalog.models import Term
-from portal.catalog.terms import live_terms
+from portal.catalog.term_catalog import live_terms
 from portal.live.tell import tell
 from portal.notifications import box
 from portal.notifications.kinds import KINDS

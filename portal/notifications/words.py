@@ -6,8 +6,9 @@ from typing import Any
 from urllib.parse import quote_plus
 
 from portal.backend import backend
-from portal.catalog.board import board
+from portal.catalog import requisites
 from portal.catalog.editing.news import changes
+from portal.catalog.term_catalog import catalog_of
 from portal.core.i18n import _
 from portal.notifications import clashing
 from portal.notifications.kinds import (
@@ -24,7 +25,6 @@ from portal.notifications.kinds import (
     WINDOW_SOON,
 )
 from portal.requests.words import rules
-from portal.seats import trees
 from portal.seats.answers import Reason
 from portal.seats.case import Case, Step, name_of
 from portal.seats.promise import Promise, in_words
@@ -124,8 +124,8 @@ def _corequisite_lost(news: News) -> Words:
 
 def _alone(news: News) -> tuple[str, ...]:
     """What is said of seats that are held without their corequisite."""
-    cards = board(news.term).some(news.data["alone"])
-    names = trees.all_of([name_of(card) for card in cards])
+    cards = catalog_of(news.term).some(news.data["alone"])
+    names = requisites.all_of([name_of(card) for card in cards])
     kept = _(
         "Your seat in %(names)s needs it. You keep that seat for now: pick another section, or"
         " ask the registrar.",
@@ -190,7 +190,7 @@ def _changed(news: News) -> Words:
 
 def _clashing(news: News, clashes: list[str]) -> Words:
     """That the new times clash, and with what."""
-    others = trees.all_of([_named(each) for each in news.data["clashes"]])
+    others = requisites.all_of([_named(each) for each in news.data["clashes"]])
     title = _("%(name)s has changed and clashes with %(others)s", name=news.name, others=others)
     then = (
         _("Both seats stay yours. Cancel or swap one of them, or ask the registrar’s office.")
@@ -206,7 +206,7 @@ def _clashes(news: News) -> list[str]:
         _(
             "It meets at the same time as your %(name)s (%(times)s).",
             name=_named(each),
-            times=trees.all_of(clashing.times(each)),
+            times=requisites.all_of(clashing.times(each)),
         )
         for each in news.data.get("clashes", ())
     ]
@@ -268,10 +268,10 @@ def _promised(news: News) -> Iterable[str]:
 def _reasons(news: News) -> list[Told]:
     reasons = [Reason(each["code"], each.get("facts") or {}) for each in news.data["reasons"]]
     try:
-        offered = board(news.term)
+        offered = catalog_of(news.term)
     except LookupError:
         return []
-    case = Case(offered, offered.card(news.section or 0), backend().settings.zone)
+    case = Case(offered, offered.section(news.section or 0), backend().settings.zone)
     return told(reasons, case)
 
 
@@ -289,7 +289,7 @@ def _named(section: dict[str, Any]) -> str:
 
 
 def _code(section: dict[str, Any]) -> str:
-    return trees.shown(section["code"])
+    return requisites.shown(section["code"])
 
 
 TELLERS: dict[str, Callable[[News], Words]] = {

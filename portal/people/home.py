@@ -8,7 +8,7 @@ from flask.typing import ResponseReturnValue
 
 from portal.access import signed_in, visitor
 from portal.catalog.models import Term
-from portal.catalog.terms import offered_terms
+from portal.catalog.term_catalog import offered_terms
 from portal.core.cache import AWAY
 from portal.people.profile import profile
 from portal.recorder import known

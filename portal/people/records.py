@@ -7,11 +7,11 @@ from decimal import Decimal
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from portal.catalog import requisites
 from portal.catalog.models import Course, Section, Term
 from portal.people import profile
 from portal.people.models import CompletedCourse, Hold, Override, Student
 from portal.people.profile import Profile, within
-from portal.seats import trees
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Permit:
     @property
     def name(self) -> str:
         """Of the section, such as CSC 1100-01."""
-        return f"{trees.shown(self.code)}-{self.number}"
+        return f"{requisites.shown(self.code)}-{self.number}"
 
     @property
     def stands(self) -> bool:

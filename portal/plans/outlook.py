@@ -9,7 +9,7 @@ from portal.seats.answers import Reason, Standing
 from portal.seats.wishes import hundredths
 
 if TYPE_CHECKING:
-    from portal.catalog.board import Board, Card
+    from portal.catalog.term_catalog import SectionView, TermCatalog
     from portal.people.profile import Profile
 
 Reasons = dict[int, list[Reason]]  # by section
@@ -18,7 +18,7 @@ UNKNOWN = [Reason("section_unknown")]
 
 
 def outlook(
-    profile: "Profile", board: "Board", standing: Standing, limit: int, plan: Plan
+    profile: "Profile", catalog: "TermCatalog", standing: Standing, limit: int, plan: Plan
 ) -> list[list[Reasons]]:
     """For each option of each line, what stands in its way; `limit` is in hundredths.
 
@@ -27,8 +27,8 @@ def outlook(
 
     def against(options: Sequence[Option], about: Option | None = None) -> Reasons:
         told = None if about is None else {part.section for part in about}
-        wishes = wished(options, board)
-        return foresight.plan(profile, board, standing, limit, wishes, about=told)
+        wishes = wished(options, catalog)
+        return foresight.plan(profile, catalog, standing, limit, wishes, about=told)
 
     def beside(at: int, option: Option) -> list[Option]:
         return [*firsts[:at], option, *firsts[at + 1 :]]
@@ -44,19 +44,19 @@ def outlook(
     ]
 
 
-def wished(options: Sequence[Option], board: "Board") -> list[tuple["Card", int]]:
+def wished(options: Sequence[Option], catalog: "TermCatalog") -> list[tuple["SectionView", int]]:
     """The sections of all the options that are still offered, with their credits (hundredths)."""
     parts = [part for option in options for part in option]
-    known = [(card, part) for part in parts if (card := board.card(part.section))]
+    known = [(card, part) for part in parts if (card := catalog.section(part.section))]
     return [
         (card, hundredths(card.credits_min) if part.credits is None else part.credits)
         for card, part in known
     ]
 
 
-def load(plan: Plan, board: "Board") -> int:
+def load(plan: Plan, catalog: "TermCatalog") -> int:
     """The credits (hundredths) of all first options."""
-    return sum(adds for _, adds in wished([line.options[0] for line in plan.lines], board))
+    return sum(adds for _, adds in wished([line.options[0] for line in plan.lines], catalog))
 
 
 def _of(option: Option, reasons: Reasons) -> Reasons:

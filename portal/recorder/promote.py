@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from portal.backend import backend
-from portal.catalog.board import Board, board
+from portal.catalog.term_catalog import TermCatalog, catalog_of
 from portal.people import profile
 from portal.recorder.wake import wake
 from portal.seats import rules
@@ -21,7 +21,7 @@ def promote(term: int, correlation: str) -> int:
     Canceled sections give their seats up first, where whoever canceled them has not come so far.
     """
     ledger = backend().ledger
-    offered, windows = board(term), ledger.windows(term)
+    offered, windows = catalog_of(term), ledger.windows(term)
     ledger.clear_woken(term, "promote")
     for section in sorted(ledger.emptying(term)):
         while ledger.empty(term, section).more:
@@ -45,7 +45,7 @@ def promote(term: int, correlation: str) -> int:
 
 
 def _fill(
-    offered: Board, section: int, windows: list[WindowView], correlation: str
+    offered: TermCatalog, section: int, windows: list[WindowView], correlation: str
 ) -> Iterator[Promotion]:
     ledger, term = backend().ledger, offered.term.id
     while True:
@@ -59,9 +59,11 @@ def _fill(
             return
 
 
-def _candidate(offered: Board, section: int, student: int, windows: list[WindowView]) -> Candidate:
+def _candidate(
+    offered: TermCatalog, section: int, student: int, windows: list[WindowView]
+) -> Candidate:
     """The waiter as PostgreSQL knows them now."""
-    card = offered.card(section)
+    card = offered.section(section)
     try:
         who = profile.read(student)  # a hold may have been lifted a moment ago
     except LookupError:

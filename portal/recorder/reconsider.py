@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, and_, or_, select
 from sqlalchemy.orm import InstrumentedAttribute
 
 from portal.backend import backend
-from portal.catalog.terms import live_terms
+from portal.catalog.term_catalog import live_terms
 from portal.core.db import transaction
 from portal.people.models import Hold, Override
 from portal.recorder.models import Event, SectionSeats, WaitlistPlace

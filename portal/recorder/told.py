@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from portal.backend import backend
-from portal.catalog.board import board
+from portal.catalog.term_catalog import catalog_of
 from portal.recorder.receipts import Receipt
 from portal.recorder.stories import Story, story
 from portal.seats.case import Case
@@ -30,7 +30,7 @@ class Line:
 
 def line(receipt: Receipt) -> Line:
     """A receipt in words; raises LookupError where its term is no more."""
-    offered = board(receipt.term)
+    offered = catalog_of(receipt.term)
     card, zone = offered.published(receipt.section), backend().settings.zone
     case = Case(offered, card, zone, instead=receipt.fact.payload.get("instead") or 0)
     name = " ".join([case.named(receipt.section), *([card.title] if card and card.title else [])])

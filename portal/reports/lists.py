@@ -4,7 +4,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from portal.catalog.board import Board
+from portal.catalog.term_catalog import TermCatalog
 from portal.core.db import transaction
 from portal.people.models import Account, Student
 from portal.reports.models import WindowReport
@@ -14,7 +14,7 @@ from portal.seats.labels import label
 Row = dict[str, Any]
 
 
-def sections(offered: Board, made: WindowReport) -> list[Row]:
+def sections(offered: TermCatalog, made: WindowReport) -> list[Row]:
     """Sections by code, with their counts at the closing."""
     found = [{**row, **_called(offered, row["section"])} for row in made.result["sections"]]
     return sorted(found, key=lambda row: str(row["code"]))
@@ -25,7 +25,7 @@ def under_filled(rows: list[Row], percent: int) -> list[Row]:
     return [row for row in rows if row["taken"] * 100 < row["capacity"] * percent]
 
 
-def waiters(offered: Board, made: WindowReport) -> list[Row]:
+def waiters(offered: TermCatalog, made: WindowReport) -> list[Row]:
     """Who still waited as the window closed, and why they were passed over if they were."""
     rows = made.result["waiters"]
     people = _people({row["student"] for row in rows})
@@ -48,8 +48,8 @@ def _people(students: set[int]) -> dict[int, tuple[str, str]]:
         return {student: (number, name) for student, number, name in found}
 
 
-def _called(offered: Board, section: int) -> Row:
-    card = offered.card(section)
+def _called(offered: TermCatalog, section: int) -> Row:
+    card = offered.section(section)
     if card is None:
         return {"code": f"#{section}", "called": f"#{section}", "crn": "", "title": ""}
     return {

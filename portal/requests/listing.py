@@ -7,14 +7,14 @@ from datetime import datetime
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session, joinedload
 
+from portal.catalog import requisites
 from portal.catalog.models import Meeting, Room, Section
-from portal.catalog.terms import live_terms
+from portal.catalog.term_catalog import live_terms
 from portal.core.db import transaction
 from portal.people.models import Student
 from portal.recorder import known
 from portal.requests.models import Request
 from portal.requests.stale import obstacle
-from portal.seats import trees
 from portal.seats.answers import Seats
 from portal.seats.promise import Promise, promise
 
@@ -123,7 +123,7 @@ def _line(session: Session, request: Request, room: int | None) -> Line:
     section = request.section
     return Line(
         request=request,
-        name=f"{trees.shown(section.course.code)}-{section.number}",
+        name=f"{requisites.shown(section.course.code)}-{section.number}",
         title=section.title or section.course.title,
         term=section.term.name,
         room=room,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from portal.backend import backend
-from portal.catalog.board import Card, board
+from portal.catalog.term_catalog import SectionView, catalog_of
 from portal.people import profile
 from portal.recorder import known
 from portal.requests.models import Request
@@ -26,8 +26,8 @@ class Way:
 
 def way(request: Request) -> Way | None:
     """What stands in the way of an override's student; None where that can't be known."""
-    offered = board(request.section.term_id)
-    card = offered.card(request.section_id)
+    offered = catalog_of(request.section.term_id)
+    card = offered.section(request.section_id)
     if card is None or request.student_id is None:
         return None
     who = profile.read(request.student_id)
@@ -40,7 +40,7 @@ def way(request: Request) -> Way | None:
     return Way(asked, [each for each in found if each not in asked])
 
 
-def without(card: Card) -> Iterator[str]:
+def without(card: SectionView) -> Iterator[str]:
     """Codes of the rules that the section does not have, whoever asks."""
     has = {
         "prerequisite": card.prerequisites,

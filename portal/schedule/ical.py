@@ -6,11 +6,10 @@ from zoneinfo import ZoneInfo
 
 from icalendar import Calendar, Event, vRecur
 
-from portal.catalog import present
+from portal.catalog import formatting, requisites
 from portal.core.i18n import _
 from portal.schedule.classes import Held
 from portal.schedule.dates import between
-from portal.seats import trees
 
 WEEKDAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 REFRESH = timedelta(hours=1)
@@ -89,20 +88,20 @@ def _pattern(meeting: Held) -> list[date]:
 
 
 def _summary(meeting: Held) -> str:
-    name = f"{trees.shown(meeting.course)}-{meeting.number}"
-    what = present.kind(meeting.kind) if meeting.exam else meeting.title
+    name = f"{requisites.shown(meeting.course)}-{meeting.number}"
+    what = formatting.kind(meeting.kind) if meeting.exam else meeting.title
     if meeting.canceled:
         return _("Canceled: %(name)s %(title)s", name=name, title=what)
     return f"{name} {what}"
 
 
 def _description(meeting: Held, kept: list[Held]) -> list[str]:
-    lines = [present.kind(meeting.kind)] if meeting.kind else []
+    lines = [formatting.kind(meeting.kind)] if meeting.kind else []
     if meeting.teachers:
         lines.append(_("With %(teachers)s", teachers=", ".join(meeting.teachers)))
     lines.append(_("CRN %(crn)s", crn=meeting.crn))
     for each in kept:
-        days, times = present.days(each.days), present.times(each.starts, each.ends)
+        days, times = formatting.days(each.days), formatting.times(each.starts, each.ends)
         lines.append(_("Kept free for exams: %(days)s %(times)s", days=days, times=times))
     return lines
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from zlib import crc32
 
-from portal.catalog.board import Board
-from portal.catalog.cards import Card, MeetingView, TermView
+from portal.catalog.term_catalog import TermCatalog
+from portal.catalog.views import MeetingView, SectionView, TermView
 from portal.core.cache import AWAY
 from portal.recorder import known
 from portal.schedule.days_off import Break, breaks
@@ -22,7 +22,7 @@ class Entry:
 
     section: int
     credits: int  # hundredths
-    card: Card | None
+    card: SectionView | None
     tint: int  # from 1, the same for all sections of a course
     place: Waiting | None = None
 
@@ -100,17 +100,17 @@ class Schedule:
         return f"{crc32(repr((shown, self.breaks, self.recorded)).encode()):08x}"
 
 
-def schedule(board: Board, student: int) -> Schedule:
-    """What the student has in the board's term."""
-    found = known.standing(board.term.id, student)
-    tints = _tints(found, board)
-    selected = [_entry(held, board, tints) for held in found.enrolled]
-    waiting = [_entry(place, board, tints, place) for place in found.waiting]
+def schedule(catalog: TermCatalog, student: int) -> Schedule:
+    """What the student has in the catalog's term."""
+    found = known.standing(catalog.term.id, student)
+    tints = _tints(found, catalog)
+    selected = [_entry(held, catalog, tints) for held in found.enrolled]
+    waiting = [_entry(place, catalog, tints, place) for place in found.waiting]
     return Schedule(
-        board.term,
+        catalog.term,
         tuple(sorted(selected, key=_code)),
         tuple(sorted(waiting, key=_code)),
-        _breaks(board.term.id),
+        _breaks(catalog.term.id),
         known.recorded(),
     )
 
@@ -124,21 +124,21 @@ def _breaks(term_id: int) -> tuple[Break, ...]:
 
 
 def _entry(
-    held: Held | Waiting, board: Board, tints: dict[int, int], place: Waiting | None = None
+    held: Held | Waiting, catalog: TermCatalog, tints: dict[int, int], place: Waiting | None = None
 ) -> Entry:
     tint = tints[held.section]
-    return Entry(held.section, held.credits, board.card(held.section), tint, place)
+    return Entry(held.section, held.credits, catalog.section(held.section), tint, place)
 
 
 def _code(entry: Entry) -> tuple[str, str]:
     return (entry.card.course_code, entry.card.number) if entry.card else ("", "")
 
 
-def _tints(found: Standing, board: Board) -> dict[int, int]:
+def _tints(found: Standing, catalog: TermCatalog) -> dict[int, int]:
     """By section: a course has the tint of its turn, so that what comes later changes no other."""
     every: Iterable[Held | Waiting] = (*found.enrolled, *found.waiting)
     sections = [each.section for each in sorted(every, key=lambda each: each.at)]
-    cards = {section: board.card(section) for section in sections}
+    cards = {section: catalog.section(section) for section in sections}
     courses = {section: card.course_id if card else -section for section, card in cards.items()}
     turns = list(dict.fromkeys(courses.values()))
     return {section: turns.index(course) % TINTS + 1 for section, course in courses.items()}

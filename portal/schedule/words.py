@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 from babel.dates import format_interval, format_skeleton, get_day_names, get_timezone_name
 
-from portal.catalog import present
+from portal.catalog import formatting
 from portal.core.i18n import reader
 
 
@@ -39,7 +39,7 @@ def dates(first: date, last: date) -> str:
 def moment(when: datetime) -> str:
     """`Oct 5, 2026, 9:00 am`."""
     minute = when.replace(second=0, microsecond=0)
-    return f"{present.day(minute, year=True)}, {present.clock(minute.time())}"
+    return f"{formatting.day(minute, year=True)}, {formatting.clock(minute.time())}"
 
 
 def zone(institutions: ZoneInfo) -> str:

@@ -6,7 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from portal.backend import backend
-from portal.catalog.board import board
+from portal.catalog.term_catalog import catalog_of
 from portal.people.profile import Profile, profile
 from portal.recorder.wake import wake
 from portal.seats import desk, wishes
@@ -138,7 +138,7 @@ def _asked(change: Adjustment, who: Profile) -> ByHand:
     """The change with all that the ledger must be told."""
     if change.add is None and change.drop is None:
         raise ValueError("A change by hand needs a section.")
-    offered, zone = board(change.term), backend().settings.zone
+    offered, zone = catalog_of(change.term), backend().settings.zone
     add = None
     if change.add is not None:
         add = wishes.part(Wanted(change.add, change.credits), who, offered)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote_plus, urlsplit
 from zoneinfo import ZoneInfo
 
-from portal.catalog.present import credit_words, number
+from portal.catalog import requisites
+from portal.catalog.formatting import credit_words, number
 from portal.core.i18n import _
-from portal.seats import trees
 from portal.windows.localtime import Clockface
 
 if TYPE_CHECKING:
-    from portal.catalog.board import Board, Card
+    from portal.catalog.term_catalog import SectionView, TermCatalog
 
 FORMS = ("/pick", "/drop", "/leave", "/swap")
 
@@ -40,8 +40,8 @@ class Case:
     has a place in line already, and can't ask for a swap.
     """
 
-    board: "Board"
-    card: "Card | None"
+    catalog: "TermCatalog"
+    card: "SectionView | None"
     zone: ZoneInfo
     held: Mapping[int, int] = field(default_factory=dict)
     instead: int = 0
@@ -50,7 +50,7 @@ class Case:
 
     @property
     def term_url(self) -> str:
-        return f"/terms/{self.board.term.id}"
+        return f"/terms/{self.catalog.term.id}"
 
     @property
     def name(self) -> str:
@@ -58,9 +58,9 @@ class Case:
 
     def named(self, section: int) -> str:
         """A section as people say it, such as CSC 1100-01."""
-        if card := self.board.published(section):
+        if card := self.catalog.published(section):
             return name_of(card)
-        return self.board.gone.get(section) or _("section %(number)s", number=section)
+        return self.catalog.gone.get(section) or _("section %(number)s", number=section)
 
     def url(self, section: int, act: str) -> str:
         return f"{self.term_url}/sections/{section}/{act}"
@@ -74,9 +74,9 @@ class Case:
         return Clockface(self.zone).spoken(ms)
 
 
-def name_of(card: "Card") -> str:
+def name_of(card: "SectionView") -> str:
     """A section that is at hand, as people say it."""
-    return f"{trees.shown(card.course_code)}-{card.number}"
+    return f"{requisites.shown(card.course_code)}-{card.number}"
 
 
 def points(hundredths: int) -> str:

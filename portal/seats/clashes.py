@@ -4,40 +4,42 @@ from datetime import timedelta
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from portal.catalog import requisites
 from portal.core.i18n import _, _n
-from portal.seats import trees
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from portal.catalog.board import Card, MeetingView
+    from portal.catalog.term_catalog import MeetingView, SectionView
 
 
-def clash(card: "Card", other: "Card") -> bool:
+def clash(card: "SectionView", other: "SectionView") -> bool:
     """Whether two sections meet at the same time on some day."""
     return any(_clashing(card, other))
 
 
-def clash_in_words(card: "Card | None", held: "Card | None", name: str) -> str:
+def clash_in_words(card: "SectionView | None", held: "SectionView | None", name: str) -> str:
     """That a section meets at the same time as the one held, called `name`, and when."""
     pairs = list(_clashing(card, held)) if card and held else []
     mine, theirs = _times(one for one, _other in pairs), _times(other for _one, other in pairs)
     if not pairs:
         return _("It meets at the same time as your %(name)s.", name=name)
     if mine == theirs:
-        times = trees.all_of(theirs)
+        times = requisites.all_of(theirs)
         return _("It meets at the same time as your %(name)s (%(times)s).", name=name, times=times)
     return _n(
         "Its %(mine)s meets at the same time as your %(name)s (%(times)s).",
         "Its %(mine)s meet at the same time as your %(name)s (%(times)s).",
         len(mine),
-        mine=trees.all_of(mine),
+        mine=requisites.all_of(mine),
         name=name,
-        times=trees.all_of(theirs),
+        times=requisites.all_of(theirs),
     )
 
 
-def _clashing(card: "Card", held: "Card") -> "Iterator[tuple[MeetingView, MeetingView]]":
+def _clashing(
+    card: "SectionView", held: "SectionView"
+) -> "Iterator[tuple[MeetingView, MeetingView]]":
     return ((one, other) for one in card.meetings for other in held.meetings if meet(one, other))
 
 
@@ -62,25 +64,25 @@ def _times(meetings: "Iterable[MeetingView]") -> list[str]:
     return list(dict.fromkeys(f"{meeting.days} {meeting.times}" for meeting in meetings))
 
 
-def pairs(cards: "Iterable[Card]") -> "list[tuple[Card, Card]]":
+def pairs(cards: "Iterable[SectionView]") -> "list[tuple[SectionView, SectionView]]":
     """Return every two of these sections that meet at the same time."""
     return [(one, other) for one, other in combinations(cards, 2) if clash(one, other)]
 
 
-def pair_in_words(one: "Card", other: "Card") -> str:
+def pair_in_words(one: "SectionView", other: "SectionView") -> str:
     """Say that two sections meet at the same time, and when each of them does."""
     first, then = (_times(meetings) for meetings in zip(*_clashing(one, other), strict=True))
     names = {"one": _named(one), "other": _named(other)}
     if first == then:
-        times = trees.all_of(first)
+        times = requisites.all_of(first)
         return _("%(one)s and %(other)s meet at the same time (%(times)s).", times=times, **names)
     return _(
         "%(one)s (%(mine)s) and %(other)s (%(times)s) meet at the same time.",
-        mine=trees.all_of(first),
-        times=trees.all_of(then),
+        mine=requisites.all_of(first),
+        times=requisites.all_of(then),
         **names,
     )
 
 
-def _named(card: "Card") -> str:
-    return f"{trees.shown(card.course_code)}-{card.number}"
+def _named(card: "SectionView") -> str:
+    return f"{requisites.shown(card.course_code)}-{card.number}"

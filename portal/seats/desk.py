@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 from cachetools import TTLCache, cached
 
 from portal.backend import backend
-from portal.catalog.board import Board, board
+from portal.catalog.term_catalog import TermCatalog, catalog_of
 from portal.people.profile import Profile, profile
 from portal.recorder.wake import wake
 from portal.seats import counted, replies, wishes
@@ -65,7 +65,7 @@ def submit(
     Raises KeyReused where the idempotency key stood for other content, and NotAdmitted where the
     access token's waiting room no longer lets the student in.
     """
-    who, offered = profile(asker.student), board(asker.term)
+    who, offered = profile(asker.student), catalog_of(asker.term)
     decided = backend().ledger.submit(
         asker.term,
         student=asker.student,
@@ -110,7 +110,7 @@ def drop(asked: Asked, along: Sequence[int] = ()) -> Answer:
         along=along,
         windows=[window.id for window in windows_of(who, asked.term)],
         days=days(datetime.now(backend().settings.zone), backend().settings.zone),
-        drop_limit=board(asked.term).term.drops_per_day,
+        drop_limit=catalog_of(asked.term).term.drops_per_day,
         actor=_actor(who),
     )
     wake(asked.term, answer.wake)
@@ -150,10 +150,10 @@ def drops_left(student: int, term: int, at: int) -> int:
 def left(drops: Mapping[str, int], term: int, at: int) -> int:
     """The same, after so many by day."""
     day = datetime.fromtimestamp(at / 1000, backend().settings.zone).date().isoformat()
-    return max(0, board(term).term.drops_per_day - drops.get(day, 0))
+    return max(0, catalog_of(term).term.drops_per_day - drops.get(day, 0))
 
 
-def limit(who: Profile, offered: Board) -> Decimal:
+def limit(who: Profile, offered: TermCatalog) -> Decimal:
     """The most credits that the student may hold in a term."""
     return offered.term.credit_limit if who.credit_limit is None else who.credit_limit
 

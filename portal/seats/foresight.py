@@ -4,20 +4,21 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from portal.seats import rules, trees
+from portal.catalog import requisites
+from portal.seats import rules
 from portal.seats.answers import Reason, Seats, Standing
 from portal.seats.clashes import clash
 from portal.windows.phases import Phase
 
 if TYPE_CHECKING:
-    from portal.catalog.board import Board, Card
+    from portal.catalog.term_catalog import SectionView, TermCatalog
     from portal.people.profile import Profile
 
 
 def foreseen(  # noqa: PLR0913  what a claim depends on
     profile: "Profile",
-    card: "Card",
-    board: "Board",
+    card: "SectionView",
+    catalog: "TermCatalog",
     standing: Standing,
     limit: int,
     *,
@@ -33,21 +34,21 @@ def foreseen(  # noqa: PLR0913  what a claim depends on
     if instead and all(held.section != instead for held in standing.enrolled):
         return [Reason("not_enrolled", {"section": instead})]
     kept = without(standing, [instead])
-    held = board.some(each.section for each in kept.enrolled)
+    held = catalog.some(each.section for each in kept.enrolled)
     total = sum(each.credits for each in kept.enrolled)
     found = [*_meets(card, held), *_credits(total, round(card.credits_min * 100), limit)]
-    found += _lone(profile, card, board, held)
+    found += _lone(profile, card, catalog, held)
     if instead:
-        found += needed_by(profile, board, standing, [instead], gained=[card])
+        found += needed_by(profile, catalog, standing, [instead], gained=[card])
     return _permitted(profile, card, [*found, *rules.refusals(profile, card)])
 
 
 def plan(  # noqa: PLR0913  what a plan depends on
     profile: "Profile",
-    board: "Board",
+    catalog: "TermCatalog",
     standing: Standing,
     limit: int,
-    wished: Sequence[tuple["Card", int]],
+    wished: Sequence[tuple["SectionView", int]],
     *,
     about: Collection[int] | None = None,
 ) -> dict[int, list[Reason]]:
@@ -61,7 +62,7 @@ def plan(  # noqa: PLR0913  what a plan depends on
     new = [(card, adds) for card, adds in wished if not told[card.id]]
     if about is not None:
         told = {section: why for section, why in told.items() if section in about}
-    held = board.some(each.section for each in standing.enrolled)
+    held = catalog.some(each.section for each in standing.enrolled)
     total = now = sum(each.credits for each in standing.enrolled)
     for card, adds in new:
         if card.id in told:
@@ -69,7 +70,7 @@ def plan(  # noqa: PLR0913  what a plan depends on
             load = _credits(total, adds, limit)
             found = [*_meets(card, held), *_planned(_meets(card, others))]
             found += load if total == now else _planned(load)
-            found += _lone(profile, card, board, [*held, *others])
+            found += _lone(profile, card, catalog, [*held, *others])
             told[card.id] = _permitted(profile, card, [*found, *rules.refusals(profile, card)])
         total += adds
     return told
@@ -77,17 +78,17 @@ def plan(  # noqa: PLR0913  what a plan depends on
 
 def needed_by(
     profile: "Profile",
-    board: "Board",
+    catalog: "TermCatalog",
     standing: Standing,
     given_up: Collection[int],
-    gained: Collection["Card"] = (),
+    gained: Collection["SectionView"] = (),
 ) -> list[Reason]:
     """The seats kept that would lose a corequisite with those given up, unless one is gained."""
-    before = board.some(each.section for each in standing.enrolled)
+    before = catalog.some(each.section for each in standing.enrolled)
     kept = [each for each in before if each.id not in given_up]
     after = {each.course_id for each in (*kept, *gained)}
     met = {each.course_id for each in before}
-    trees_of = {each.id: rules.corequisites(profile, each, board) for each in kept}
+    trees_of = {each.id: rules.corequisites(profile, each, catalog) for each in kept}
     return [
         Reason("needed_by", {"section": section, "missing": _lacking(tree, after)})
         for section, tree in trees_of.items()
@@ -95,20 +96,22 @@ def needed_by(
     ]
 
 
-def waited_by(profile: "Profile", board: "Board", standing: Standing, section: int) -> list[Reason]:
+def waited_by(
+    profile: "Profile", catalog: "TermCatalog", standing: Standing, section: int
+) -> list[Reason]:
     """The seats whose corequisites are met only while the student waits for the section.
 
     A place counts for a seat that came in the same step; one that was joined later does not.
     """
-    held = board.some(each.section for each in standing.enrolled)
+    held = catalog.some(each.section for each in standing.enrolled)
     since = {each.section: each.at for each in standing.enrolled}
     seats = {card.course_id for card in held}
     found = []
     for card in held:
-        tree = rules.corequisites(profile, card, board)
+        tree = rules.corequisites(profile, card, catalog)
         places = {each.section for each in standing.waiting if each.at == since[card.id]}
-        after = seats | {each.course_id for each in board.some(places - {section})}
-        before = seats | {each.course_id for each in board.some(places)}
+        after = seats | {each.course_id for each in catalog.some(places - {section})}
+        before = seats | {each.course_id for each in catalog.some(places)}
         if _lacking(tree, after) and not _lacking(tree, before):
             facts = {"section": card.id, "missing": _lacking(tree, seats), "waiting": True}
             found.append(Reason("needed_by", facts))
@@ -116,14 +119,14 @@ def waited_by(profile: "Profile", board: "Board", standing: Standing, section: i
 
 
 def alone(
-    profile: "Profile", board: "Board", standing: Standing
+    profile: "Profile", catalog: "TermCatalog", standing: Standing
 ) -> dict[int, tuple[list[int], bool]]:
     """Seats held without a corequisite: the missing courses, and whether they are waited for."""
-    held = board.some(each.section for each in standing.enrolled)
-    waited = board.some(each.section for each in standing.waiting)
+    held = catalog.some(each.section for each in standing.enrolled)
+    waited = catalog.some(each.section for each in standing.waiting)
     seats = {card.course_id for card in held}
     both = seats | {card.course_id for card in waited}
-    trees_of = {card.id: rules.corequisites(profile, card, board) for card in held}
+    trees_of = {card.id: rules.corequisites(profile, card, catalog) for card in held}
     return {
         section: (missing, not _lacking(tree, both))
         for section, tree in trees_of.items()
@@ -131,14 +134,16 @@ def alone(
     }
 
 
-def drops(profile: "Profile", board: "Board", standing: Standing, given_up: Collection[int]) -> int:
+def drops(
+    profile: "Profile", catalog: "TermCatalog", standing: Standing, given_up: Collection[int]
+) -> int:
     """How many drops of the day it is to give these seats up together.
 
     A seat that can't be held without another of them goes with that one.
     """
 
     def lost(sections: Collection[int]) -> set[int]:
-        return {each.facts["section"] for each in needed_by(profile, board, standing, sections)}
+        return {each.facts["section"] for each in needed_by(profile, catalog, standing, sections)}
 
     def fallen(gone: set[int]) -> set[int]:
         """What is gone then, with all of `left` that can't be held without it."""
@@ -158,7 +163,7 @@ def drops(profile: "Profile", board: "Board", standing: Standing, given_up: Coll
     return number
 
 
-def beside(profile: "Profile", card: "Card", held: list["Card"]) -> list[Reason]:
+def beside(profile: "Profile", card: "SectionView", held: list["SectionView"]) -> list[Reason]:
     """Which of the sections held are of the same course, or meet at the same time."""
     return _permitted(profile, card, _meets(card, held))
 
@@ -189,7 +194,7 @@ def no_room(seats: Seats | None) -> list[Reason]:
     return [Reason("waitlist_full", facts)]
 
 
-def _mine(card: "Card", standing: Standing) -> list[Reason]:
+def _mine(card: "SectionView", standing: Standing) -> list[Reason]:
     if any(held.section == card.id for held in standing.enrolled):
         return [Reason("already_enrolled")]
     places = [place for place in standing.waiting if place.section == card.id]
@@ -206,7 +211,7 @@ def _credits(total: int, adds: int, limit: int) -> list[Reason]:
     return [Reason("credit_limit", {"held": total, "adds": adds, "limit": limit})]
 
 
-def _meets(card: "Card", others: list["Card"]) -> list[Reason]:
+def _meets(card: "SectionView", others: list["SectionView"]) -> list[Reason]:
     same = [each.id for each in others if each.course_id == card.course_id]
     clashing = [each.id for each in others if clash(card, each)]
     return [
@@ -215,15 +220,17 @@ def _meets(card: "Card", others: list["Card"]) -> list[Reason]:
     ]
 
 
-def _lone(profile: "Profile", card: "Card", board: "Board", beside: list["Card"]) -> list[Reason]:
+def _lone(
+    profile: "Profile", card: "SectionView", catalog: "TermCatalog", beside: list["SectionView"]
+) -> list[Reason]:
     """That a corequisite is missing beside these sections, or is not offered at all."""
-    beyond = rules.unoffered(profile, card, board)
-    needed = None if beyond else rules.corequisites(profile, card, board)
+    beyond = rules.unoffered(profile, card, catalog)
+    needed = None if beyond else rules.corequisites(profile, card, catalog)
     missing = _lacking(needed, {each.course_id for each in beside})
     return beyond or ([Reason("corequisite", {"missing": missing})] if missing else [])
 
 
-def _permitted(profile: "Profile", card: "Card", reasons: list[Reason]) -> list[Reason]:
+def _permitted(profile: "Profile", card: "SectionView", reasons: list[Reason]) -> list[Reason]:
     passes = rules.permitted(profile, card)
     return [each for each in reasons if each.code not in passes]
 
@@ -232,8 +239,8 @@ def _lacking(tree: dict[str, Any] | None, courses: set[int]) -> list[int]:
     """The courses that the tree still asks for; none once it is met."""
     if not tree:
         return []
-    rest = trees.missing(_named(tree), lambda course: int(course) in courses)
-    return [int(course) for course in trees.codes(rest)]
+    rest = requisites.missing(_named(tree), lambda course: int(course) in courses)
+    return [int(course) for course in requisites.codes(rest)]
 
 
 def _named(tree: dict[str, Any]) -> dict[str, Any]:

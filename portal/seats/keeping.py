@@ -9,7 +9,7 @@ from portal.seats.case import Case
 from portal.windows import cohorts
 
 if TYPE_CHECKING:
-    from portal.catalog.cards import ReserveView
+    from portal.catalog.views import ReserveView
 
 
 def whom(reserve: "ReserveView", when: Callable[[int], str]) -> str:

@@ -3,33 +3,34 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from portal.seats import trees
+from portal.catalog import requisites
 
 if TYPE_CHECKING:
-    from portal.catalog.board import Board, Card
+    from portal.catalog.term_catalog import SectionView, TermCatalog
 
 
-def courses(card: "Card", board: "Board") -> list[int]:
+def courses(card: "SectionView", catalog: "TermCatalog") -> list[int]:
     """The courses that the section's course is linked with."""
-    return [course for choice in _needed(card.corequisites, card, board) for course in choice]
+    return [course for choice in _needed(card.corequisites, card, catalog) for course in choice]
 
 
-def partners(card: "Card", board: "Board") -> list[list["Card"]]:
+def partners(card: "SectionView", catalog: "TermCatalog") -> list[list["SectionView"]]:
     """For each linked course that is needed, its open sections; of "any" all in one list."""
     choices = (
-        [each for course in choice for each in board.sections_of(course) if each.status == "OPEN"]
-        for choice in _needed(card.corequisites, card, board)
+        [each for course in choice for each in catalog.sections_of(course) if each.status == "OPEN"]
+        for choice in _needed(card.corequisites, card, catalog)
     )
     return [sections for sections in choices if sections]
 
 
-def strangers(cards: Sequence["Card"]) -> list["Card"]:
+def strangers(cards: Sequence["SectionView"]) -> list["SectionView"]:
     """Of sections that are asked for together, those that neither need another nor are needed."""
     if len(cards) < 2:
         return []
-    own = {card.id: trees.key(card.course_code) for card in cards}
+    own = {card.id: requisites.key(card.course_code) for card in cards}
     needs = {
-        card.id: {trees.key(code) for code in trees.codes(card.corequisites)} for card in cards
+        card.id: {requisites.key(code) for code in requisites.codes(card.corequisites)}
+        for card in cards
     }
     return [
         card
@@ -42,21 +43,23 @@ def strangers(cards: Sequence["Card"]) -> list["Card"]:
     ]
 
 
-def _needed(tree: trees.Tree | None, card: "Card", board: "Board") -> list[list[int]]:
+def _needed(
+    tree: requisites.Tree | None, card: "SectionView", catalog: "TermCatalog"
+) -> list[list[int]]:
     """Linked courses, one of each list."""
     if not tree:
         return []
     if "course" in tree:
-        course = board.course_id(trees.key(str(tree["course"])))
-        return [[course]] if course and _names_back(course, card, board) else []
-    branches = [_needed(node, card, board) for node in tree.get("any") or tree.get("all", [])]
+        course = catalog.course_id(requisites.key(str(tree["course"])))
+        return [[course]] if course and _names_back(course, card, catalog) else []
+    branches = [_needed(node, card, catalog) for node in tree.get("any") or tree.get("all", [])]
     choices = [choice for branch in branches for choice in branch]
     if "any" in tree and choices:
         return [[course for choice in choices for course in choice]]
     return choices
 
 
-def _names_back(course: int, card: "Card", board: "Board") -> bool:
-    own = trees.key(card.course_code)
-    named = (trees.codes(each.corequisites) for each in board.sections_of(course))
-    return any(trees.key(code) == own for codes in named for code in codes)
+def _names_back(course: int, card: "SectionView", catalog: "TermCatalog") -> bool:
+    own = requisites.key(card.course_code)
+    named = (requisites.codes(each.corequisites) for each in catalog.sections_of(course))
+    return any(requisites.key(code) == own for codes in named for code in codes)

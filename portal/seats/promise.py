@@ -9,7 +9,7 @@ from portal.core.i18n import _, _n
 from portal.seats.answers import Seats
 
 if TYPE_CHECKING:
-    from portal.catalog.cards import ReserveView
+    from portal.catalog.views import ReserveView
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
+from portal.catalog.requisites import all_of, any_of
 from portal.core.i18n import _, _l, _n
-from portal.seats.trees import all_of, any_of
 
 SHOWN = 4
 

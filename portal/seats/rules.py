@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from portal.seats import trees
+from portal.catalog import requisites
 from portal.seats.answers import Reason
 from portal.seats.restrictions import grouped
 from portal.windows.phases import in_cohort
 
 if TYPE_CHECKING:
-    from portal.catalog.board import Board, Card
+    from portal.catalog.term_catalog import SectionView, TermCatalog
     from portal.people.profile import Profile
 
 NOT_OFFERED = 0  # stands for a course that no student can hold this term
@@ -17,13 +17,13 @@ LEDGERS_OWN = ("same_course", "time_conflict", "credit_limit", "corequisite")
 WAIVABLE = ("prerequisite", "restriction", "not_for_you", *LEDGERS_OWN)
 
 
-def refusals(profile: "Profile", card: "Card") -> list[Reason]:
+def refusals(profile: "Profile", card: "SectionView") -> list[Reason]:
     """Every rule of PostgreSQL that stands between the student and the section."""
     reasons = [Reason("hold", hold.facts) for hold in profile.holds if hold.stands]
     if card.status == "OPEN" and not visible(profile, card):
         reasons.append(Reason("not_for_you"))
-    completed = {trees.key(code) for code in profile.completed}
-    lacking = trees.missing(card.prerequisites, lambda code: trees.key(code) in completed)
+    completed = {requisites.key(code) for code in profile.completed}
+    lacking = requisites.missing(card.prerequisites, lambda code: requisites.key(code) in completed)
     if lacking:
         reasons.append(Reason("prerequisite", {"missing": lacking}))
     reasons += _restrictions(profile, card.restrictions)
@@ -31,7 +31,7 @@ def refusals(profile: "Profile", card: "Card") -> list[Reason]:
     return [reason for reason in reasons if reason.code not in passes]
 
 
-def visible(profile: "Profile", card: "Card") -> bool:
+def visible(profile: "Profile", card: "SectionView") -> bool:
     """Whether the list shows the section: OPEN, and of a course for this student."""
     if card.status != "OPEN":
         return False
@@ -44,53 +44,55 @@ def visible(profile: "Profile", card: "Card") -> bool:
     )
 
 
-def permitted(profile: "Profile", card: "Card") -> frozenset[str]:
+def permitted(profile: "Profile", card: "SectionView") -> frozenset[str]:
     """Codes of the reasons that the registrar permits the student to pass, for this section."""
     return profile.overrides.get(card.id, frozenset())
 
 
-def waived(profile: "Profile", card: "Card") -> tuple[str, ...]:
+def waived(profile: "Profile", card: "SectionView") -> tuple[str, ...]:
     """Those of them that are the ledger's to give."""
     passes = permitted(profile, card)
     return tuple(code for code in LEDGERS_OWN if code in passes)
 
 
-def reserves(profile: "Profile", card: "Card") -> tuple[int, ...]:
+def reserves(profile: "Profile", card: "SectionView") -> tuple[int, ...]:
     """Those of the section's reserves whose cohort the student is in."""
     return tuple(each.id for each in card.reserves if in_cohort(profile, each.cohort))
 
 
-def corequisites(profile: "Profile", card: "Card", board: "Board") -> dict[str, Any] | None:
+def corequisites(
+    profile: "Profile", card: "SectionView", catalog: "TermCatalog"
+) -> dict[str, Any] | None:
     """What must be held in the same term, as a tree of course ids; None where nothing must."""
-    return _by_id(_lacking(profile, card), board)
+    return _by_id(_lacking(profile, card), catalog)
 
 
-def unoffered(profile: "Profile", card: "Card", board: "Board") -> list[Reason]:
+def unoffered(profile: "Profile", card: "SectionView", catalog: "TermCatalog") -> list[Reason]:
     """A refusal where the corequisites can't be met, as no section of them is offered."""
     lacking = _lacking(profile, card)
-    beyond = trees.missing(lacking, lambda code: _course(code, board) != NOT_OFFERED)
+    beyond = requisites.missing(lacking, lambda code: _course(code, catalog) != NOT_OFFERED)
     return [Reason("corequisite_not_offered", {"missing": beyond})] if beyond else []
 
 
-def _lacking(profile: "Profile", card: "Card") -> trees.Tree | None:
+def _lacking(profile: "Profile", card: "SectionView") -> requisites.Tree | None:
     """The corequisites that were not passed in an earlier term."""
     if "corequisite" in permitted(profile, card):
         return None
-    completed = {trees.key(code) for code in profile.completed}
-    return trees.missing(card.corequisites, lambda code: trees.key(code) in completed)
+    completed = {requisites.key(code) for code in profile.completed}
+    return requisites.missing(card.corequisites, lambda code: requisites.key(code) in completed)
 
 
-def _by_id(tree: trees.Tree | None, board: "Board") -> dict[str, Any] | None:
+def _by_id(tree: requisites.Tree | None, catalog: "TermCatalog") -> dict[str, Any] | None:
     if not tree:
         return None
     if "course" in tree:
-        return {"course": _course(tree["course"], board)}
+        return {"course": _course(tree["course"], catalog)}
     joint = "any" if "any" in tree else "all"
-    return {joint: [_by_id(node, board) for node in tree[joint]]}
+    return {joint: [_by_id(node, catalog) for node in tree[joint]]}
 
 
-def _course(code: str, board: "Board") -> int:
-    return board.course_id(trees.key(code)) or NOT_OFFERED
+def _course(code: str, catalog: "TermCatalog") -> int:
+    return catalog.course_id(requisites.key(code)) or NOT_OFFERED
 
 
 def _restrictions(

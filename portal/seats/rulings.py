@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from portal.catalog import requisites
 from portal.core.i18n import _
-from portal.seats import steps, trees
+from portal.seats import steps
 from portal.seats.case import Case, Step, amount, credits_in_words
 from portal.seats.clashes import clash_in_words
 from portal.seats.restrictions import restriction as restriction_in_words
@@ -22,7 +23,7 @@ def same_course(facts: Facts, case: Case) -> Saying:
 
 def time_conflict(facts: Facts, case: Case) -> Saying:
     other = facts["section"]
-    text = clash_in_words(case.card, case.board.card(other), case.named(other))
+    text = clash_in_words(case.card, case.catalog.section(other), case.named(other))
     return text, None if facts.get("planned") else steps.clear(other, case)
 
 
@@ -55,11 +56,11 @@ def credit_limit(facts: Facts, case: Case) -> Saying:
 
 
 def corequisite(facts: Facts, case: Case) -> Saying:
-    offered = [code for course in facts["missing"] if (code := case.board.course_code(course))]
+    offered = [code for course in facts["missing"] if (code := case.catalog.course_code(course))]
     if not offered:
         text = _("It needs another course in the same term that is not offered.")
         return text, steps.others(case, "corequisites")
-    courses = trees.any_of([trees.shown(code) for code in offered])
+    courses = requisites.any_of([requisites.shown(code) for code in offered])
     if facts.get("waiting"):
         text = _(
             "It needs a seat in %(courses)s: a place on that waitlist is not enough.",
@@ -76,7 +77,7 @@ def corequisite(facts: Facts, case: Case) -> Saying:
 def corequisite_not_offered(facts: Facts, case: Case) -> Saying:
     text = _(
         "It is taken together with %(courses)s, not offered this term. Ask the department.",
-        courses=trees.words(facts["missing"]),
+        courses=requisites.describe(facts["missing"]),
     )
     return text, steps.others(case, "corequisites")
 
@@ -84,12 +85,12 @@ def corequisite_not_offered(facts: Facts, case: Case) -> Saying:
 def needed_by(facts: Facts, case: Case) -> Saying:
     if facts.get("waiting"):
         return _needed_by_waiting(facts, case)
-    lost = (case.board.course_code(course) for course in facts.get("missing", ()))
-    courses = [trees.shown(code) for code in lost if code]
+    lost = (case.catalog.course_code(course) for course in facts.get("missing", ()))
+    courses = [requisites.shown(code) for code in lost if code]
     text = _(
         "%(name)s needs %(courses)s, which you would give up.",
         name=case.named(facts["section"]),
-        courses=trees.any_of(courses) or case.name,
+        courses=requisites.any_of(courses) or case.name,
     )
     return text, steps.cancel_both(facts["section"], case)
 
@@ -117,9 +118,9 @@ def together(facts: Facts, case: Case) -> Saying:
 
 
 def prerequisite(facts: Facts, case: Case) -> Saying:
-    courses = trees.words(facts["missing"])
+    courses = requisites.describe(facts["missing"])
     text = _("It needs %(courses)s, which your record does not show.", courses=courses)
-    offered = [code for code in trees.codes(facts["missing"]) if case.board.course_id(code)]
+    offered = [code for code in requisites.codes(facts["missing"]) if case.catalog.course_id(code)]
     found = steps.find(offered[0], case) if offered else steps.others(case, "prerequisites")
     return text, found
 

@@ -1,7 +1,8 @@
 """What a refused student can do next: links to forms, sections and lists."""
 
+from portal.catalog import requisites
 from portal.core.i18n import _
-from portal.seats import linked, trees
+from portal.seats import linked
 from portal.seats.case import Case, Step
 
 
@@ -17,18 +18,18 @@ def back(case: Case) -> Step:
 
 def find(code: str, case: Case) -> Step:
     """The sections of a course."""
-    course = trees.shown(code)
+    course = requisites.shown(code)
     return Step(_("Find %(course)s", course=course), case.search(course))
 
 
 def others(case: Case, but: str = "") -> Step:
     """The other sections of the course, where there are some that differ in the rule `but`."""
-    siblings = case.board.sections_of(case.card.course_id) if case.card else []
+    siblings = case.catalog.sections_of(case.card.course_id) if case.card else []
     open_ = [each for each in siblings if each.status == "OPEN" and each != case.card]
     if case.card and any(
         not but or getattr(each, but) != getattr(case.card, but) for each in open_
     ):
-        course = trees.shown(case.card.course_code)
+        course = requisites.shown(case.card.course_code)
         return Step(_("Other sections of %(course)s", course=course), case.search(course))
     return back(case)
 
@@ -57,7 +58,7 @@ def wait(case: Case) -> Step | None:
 
 def together(missing: list[int], case: Case) -> Step | None:
     """The section and one of a course that it is linked with, in one step."""
-    partners = linked.courses(case.card, case.board) if case.card else []
+    partners = linked.courses(case.card, case.catalog) if case.card else []
     course = next((each for each in missing if each in partners), None)
     if course is None or not case.card:
         return None
@@ -75,7 +76,7 @@ def leave_with(held: list[int], case: Case) -> Step | None:
     """To give up the seats that need a section, and leave its waitlist, in one step."""
     if not case.card:
         return None
-    names = trees.all_of([case.named(each) for each in held])
+    names = requisites.all_of([case.named(each) for each in held])
     first, *more = held
     query = "&".join(f"along={each}" for each in (*more, case.card.id))
     label = _("Cancel %(names)s and leave the waitlist", names=names)
@@ -86,7 +87,7 @@ def cancel_both(section: int, case: Case) -> Step | None:
     """To give a seat up along with the one that needs it."""
     given_up = case.instead or (case.card.id if case.card else 0)
     url = case.url(given_up, f"drop?along={section}")
-    names = trees.all_of([case.named(given_up), case.named(section)])
+    names = requisites.all_of([case.named(given_up), case.named(section)])
     # In a swap "both" could be read as the two that were to be swapped.
     label = _("Cancel %(names)s", names=names) if case.instead else _("Cancel both")
     return Step(label, url) if given_up else None

@@ -5,12 +5,13 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from portal.seats import linked, rules, trees
+from portal.catalog import requisites
+from portal.seats import linked, rules
 from portal.seats.answers import Reason
 from portal.seats.asks import Line, Option, Part
 
 if TYPE_CHECKING:
-    from portal.catalog.board import Board
+    from portal.catalog.term_catalog import TermCatalog
     from portal.people.profile import Profile
 
 
@@ -35,7 +36,7 @@ class Wish:
     instead: int | None = None
 
 
-def in_order(wishes: Sequence[Wish], offered: "Board") -> list[int]:
+def in_order(wishes: Sequence[Wish], offered: "TermCatalog") -> list[int]:
     """The numbers of the wishes, corequisites before what needs them, else as they came."""
     gives = [_courses(wish, offered) for wish in wishes]
     needs = [_needed(wish, offered) for wish in wishes]
@@ -60,15 +61,15 @@ def content(wishes: Sequence[Wish]) -> list[Any]:
     ]
 
 
-def line(wish: Wish, who: "Profile", offered: "Board") -> Line:
+def line(wish: Wish, who: "Profile", offered: "TermCatalog") -> Line:
     """The wish with all that the ledger must be told."""
     options = (_option(each, who, offered) for each in wish.options)
     return Line(tuple(options), wish.wait, wish.instead)
 
 
-def part(wanted: Wanted, who: "Profile", offered: "Board") -> Part:
+def part(wanted: Wanted, who: "Profile", offered: "TermCatalog") -> Part:
     """One section with all that the ledger must be told."""
-    card = offered.card(wanted.section)
+    card = offered.section(wanted.section)
     if card is None:
         return Part(wanted.section, credits=0, rules=(Reason("section_unknown"),))
     beyond = rules.unoffered(who, card, offered)
@@ -87,7 +88,7 @@ def hundredths(credits: Decimal) -> int:  # noqa: A002  the field's word
     return round(credits * 100)
 
 
-def _option(option: Sequence[Wanted], who: "Profile", offered: "Board") -> Option:
+def _option(option: Sequence[Wanted], who: "Profile", offered: "TermCatalog") -> Option:
     """Its parts; one that is no partner of any other is refused."""
     cards = offered.some([each.section for each in option])
     strangers = {card.id for card in linked.strangers(cards)}
@@ -103,13 +104,13 @@ def _asked(wanted: Wanted) -> list[int]:
     return [wanted.section, 0 if wanted.credits is None else hundredths(wanted.credits)]
 
 
-def _courses(wish: Wish, offered: "Board") -> set[str]:
-    return {trees.key(card.course_code) for card in offered.some(_sections(wish))}
+def _courses(wish: Wish, offered: "TermCatalog") -> set[str]:
+    return {requisites.key(card.course_code) for card in offered.some(_sections(wish))}
 
 
-def _needed(wish: Wish, offered: "Board") -> set[str]:
+def _needed(wish: Wish, offered: "TermCatalog") -> set[str]:
     cards = offered.some(_sections(wish))
-    return {trees.key(code) for card in cards for code in trees.codes(card.corequisites)}
+    return {requisites.key(code) for card in cards for code in requisites.codes(card.corequisites)}
 
 
 def _sections(wish: Wish) -> list[int]:

@@ -1,4 +1,4 @@
-"""What the list says of a section to everyone alike, drawn once for each version of the board."""
+"""What the list says of a section to everyone alike, drawn once for each version of the catalog."""
 
 from collections import Counter
 from typing import Any, NamedTuple
@@ -7,10 +7,10 @@ from babel import Locale
 from cachetools import LRUCache, cached
 from markupsafe import Markup
 
-from portal.catalog.board import Board, Card, MeetingView
-from portal.catalog.present import credit_words
+from portal.catalog import requisites
+from portal.catalog.formatting import credit_words
+from portal.catalog.term_catalog import MeetingView, SectionView, TermCatalog
 from portal.core.i18n import reader
-from portal.seats import trees
 from portal.seats.restrictions import audience
 from portal.student.drawing import drawn
 from portal.student.scene import titled
@@ -20,7 +20,9 @@ KEPT = 10_000  # sections, each some KB
 WORDS = {
     "credit_words": credit_words,
     "audience": audience,
-    "tree_in_words": lambda tree: trees.words(trees.missing(tree, lambda _: False) or {"all": []}),
+    "tree_in_words": lambda tree: requisites.describe(
+        requisites.missing(tree, lambda _: False) or {"all": []}
+    ),
 }
 
 
@@ -32,40 +34,40 @@ class Alike(NamedTuple):
     details: Markup
 
 
-def alike(board: Board, card: Card) -> Alike:
+def alike(catalog: TermCatalog, card: SectionView) -> Alike:
     """Those of a section."""
-    return _alike(board, card, reader())
+    return _alike(catalog, card, reader())
 
 
-def classes(card: Card) -> tuple[MeetingView, ...]:
+def classes(card: SectionView) -> tuple[MeetingView, ...]:
     """The meetings but for common exam blocks and those to be arranged, each time once."""
     known = (each for each in card.meetings if each.clashes and (each.mask or each.end is not None))
     return tuple({(each.mask, each.start, each.end): each for each in known}.values())
 
 
-def _key(board: Board, card: Card, language: Locale) -> tuple[Any, ...]:
-    return board.term.id, board.version, card.id, str(language)
+def _key(catalog: TermCatalog, card: SectionView, language: Locale) -> tuple[Any, ...]:
+    return catalog.term.id, catalog.version, card.id, str(language)
 
 
 @cached(LRUCache(maxsize=KEPT), key=_key)
-def _alike(board: Board, card: Card, _language: Locale) -> Alike:
-    usual = _usual(board)
+def _alike(catalog: TermCatalog, card: SectionView, _language: Locale) -> Alike:
+    usual = _usual(catalog)
     facts: dict[str, Any] = {
         "card": card,
-        "title": titled(board, card),
+        "title": titled(catalog, card),
         "meetings": classes(card),
         "elsewhere": [each for each in (card.campus, card.method) if each not in usual],
-        "sharing": board.sharing(card),
+        "sharing": catalog.sharing(card),
         **WORDS,
     }
     return Alike(*(drawn(f"student/alike/{part}.html", **facts) for part in Alike._fields))
 
 
-@cached(LRUCache(maxsize=16), key=lambda board: (board.term.id, board.version))
-def _usual(board: Board) -> set[str]:
+@cached(LRUCache(maxsize=16), key=lambda catalog: (catalog.term.id, catalog.version))
+def _usual(catalog: TermCatalog) -> set[str]:
     """The campus and the method of most sections, which go without saying."""
     ways = (
-        Counter(card.campus for card in board.cards),
-        Counter(card.method for card in board.cards),
+        Counter(card.campus for card in catalog.sections),
+        Counter(card.method for card in catalog.sections),
     )
     return {"", *(way.most_common(1)[0][0] for way in ways if way)}

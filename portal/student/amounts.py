@@ -7,10 +7,10 @@ from portal.seats.case import points
 from portal.seats.wishes import hundredths
 
 if TYPE_CHECKING:
-    from portal.catalog.board import Card
+    from portal.catalog.term_catalog import SectionView
 
 
-def amounts(card: "Card") -> list[str]:
+def amounts(card: "SectionView") -> list[str]:
     """The credits to choose from where a section leaves a choice: whole ones and both ends."""
     least, most = card.credits_min, card.credits_max
     if least == most:

@@ -6,7 +6,7 @@ from typing import Any
 from flask import abort, request
 from flask.typing import ResponseReturnValue
 
-from portal.catalog.board import Card, NoSuchTerm, board
+from portal.catalog.term_catalog import NoSuchTerm, SectionView, catalog_of
 from portal.core import logs
 from portal.core.cache import AWAY
 from portal.core.i18n import _l
@@ -33,7 +33,7 @@ class NotShown(Exception):  # noqa: N818  a state of the world, not a mistake
     """Selection has ended, so that sections of others are no longer shown."""
 
 
-def seen(term_id: int, section_id: int) -> tuple[Scene, Card]:
+def seen(term_id: int, section_id: int) -> tuple[Scene, SectionView]:
     """A section that the student may see, holds, waits for or has planned.
 
     404 otherwise; raises NotShown where selection has ended.
@@ -46,10 +46,10 @@ def seen(term_id: int, section_id: int) -> tuple[Scene, Card]:
     return now, card
 
 
-def card_of(term_id: int, section_id: int) -> Card:
+def card_of(term_id: int, section_id: int) -> SectionView:
     """A section that has been published; 404 otherwise."""
     try:
-        return board(term_id).published(section_id) or abort(404)
+        return catalog_of(term_id).published(section_id) or abort(404)
     except NoSuchTerm:
         abort(404)
 
@@ -72,7 +72,7 @@ def _away(error: Exception) -> ResponseReturnValue:
         return away(error)
     logs.warn(log, "No answer to a decision", repr(error))
     act = request.path.rpartition("/")[2]
-    return forms.again(act, board(sent["term_id"]), card_of(**sent)), 503, LATER
+    return forms.again(act, catalog_of(sent["term_id"]), card_of(**sent)), 503, LATER
 
 
 for lost in (LedgerUnavailable, LedgerBehind, *AWAY):

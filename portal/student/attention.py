@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from markupsafe import Markup
 
 from portal.backend import backend
-from portal.catalog.cards import Card
+from portal.catalog.views import SectionView
 from portal.core.i18n import _
 from portal.people.profile import HoldView, Profile
 from portal.recorder.fact import milliseconds
@@ -22,7 +22,7 @@ class Attention:
     """Holds that stand or are to come, and two sections each that clash."""
 
     holds: tuple[HoldView, ...]
-    clashes: tuple[tuple[Card, Card], ...]
+    clashes: tuple[tuple[SectionView, SectionView], ...]
 
     @property
     def mark(self) -> object:
@@ -32,7 +32,7 @@ class Attention:
         return holds, meetings
 
 
-def attention(who: Profile, held: Iterable[Card]) -> Attention:
+def attention(who: Profile, held: Iterable[SectionView]) -> Attention:
     """What there is to see to for a student who holds these sections."""
     running = [card for card in held if card.status != "CANCELED"]
     clashing = [pair for pair in pairs(running) if not _permitted(who, *pair)]
@@ -49,7 +49,7 @@ def shown(term: int, found: Attention) -> Markup:
     )
 
 
-def _permitted(who: Profile, one: Card, other: Card) -> bool:
+def _permitted(who: Profile, one: SectionView, other: SectionView) -> bool:
     """Whether the registrar permits the student one of them though it clashes."""
     return any("time_conflict" in rules.permitted(who, card) for card in (one, other))
 

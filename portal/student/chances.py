@@ -36,7 +36,7 @@ def chances(scene: Scene) -> dict[int, Chance]:
 
 
 def _capacity(scene: Scene, place: Waiting) -> int:
-    card = scene.board.card(place.section)
+    card = scene.catalog.section(place.section)
     return card.capacity if card else 0
 
 

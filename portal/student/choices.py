@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from portal.catalog.board import Card
+from portal.catalog.term_catalog import SectionView
 from portal.core.i18n import _
 from portal.seats import foresight
 from portal.seats.answers import Answer, Reason, Seats
@@ -21,25 +21,25 @@ from portal.student.planning.seen import counts
 from portal.student.scene import Scene
 
 
-def pick(now: Scene, card: Card, answers: Sequence[Answer] = ()) -> str:
+def pick(now: Scene, card: SectionView, answers: Sequence[Answer] = ()) -> str:
     """Asks for a seat; where another section of the course is held, for an exchange at once."""
-    held = now.board.some(now.held)
+    held = now.catalog.some(now.held)
     rival = next((each for each in held if each.course_id == card.course_id), None)
     if rival and not answers and not now.state(card.id):
         return swap(now, card, rival)
     return _form("pick", now, card, answers)
 
 
-def swap(now: Scene, card: Card, old: Card, answers: Sequence[Answer] = ()) -> str:
+def swap(now: Scene, card: SectionView, old: SectionView, answers: Sequence[Answer] = ()) -> str:
     """Asks for a seat in exchange for the one in `old`."""
     return _form("swap", now, card, answers, old)
 
 
-def others(now: Scene, card: Card) -> str:
+def others(now: Scene, card: SectionView) -> str:
     """The other sections of the course, each leading to the exchange of this one for it."""
     siblings = [
         each
-        for each in now.board.sections_of(card.course_id)
+        for each in now.catalog.sections_of(card.course_id)
         if each.id != card.id and now.shows(each)
     ]
     why = [_foreseen(now, each, card.id, []) for each in siblings]
@@ -54,14 +54,18 @@ def others(now: Scene, card: Card) -> str:
     )
 
 
-def credit_range(card: Card) -> Answer:
+def credit_range(card: SectionView) -> Answer:
     """That the credits chosen are none that the section is offered for."""
     facts = {"min": hundredths(card.credits_min), "max": hundredths(card.credits_max)}
     return refused.foreseen(card.id, [Reason("credit_range", facts)])
 
 
 def _form(
-    act: str, now: Scene, card: Card, answers: Sequence[Answer], old: Card | None = None
+    act: str,
+    now: Scene,
+    card: SectionView,
+    answers: Sequence[Answer],
+    old: SectionView | None = None,
 ) -> str:
     instead, all_seats = old.id if old else 0, seats_of(card)
     seats = open_to(now, card, all_seats)
@@ -94,7 +98,7 @@ def _form(
     )
 
 
-def _exchange(now: Scene, old: Card) -> dict[str, Any]:
+def _exchange(now: Scene, old: SectionView) -> dict[str, Any]:
     """What is told of the section that is given up."""
     return {
         "old": old,
@@ -105,7 +109,7 @@ def _exchange(now: Scene, old: Card) -> dict[str, Any]:
     }
 
 
-def _rivals(now: Scene, card: Card, seats: Seats, offered: set[str]) -> list[Step]:
+def _rivals(now: Scene, card: SectionView, seats: Seats, offered: set[str]) -> list[Step]:
     """The exchanges that could be made for the section, but for one that is offered already."""
     if now.phase.kind != "open" or now.state(card.id) or foresight.no_room(seats):
         return []
@@ -114,19 +118,21 @@ def _rivals(now: Scene, card: Card, seats: Seats, offered: set[str]) -> list[Ste
             _("Swap %(old)s for %(new)s", old=name_of(each), new=name_of(card)),
             f"{address(card, 'swap')}?instead={each.id}",
         )
-        for each in now.board.some(now.held)
+        for each in now.catalog.some(now.held)
         if not _foreseen(now, card, each.id, groups(now, card, each.id, []))
     ]
     return [step for step in steps if step.url not in offered]
 
 
-def _foreseen(now: Scene, card: Card, instead: int, together: Sequence[Group]) -> list[Reason]:
+def _foreseen(
+    now: Scene, card: SectionView, instead: int, together: Sequence[Group]
+) -> list[Reason]:
     """Why it would be refused as things stand, but for what can be chosen along with it."""
     place, standing = now.places.get(card.id), now.standing
     if place and instead and place.instead != instead:  # a place in line becomes one for a swap
         rest = tuple(each for each in standing.waiting if each is not place)
         standing = replace(standing, waiting=rest)
-    found = foresight.foreseen(now.profile, card, now.board, standing, now.limit, instead=instead)
+    found = foresight.foreseen(now.profile, card, now.catalog, standing, now.limit, instead=instead)
     chosen = {each.card.course_id for group in together for each in group.choices}
     return [
         each

@@ -8,11 +8,12 @@ from typing import Any
 from flask import render_template, request
 
 from portal.backend import backend
-from portal.catalog.board import Board, Card
+from portal.catalog import requisites
+from portal.catalog.term_catalog import SectionView, TermCatalog
 from portal.core.i18n import _
 from portal.errors import UNSURE
 from portal.gate import wording
-from portal.seats import desk, foresight, steps, trees
+from portal.seats import desk, foresight, steps
 from portal.seats.answers import Answer, Reason, Seats
 from portal.seats.case import Step, name_of
 from portal.student import refused, wish
@@ -23,14 +24,16 @@ from portal.student.rows import unknown
 from portal.student.scene import Scene, titled
 
 
-def drop(now: Scene, card: Card, along: Sequence[Card] = (), answers: Sequence[Answer] = ()) -> str:
+def drop(
+    now: Scene, card: SectionView, along: Sequence[SectionView] = (), answers: Sequence[Answer] = ()
+) -> str:
     """Asks whether a seat is given up, and with it those of `along`."""
     going = [card.id, *(each.id for each in along)]
     known = foresight.shut(now.phase)
     quits = [each for each in along if each.id in now.places and each.id not in now.held]
     dropped = [each for each in along if each not in quits]
     known += [_not_held(each.id, card) for each in (card, *dropped) if each.id not in now.held]
-    known += foresight.needed_by(now.profile, now.board, now.standing, going)
+    known += foresight.needed_by(now.profile, now.catalog, now.standing, going)
     waits = [
         place.section
         for place in now.places.values()
@@ -44,20 +47,20 @@ def drop(now: Scene, card: Card, along: Sequence[Card] = (), answers: Sequence[A
         card,
         _all_at_once(told, why, card, along),
         also=dropped,
-        names=trees.all_of([name_of(each) for each in (card, *dropped)]),
-        quits=trees.all_of([name_of(each) for each in quits]),
+        names=requisites.all_of([name_of(each) for each in (card, *dropped)]),
+        quits=requisites.all_of([name_of(each) for each in quits]),
         query=_along([each.id for each in along]),
         seats=seats_of(card),
-        drops=foresight.drops(now.profile, now.board, now.standing, going),
+        drops=foresight.drops(now.profile, now.catalog, now.standing, going),
         left=desk.drops_left(now.profile.student, now.term.id, now.phase.now),
         waits=[now.case(None).named(each) for each in waits],
     )
 
 
-def leave(now: Scene, card: Card, answers: Sequence[Answer] = ()) -> str:
+def leave(now: Scene, card: SectionView, answers: Sequence[Answer] = ()) -> str:
     """Asks whether a place on a waitlist is given up."""
     place = now.places.get(card.id)
-    known = foresight.waited_by(now.profile, now.board, now.standing, card.id)
+    known = foresight.waited_by(now.profile, now.catalog, now.standing, card.id)
     if not place:
         known = [Reason("not_waiting")]
     why = refused.to_show(answers, card.id, known)
@@ -76,7 +79,7 @@ def leave(now: Scene, card: Card, answers: Sequence[Answer] = ()) -> str:
     return form("leave", now, card, told, place=place)
 
 
-def again(act: str, offered: Board, card: Card) -> str:
+def again(act: str, offered: TermCatalog, card: SectionView) -> str:
     """The form that was sent, to be sent as it was: nobody knows whether it went through."""
     return render_template(
         "student/again.html",
@@ -94,7 +97,7 @@ def again(act: str, offered: Board, card: Card) -> str:
     )
 
 
-def waiting(stands: Line, card: Card) -> tuple[str, dict[str, str]]:
+def waiting(stands: Line, card: SectionView) -> tuple[str, dict[str, str]]:
     """In place of a form, one's number in line or the captcha; it becomes the form by itself."""
     page = render_template(
         "gate/waiting.html",
@@ -108,7 +111,7 @@ def waiting(stands: Line, card: Card) -> tuple[str, dict[str, str]]:
     return page, {"HX-Trigger": "fs:window"}  # the page behind it may not know yet
 
 
-def form(act: str, now: Scene, card: Card, told: Refused, /, **facts: Any) -> str:
+def form(act: str, now: Scene, card: SectionView, told: Refused, /, **facts: Any) -> str:
     """The page or dialog of that name, with what stands in the way."""
     return render_template(
         f"student/{act}.html",
@@ -126,12 +129,12 @@ def form(act: str, now: Scene, card: Card, told: Refused, /, **facts: Any) -> st
     )
 
 
-def address(card: Card, act: str) -> str:
+def address(card: SectionView, act: str) -> str:
     """Where something is done about a section."""
     return f"/terms/{card.term_id}/sections/{card.id}/{act}"
 
 
-def seats_of(card: Card) -> Seats:
+def seats_of(card: SectionView) -> Seats:
     """The counts of a section at this moment."""
     return backend().ledger.seats_of(card.term_id, [card.id]).get(card.id) or unknown(card)
 
@@ -140,7 +143,7 @@ def _no_drop(now: Scene, sections: Sequence[int]) -> list[Reason]:
     """Why these seats can't be given up now, whatever needs them, and when they can be."""
     if shut := foresight.shut(now.phase):
         return shut
-    number = foresight.drops(now.profile, now.board, now.standing, sections)
+    number = foresight.drops(now.profile, now.catalog, now.standing, sections)
     left = desk.drops_left(now.profile.student, now.term.id, now.phase.now)
     if number <= left:
         return []
@@ -152,12 +155,12 @@ def _no_drop(now: Scene, sections: Sequence[int]) -> list[Reason]:
     return [Reason("drop_limit", facts)]
 
 
-def _not_held(section: int, card: Card) -> Reason:
+def _not_held(section: int, card: SectionView) -> Reason:
     return Reason("not_enrolled", {} if section == card.id else {"section": section})
 
 
 def _all_at_once(
-    told: Refused, answers: Sequence[Answer], card: Card, along: Sequence[Card]
+    told: Refused, answers: Sequence[Answer], card: SectionView, along: Sequence[SectionView]
 ) -> Refused:
     """One step to give up the section with all that needs it, in place of one for each."""
     reasons = [reason for each in answers for reason in each.reasons]

@@ -6,10 +6,11 @@ from functools import lru_cache
 from babel import Locale
 from markupsafe import Markup
 
-from portal.catalog.board import Card
+from portal.catalog import requisites
+from portal.catalog.term_catalog import SectionView
 from portal.core.i18n import _, reader
 from portal.gate import wording
-from portal.seats import foresight, trees
+from portal.seats import foresight
 from portal.seats.answers import Held, Reason, Seats
 from portal.seats.case import Case, Step, amount, credits_in_words
 from portal.seats.reasons import Told, told
@@ -54,7 +55,7 @@ def gate(line: Line) -> Markup:
 
 def mine(scene: Scene) -> Markup:
     """My selections and my waitlists, ids mine and place-<section>."""
-    cases = {section: scene.case(scene.board.card(section)) for section in scene.sections}
+    cases = {section: scene.case(scene.catalog.section(section)) for section in scene.sections}
     canceled, alone = _canceled(cases), _alone(scene)
     passed = {
         place.section: scene.workable(told(place.reasons, scene.case_in_line(place.section)))
@@ -120,7 +121,7 @@ def _seats(counts: Seats, _language: Locale) -> Markup:
 
 
 def _has_kept(scene: Scene, section: int) -> bool:
-    card = scene.board.card(section)
+    card = scene.catalog.section(section)
     return card is not None and bool(kept.for_me(scene, card))
 
 
@@ -142,20 +143,22 @@ def _act(  # noqa: PLR0913, PLR0917 - what the fragment shows
 
 def _in_the_way(scene: Scene, section: int) -> tuple[str, str]:
     """The code of what a seat that is held does to the section, and that seat's name."""
-    card = None if scene.state(section) else scene.board.card(section)
+    card = None if scene.state(section) else scene.catalog.section(section)
     found = next(iter(scene.in_the_way(card)), None) if card else None
     return (found.code, scene.case(None).named(found.facts["section"])) if found else ("", "")
 
 
 def _alone(scene: Scene) -> dict[int, str]:
     """What is said of seats that are held without a seat in a corequisite."""
-    found = foresight.alone(scene.profile, scene.board, scene.standing)
+    found = foresight.alone(scene.profile, scene.catalog, scene.standing)
     return {section: _needs(scene, *lacks) for section, lacks in found.items()}
 
 
 def _needs(scene: Scene, missing: list[int], waited: bool) -> str:  # noqa: FBT001 - whether in line
-    codes = [trees.shown(code) for each in missing if (code := scene.board.course_code(each))]
-    courses = trees.any_of(codes)
+    codes = [
+        requisites.shown(code) for each in missing if (code := scene.catalog.course_code(each))
+    ]
+    courses = requisites.any_of(codes)
     if waited:
         return _(
             "It needs %(courses)s, and you wait for that. If you leave the waitlist, you give up"
@@ -173,7 +176,7 @@ def _needs(scene: Scene, missing: list[int], waited: bool) -> str:  # noqa: FBT0
 
 def _mine(scene: Scene, held: Held, canceled: Told | None, alone: str) -> Markup:
     """A seat among my selections."""
-    card = scene.board.card(held.section)
+    card = scene.catalog.section(held.section)
     return _mine_seat(
         scene.term.id,
         held.section,
@@ -193,7 +196,7 @@ def _mine_seat(  # noqa: PLR0913, PLR0917 - what the fragment shows
     term: int,
     section: int,
     name: str,
-    card: Card | None,
+    card: SectionView | None,
     title: str,
     credits_: int,
     when: str,

@@ -4,7 +4,7 @@ from flask import abort, render_template, request
 from flask.typing import ResponseReturnValue
 
 from portal.access import requires, visitor
-from portal.catalog.board import board
+from portal.catalog.term_catalog import catalog_of
 from portal.recorder import receipts
 from portal.recorder.history import history as read
 from portal.recorder.told import by_day
@@ -15,7 +15,7 @@ from portal.student import bp
 @requires("student")
 def history(term_id: int) -> ResponseReturnValue:
     """All that was asked for and what came of it, or the refusals alone, the newest first."""
-    offered, refused = board(term_id), request.args.get("only") == "refused"
+    offered, refused = catalog_of(term_id), request.args.get("only") == "refused"
     before = _place(term_id, request.args.get("before", ""))
     page = read(visitor().student_id or 0, term_id, before=before, refused=refused)
     return render_template(

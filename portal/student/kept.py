@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 
 from portal.backend import backend
-from portal.catalog.board import Card
-from portal.catalog.cards import ReserveView
+from portal.catalog.term_catalog import SectionView
+from portal.catalog.views import ReserveView
 from portal.core.i18n import _n
 from portal.recorder.fact import milliseconds
 from portal.seats import keeping, rules
@@ -20,13 +20,13 @@ class Kept:
     mine: bool
 
 
-def told(now: Scene, card: Card) -> list[Kept]:
+def told(now: Scene, card: SectionView) -> list[Kept]:
     """For whom seats of a section are kept, in the order in which they are given."""
     mine = rules.reserves(now.profile, card) if card.reserves else ()
     return [Kept(_text(now, each, each.id in mine), each.id in mine) for each in lasting(now, card)]
 
 
-def for_me(now: Scene, card: Card) -> list[ReserveView]:
+def for_me(now: Scene, card: SectionView) -> list[ReserveView]:
     """The section's reserves that keep seats for the student."""
     if not card.reserves:
         return []
@@ -34,7 +34,7 @@ def for_me(now: Scene, card: Card) -> list[ReserveView]:
     return [each for each in lasting(now, card) if each.id in mine]
 
 
-def lasting(now: Scene, card: Card) -> list[ReserveView]:
+def lasting(now: Scene, card: SectionView) -> list[ReserveView]:
     """The section's reserves that have not fallen open."""
     return [
         each
@@ -43,7 +43,7 @@ def lasting(now: Scene, card: Card) -> list[ReserveView]:
     ]
 
 
-def open_to(now: Scene, card: Card, seats: Seats, *, likely: bool = False) -> Seats:
+def open_to(now: Scene, card: SectionView, seats: Seats, *, likely: bool = False) -> Seats:
     """The counts as they are for the student: seats kept for them are open, ahead of the line.
 
     Where others have reserves too, the ledger is asked whose seats are left; not if what is

@@ -8,8 +8,9 @@ from cachetools import TTLCache, cached
 from markupsafe import Markup
 
 from portal.backend import backend
-from portal.catalog.query import Query
-from portal.seats import rules, trees
+from portal.catalog import requisites
+from portal.catalog.search import Query
+from portal.seats import rules
 from portal.seats.answers import Seats
 from portal.student import kept
 from portal.student.rows import rows
@@ -19,7 +20,7 @@ from portal.windows.phases import shows
 if TYPE_CHECKING:
     from werkzeug.datastructures import MultiDict
 
-    from portal.catalog.board import Card
+    from portal.catalog.term_catalog import SectionView
 
 PAGE = 40
 MOST_PAGES = 10
@@ -65,7 +66,7 @@ def listing(scene: Scene, args: "MultiDict[str, str]", *, last_page_only: bool =
     if not shows(scene.phase):
         return Listing(query, 0, 1, [])
     counts = _counts_for(scene) if query.open_only else None
-    cards = scene.board.search(query, counts)
+    cards = scene.catalog.search(query, counts)
     found = [card for card in cards if rules.visible(scene.profile, card)]
     page = min(max(1, _number(args.get("page", ""))), MOST_PAGES)
     shown = found[(page - 1) * PAGE if last_page_only else 0 : page * PAGE]
@@ -73,13 +74,13 @@ def listing(scene: Scene, args: "MultiDict[str, str]", *, last_page_only: bool =
     return Listing(query, len(found), page, rows(scene, shown), last, _example(scene, found))
 
 
-def _example(scene: Scene, found: "list[Card]") -> str:
+def _example(scene: Scene, found: "list[SectionView]") -> str:
     """The code of a course of the term that the student may see, where nothing was found."""
     if found:
         return ""
-    offered = (card for card in scene.board.cards if rules.visible(scene.profile, card))
+    offered = (card for card in scene.catalog.sections if rules.visible(scene.profile, card))
     first = next(offered, None)
-    return trees.shown(first.course_code) if first else ""
+    return requisites.shown(first.course_code) if first else ""
 
 
 @cached(TTLCache(maxsize=16, ttl=COUNTS_FRESH_SECONDS))
@@ -90,7 +91,7 @@ def _all_counts(term: int) -> dict[int, Seats]:
 def _counts_for(scene: Scene) -> dict[int, Seats]:
     """All counts as they are for the student."""
     counts = _all_counts(scene.term.id)
-    some = [card for card in scene.board.cards if card.reserves and card.id in counts]
+    some = [card for card in scene.catalog.sections if card.reserves and card.id in counts]
     own = {card.id: kept.open_to(scene, card, counts[card.id], likely=True) for card in some}
     return {**counts, **own} if own else counts
 

@@ -51,8 +51,8 @@ def draw(  # noqa: PLR0913, PLR0917 - what a page shows, and what happened
 
 def _touched(now: Scene, own: set[int], shown: Iterable[int]) -> set[int]:
     """Sections whose cells say whether one of these is held."""
-    mine = now.board.some(own)
-    others = now.board.some(section for section in shown if section not in own)
+    mine = now.catalog.some(own)
+    others = now.catalog.some(section for section in shown if section not in own)
     return {each.id for each in others if foresight.beside(now.profile, each, mine)}
 
 

@@ -6,7 +6,7 @@ from flask_login import current_user
 
 from portal.access import public
 from portal.backend import backend
-from portal.catalog.board import board
+from portal.catalog.term_catalog import catalog_of
 from portal.core.cache import AWAY
 from portal.gate import order, wording
 from portal.gate.order import Order
@@ -26,7 +26,7 @@ def show_order(term_id: int, window_id: int) -> ResponseReturnValue:
     found = _published(term_id, window)
     return render_template(
         "gate/order.html",
-        term=board(term_id).term,
+        term=catalog_of(term_id).term,
         window=window,
         order=found,
         shown=found.requests[:SHOWN],

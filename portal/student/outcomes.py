@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from portal import messages
 from portal.backend import backend
-from portal.catalog.board import Card
+from portal.catalog.term_catalog import SectionView
 from portal.core import logs
 from portal.core.cache import AWAY
 from portal.core.i18n import _
@@ -28,7 +28,9 @@ log = logging.getLogger(__name__)
 TONES = {Outcome.ENROLLED: "go", Outcome.WAITLISTED: "wait"}
 
 
-def done(decided: Sequence[Answer], card: Card, along: Sequence[Card] = ()) -> ResponseReturnValue:
+def done(
+    decided: Sequence[Answer], card: SectionView, along: Sequence[SectionView] = ()
+) -> ResponseReturnValue:
     """The change in place, or back on the page that the student came from.
 
     `along` was given up with the section. What was decided is said even where nothing more can
@@ -78,7 +80,7 @@ def _counts(first: Answer, now: Scene, sections: list[int]) -> Iterable[Seats]:
     return backend().ledger.seats_of(now.term.id, sections).values()
 
 
-def _blind(decided: Sequence[Answer], card: Card, also: list[int]) -> ResponseReturnValue:
+def _blind(decided: Sequence[Answer], card: SectionView, also: list[int]) -> ResponseReturnValue:
     """What was decided, from the answers alone."""
     title = saying.plainly(decided, card.term_id, also)
     advice = _("Refresh the page to see all that you have.")

@@ -13,9 +13,9 @@ from htmx_flask import request
 from werkzeug.datastructures import MultiDict
 
 from portal.access import requires, visitor
-from portal.catalog import terms
+from portal.catalog import term_catalog
+from portal.catalog.formatting import DAYS, clock, day_names
 from portal.catalog.models import Term
-from portal.catalog.present import DAYS, clock, day_names
 from portal.edge.urls import parts
 from portal.recorder import freed
 from portal.seats import desk
@@ -47,7 +47,7 @@ def term(term_id: int) -> ResponseReturnValue:
     return render_template(
         "student/term.html",
         listing=found,
-        subjects=now.board.subjects,
+        subjects=now.catalog.subjects,
         days=list(zip(DAYS, day_names(), strict=True)),
         oclock=lambda hour: clock(time(hour)),
         **around(now),
@@ -115,7 +115,7 @@ def _near(term_id: int) -> list[Term]:
 @cached(TTLCache(maxsize=1, ttl=TERMS_FRESH_SECONDS), lock=Lock())
 def offered_terms() -> list[Term]:
     """The terms to choose from, a little old at most."""
-    return terms.offered_terms()
+    return term_catalog.offered_terms()
 
 
 def _refresh(now: Scene) -> int:

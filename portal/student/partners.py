@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from portal.backend import backend
-from portal.catalog.board import Card, MeetingView
-from portal.seats import foresight, linked, rules, trees
+from portal.catalog import requisites
+from portal.catalog.term_catalog import MeetingView, SectionView
+from portal.seats import foresight, linked, rules
 from portal.seats.answers import Reason
 from portal.seats.case import name_of
 from portal.seats.reasons import told
@@ -23,7 +24,7 @@ from portal.student.scene import Scene
 class Choice:
     """A section to choose, with its counts of this moment."""
 
-    card: Card
+    card: SectionView
     name: str
     meetings: tuple[MeetingView, ...]
     counts: Markup
@@ -45,22 +46,24 @@ class Group:
         return any(each.free for each in self.choices)
 
 
-def groups(now: Scene, card: Card, instead: int, sent: Sequence[int]) -> list[Group]:
+def groups(now: Scene, card: SectionView, instead: int, sent: Sequence[int]) -> list[Group]:
     """For each linked course that is still needed, its sections; those in `sent` are chosen."""
     standing = foresight.without(now.standing, [instead])
-    held = {each.course_id for each in now.board.some(one.section for one in standing.enrolled)}
-    needed = rules.corequisites(now.profile, card, now.board)
-    lacking = {int(course) for course in trees.codes(needed)} - held
+    held = {each.course_id for each in now.catalog.some(one.section for one in standing.enrolled)}
+    needed = rules.corequisites(now.profile, card, now.catalog)
+    lacking = {int(course) for course in requisites.codes(needed)} - held
     found = [
         [each for each in cards if now.shows(each)]
-        for cards in linked.partners(card, now.board)
+        for cards in linked.partners(card, now.catalog)
         if lacking & {each.course_id for each in cards}
         and not held & {each.course_id for each in cards}
     ]
     return [_group(now, card, cards, instead, sent) for cards in found if cards]
 
 
-def choices(now: Scene, cards: Sequence[Card], reasons: Sequence[list[Reason]]) -> list[Choice]:
+def choices(
+    now: Scene, cards: Sequence[SectionView], reasons: Sequence[list[Reason]]
+) -> list[Choice]:
     """Sections to choose from, and what stands in the way of each."""
     seats = backend().ledger.seats_of(now.term.id, [card.id for card in cards])
     known = [seats.get(card.id) or unknown(card) for card in cards]
@@ -77,18 +80,20 @@ def choices(now: Scene, cards: Sequence[Card], reasons: Sequence[list[Reason]]) 
     ]
 
 
-def _group(now: Scene, card: Card, cards: list[Card], instead: int, sent: Sequence[int]) -> Group:
+def _group(
+    now: Scene, card: SectionView, cards: list[SectionView], instead: int, sent: Sequence[int]
+) -> Group:
     found = choices(now, cards, [_against(now, card, each, instead) for each in cards])
-    courses = dict.fromkeys(trees.shown(each.course_code) for each in cards)
+    courses = dict.fromkeys(requisites.shown(each.course_code) for each in cards)
     best = min(
         found, key=lambda each: (each.card.id not in sent, each.caution != "", not each.free)
     )
-    return Group(trees.any_of(list(courses)), found, best.card.id)
+    return Group(requisites.any_of(list(courses)), found, best.card.id)
 
 
-def _against(now: Scene, card: Card, partner: Card, instead: int) -> list[Reason]:
+def _against(now: Scene, card: SectionView, partner: SectionView, instead: int) -> list[Reason]:
     """What stands in the way of a partner that is had along with the section."""
     wished = [(each, hundredths(each.credits_min)) for each in (card, partner)]
     standing = foresight.without(now.standing, [instead])
-    plan = foresight.plan(now.profile, now.board, standing, now.limit, wished)
+    plan = foresight.plan(now.profile, now.catalog, standing, now.limit, wished)
     return [each for each in plan[partner.id] if each.code != "hold"]

@@ -7,7 +7,7 @@ from flask import abort
 from flask.typing import ResponseReturnValue
 
 from portal.access import requires
-from portal.catalog.board import Card
+from portal.catalog.term_catalog import SectionView
 from portal.gate.guard import needs_pass
 from portal.resuming import resumes
 from portal.seats import desk
@@ -71,13 +71,13 @@ def swaps(term_id: int, section_id: int) -> ResponseReturnValue:
     return choices.others(*seen(term_id, section_id))
 
 
-def _in_turn(now: Scene, card: Card) -> ResponseReturnValue | None:
+def _in_turn(now: Scene, card: SectionView) -> ResponseReturnValue | None:
     """One's number in line, or the captcha, in place of a form; None for who is let in."""
     stands = line.come(now) if now.phase.kind == "open" else line.Line(now)
     return None if stands.inside else forms.waiting(stands, card)
 
 
-def _decided(card: Card, form: Form, instead: int | None = None) -> ResponseReturnValue:
+def _decided(card: SectionView, form: Form, instead: int | None = None) -> ResponseReturnValue:
     """Ask the ledger; `form` is what it was asked with, to show why it refuses."""
     try:
         amount = wish.credits_wished(card)
@@ -106,7 +106,7 @@ def _had(answers: Sequence[Answer], now: Scene, instead: int | None) -> bool:
     return all(place is None or place.instead == (instead or 0) for place in places)
 
 
-def _held(card: Card) -> Card:
+def _held(card: SectionView) -> SectionView:
     """The section that the address names to be given up; 404 where that is none or the same."""
     old = card_of(card.term_id, wish.instead())
     if old.id == card.id:

@@ -4,7 +4,7 @@ from flask import Blueprint, abort, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
 
 from portal.access import requires, visitor
-from portal.catalog.board import board
+from portal.catalog.term_catalog import catalog_of
 from portal.recorder import receipts
 from portal.recorder.told import line
 
@@ -23,5 +23,5 @@ def show(code: str) -> ResponseReturnValue:
         abort(404)
     if code != found.code:
         return redirect(url_for("receipts.show", code=found.code))
-    term = board(found.term).term
+    term = catalog_of(found.term).term
     return render_template("student/receipt.html", line=line(found), term=term)

@@ -8,8 +8,8 @@ from flask.typing import ResponseReturnValue
 from htmx_flask import request
 
 from portal.access import visitor
-from portal.catalog.board import Board, board
-from portal.catalog.query import Query
+from portal.catalog.search import Query
+from portal.catalog.term_catalog import TermCatalog, catalog_of
 from portal.core.i18n import _
 from portal.people.profile import profile
 from portal.plans.plan import Option, Plan
@@ -46,7 +46,7 @@ def or_recorded(view: View) -> View:
 
 def _page(term_id: int) -> ResponseReturnValue:
     try:
-        who, offered = profile(visitor().student_id or 0), board(term_id)
+        who, offered = profile(visitor().student_id or 0), catalog_of(term_id)
     except LookupError:
         abort(404)
     query = Query.parse(request.args)
@@ -72,13 +72,13 @@ def _page(term_id: int) -> ResponseReturnValue:
     )
 
 
-def _lines(offered: Board, plan: Plan | None) -> list[list[str]]:
+def _lines(offered: TermCatalog, plan: Plan | None) -> list[list[str]]:
     """The lines of a plan, each with its options by rank."""
     lines = plan.lines if plan else ()
     return [[_named(offered, option) for option in line.options] for line in lines]
 
 
-def _named(offered: Board, option: Option) -> str:
+def _named(offered: TermCatalog, option: Option) -> str:
     cards = [offered.published(part.section) for part in option]
     return " + ".join(
         f"{name_of(card)}, {titled(offered, card)}" if card else _("No longer offered")

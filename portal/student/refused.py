@@ -113,7 +113,7 @@ def receipts(term: int, answers: Iterable[Answer]) -> list[str]:
 
 
 def _told(now: Scene, refused: Answer, offered: set[str], instead: int, *, alone: bool) -> Refusal:
-    case = replace(now.case(now.board.card(refused.section)), instead=instead)
+    case = replace(now.case(now.catalog.section(refused.section)), instead=instead)
     own = {case.url(refused.section, "pick")}
     if instead:
         own.add(case.url(refused.section, f"swap?instead={instead}"))

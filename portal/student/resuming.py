@@ -2,7 +2,7 @@
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from portal.catalog.board import NoSuchTerm, board
+from portal.catalog.term_catalog import NoSuchTerm, catalog_of
 from portal.core.i18n import _
 from portal.resuming import resumes
 from portal.seats.case import name_of
@@ -48,7 +48,7 @@ with_plan = resumes(_with_plan, _plan_page)
 def _named(term_id: int, section_id: int) -> str:
     """The section, unless it is not for everyone to know of: nobody is logged in here."""
     try:
-        card = board(term_id).published(section_id)
+        card = catalog_of(term_id).published(section_id)
     except (NoSuchTerm, SQLAlchemyError):
         card = None
     return name_of(card) if card and card.public else _("your section")

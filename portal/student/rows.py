@@ -7,7 +7,7 @@ from babel import Locale
 from markupsafe import Markup
 
 from portal.backend import backend
-from portal.catalog.board import Card
+from portal.catalog.term_catalog import SectionView
 from portal.core.i18n import reader
 from portal.seats import rules
 from portal.seats.answers import Seats
@@ -37,7 +37,7 @@ class Row:
     planned: bool
 
 
-def rows(scene: Scene, cards: list[Card]) -> list[Markup]:
+def rows(scene: Scene, cards: list[SectionView]) -> list[Markup]:
     """The sections as lines, with their counts of this moment."""
     counts = backend().ledger.seats_of(scene.term.id, [card.id for card in cards])
     language = reader()
@@ -46,17 +46,17 @@ def rows(scene: Scene, cards: list[Card]) -> list[Markup]:
     ]
 
 
-def unknown(card: Card) -> Seats:
+def unknown(card: SectionView) -> Seats:
     """The counts of a section that the ledger has not been told of yet: nothing to be had."""
     return Seats(card.id, card.capacity, card.capacity, 0, 0, card.status, 0)
 
 
-def _row(scene: Scene, card: Card, counts: Seats) -> Row:
+def _row(scene: Scene, card: SectionView, counts: Seats) -> Row:
     return Row(
         url=f"/terms/{card.term_id}/sections/{card.id}",
         section=card.id,
         name=name_of(card),
-        alike=alike(scene.board, card),
+        alike=alike(scene.catalog, card),
         seats=fragments.seats(counts),
         act=fragments.act(scene, card.id),
         caution="" if scene.state(card.id) else _caution(scene, card),
@@ -70,6 +70,6 @@ def _drawn(row: Row, _language: Locale) -> Markup:
     return drawn("student/row.html", row=row)
 
 
-def _caution(scene: Scene, card: Card) -> str:
+def _caution(scene: Scene, card: SectionView) -> str:
     own = [each for each in rules.refusals(scene.profile, card) if each.code != "hold"]
     return told(own[:1], scene.case(card))[0].text if own else ""

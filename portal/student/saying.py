@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
-from portal.catalog.board import board
+from portal.catalog import requisites
+from portal.catalog.term_catalog import catalog_of
 from portal.core.i18n import _, _n
 from portal.errors import Words
-from portal.seats import desk, trees
+from portal.seats import desk
 from portal.seats.answers import Answer, Outcome
 from portal.seats.case import credits_in_words, name_of
 from portal.student.scene import Scene
@@ -37,7 +38,7 @@ def words(decided: Sequence[Answer], now: Scene, also: Sequence[int]) -> Words:
 
 def plainly(decided: Sequence[Answer], term: int, also: Sequence[int]) -> str:
     """What was decided, in a sentence, from the answers alone."""
-    offered, first = board(term), decided[0]
+    offered, first = catalog_of(term), decided[0]
     if first.replayed:
         return _("It went through when you first sent it.")
     named = {card.id: name_of(card) for card in offered.some(each.section for each in decided)}
@@ -46,7 +47,7 @@ def plainly(decided: Sequence[Answer], term: int, also: Sequence[int]) -> str:
         gone = [name_of(card) for card in offered.some([first.section, *kept])]
         lists = [name_of(card) for card in offered.some(first.left)]
         return " ".join([_canceled(gone), *([_left_lists(lists)] if lists else [])])
-    name = trees.all_of(list(named.values()))
+    name = requisites.all_of(list(named.values()))
     if first.outcome == Outcome.LEFT:
         return _("You have left the waitlist of %(name)s.", name=name)
     if first.outcome == Outcome.REFUSED and len(decided) == 1:
@@ -94,16 +95,16 @@ def _got(held: list[str], waiting: list[str]) -> str:
             "%(held)s is yours, and you wait for %(waiting)s.",
             "%(held)s are yours, and you wait for %(waiting)s.",
             len(held),
-            held=trees.all_of(held),
-            waiting=trees.all_of(waiting),
+            held=requisites.all_of(held),
+            waiting=requisites.all_of(waiting),
         )
     if waiting:
-        return _("You are on the waitlist of %(name)s.", name=trees.all_of(waiting))
+        return _("You are on the waitlist of %(name)s.", name=requisites.all_of(waiting))
     return _n(
         "Selected: %(name)s is yours.",
         "Selected: %(name)s are yours.",
         len(held),
-        name=trees.all_of(held),
+        name=requisites.all_of(held),
     )
 
 
@@ -125,12 +126,12 @@ def _dropped(now: Scene, sections: Sequence[int], left_lists: Sequence[int] = ()
 
 
 def _left_lists(names: list[str]) -> str:
-    return _("You have left the waitlist of %(name)s.", name=trees.all_of(names))
+    return _("You have left the waitlist of %(name)s.", name=requisites.all_of(names))
 
 
 def _canceled(names: list[str]) -> str:
     return _n(
-        "%(name)s is canceled.", "%(name)s are canceled.", len(names), name=trees.all_of(names)
+        "%(name)s is canceled.", "%(name)s are canceled.", len(names), name=requisites.all_of(names)
     )
 
 
@@ -142,7 +143,7 @@ def _left(now: Scene, section: int, name: str) -> Words:
 
 
 def _names(now: Scene, sections: Sequence[int]) -> str:
-    return trees.all_of(_named(now, sections))
+    return requisites.all_of(_named(now, sections))
 
 
 def _named(now: Scene, sections: Sequence[int]) -> list[str]:

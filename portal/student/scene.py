@@ -6,7 +6,7 @@ from functools import cached_property
 from zlib import crc32
 
 from portal.backend import backend
-from portal.catalog.board import Board, Card, TermView, board
+from portal.catalog.term_catalog import SectionView, TermCatalog, TermView, catalog_of
 from portal.core.i18n import _
 from portal.people.profile import Profile, profile
 from portal.plans.plan import Plan
@@ -25,14 +25,14 @@ class Scene:
     """One student, one term, one moment of the ledger's clock."""
 
     profile: Profile
-    board: Board
+    catalog: TermCatalog
     standing: Standing
     phase: Phase
     times: Clockface
 
     @property
     def term(self) -> TermView:
-        return self.board.term
+        return self.catalog.term
 
     @cached_property
     def held(self) -> dict[int, Held]:
@@ -62,18 +62,18 @@ class Scene:
     @cached_property
     def attention(self) -> Attention:
         """What the student has to see to."""
-        return attention(self.profile, self.board.some(self.held))
+        return attention(self.profile, self.catalog.some(self.held))
 
     @property
     def mark(self) -> str:
         """Tells one standing from another, so that a page which shows it is not sent it again."""
-        cards = self.board.some([*self.held, *self.places])
+        cards = self.catalog.some([*self.held, *self.places])
         shown = self.standing, [card.status for card in cards], self.attention.mark
         return f"{crc32(repr(shown).encode()):08x}"
 
-    def title(self, card: Card) -> str:
+    def title(self, card: SectionView) -> str:
         """What a section is called."""
-        return titled(self.board, card)
+        return titled(self.catalog, card)
 
     @property
     def credits(self) -> int:
@@ -83,7 +83,7 @@ class Scene:
     @property
     def limit(self) -> int:
         """The most hundredths that may be held."""
-        return desk.hundredths(desk.limit(self.profile, self.board))
+        return desk.hundredths(desk.limit(self.profile, self.catalog))
 
     @property
     def opening(self) -> str:
@@ -110,7 +110,7 @@ class Scene:
             return _("Selection is over, so the lists move no more.")
         return _("The lists move once selection is scheduled.")
 
-    def shows(self, card: Card) -> bool:
+    def shows(self, card: SectionView) -> bool:
         """Whether the student sees the section, which they may neither hold nor wait for."""
         return shows(self.phase) and rules.visible(self.profile, card)
 
@@ -119,24 +119,24 @@ class Scene:
         is_open = self.phase.kind == "open"
         return [each if is_open else each.formless for each in reasons]
 
-    def in_the_way(self, card: Card) -> list[Reason]:
+    def in_the_way(self, card: SectionView) -> list[Reason]:
         """What is held of the same course or at the same time, unless the registrar permits it."""
-        held = self.board.some(self.held) if self.held else []
+        held = self.catalog.some(self.held) if self.held else []
         return foresight.beside(self.profile, card, held)
 
     def state(self, section: int) -> str:
         """`selected`, `waiting`, or blank."""
         return "selected" if section in self.held else "waiting" if section in self.places else ""
 
-    def case(self, card: Card | None) -> Case:
+    def case(self, card: SectionView | None) -> Case:
         """What a refusal about the section needs to be told in words."""
         held = {each.section: each.credits for each in self.standing.enrolled}
-        return Case(self.board, card, self.times.zone, held)
+        return Case(self.catalog, card, self.times.zone, held)
 
     def case_in_line(self, section: int) -> Case:
         """The same for a section that the student waits for."""
         place = self.places.get(section)
-        case = self.case(self.board.card(section))
+        case = self.case(self.catalog.section(section))
         return replace(case, waits=True, instead=place.instead if place else 0)
 
     def soon(self, ms: int) -> str:
@@ -152,7 +152,7 @@ class Scene:
         return self.times.when(ms, self.phase.now)
 
 
-def titled(offered: Board, card: Card) -> str:
+def titled(offered: TermCatalog, card: SectionView) -> str:
     """What a section is called: its course, and its own title where sections have several."""
     own, course = card.title, card.course_title
     if not own or not course or own.casefold() == course.casefold():
@@ -168,10 +168,10 @@ def scene(
 
     Raises LookupError where there is no such student or term.
     """
-    ledger, who, offered = backend().ledger, profile(student), board(term_id)
+    ledger, who, offered = backend().ledger, profile(student), catalog_of(term_id)
     return Scene(
         profile=who,
-        board=offered,
+        catalog=offered,
         standing=standing or ledger.standing(term_id, student),
         phase=phase(desk.windows_of(who, term_id), ledger.now() if at is None else at),
         times=Clockface(backend().settings.zone),

@@ -8,8 +8,8 @@ from htmx_flask import request
 
 from portal.access import requires, visitor
 from portal.backend import backend
-from portal.catalog.board import Board, board
-from portal.catalog.cards import Card
+from portal.catalog.term_catalog import TermCatalog, catalog_of
+from portal.catalog.views import SectionView
 from portal.core.cache import AWAY
 from portal.core.i18n import _
 from portal.layout import go
@@ -24,7 +24,7 @@ from portal.student.scene import titled
 @requires("student")
 def schedule(term_id: int) -> ResponseReturnValue:
     """The week, the list, exams and days off; the part that changes alone where htmx asks."""
-    offered, student = board(term_id), visitor().student_id or 0
+    offered, student = catalog_of(term_id), visitor().student_id or 0
     found = mine.schedule(offered, student)
     if request.htmx.target == "schedule":
         if request.args.get("mark") == found.mark:
@@ -47,7 +47,7 @@ def schedule_feed(term_id: int) -> ResponseReturnValue:
     feed = feeds.current(visitor().student_id or 0)
     address = url_for("calendar.feed", secret=feeds.secret(feed), _external=True) if feed else ""
     return render_template(
-        "student/schedule_feed.html", term=board(term_id).term, feed=feed, address=address
+        "student/schedule_feed.html", term=catalog_of(term_id).term, feed=feed, address=address
     )
 
 
@@ -65,7 +65,7 @@ def change_feed(term_id: int) -> ResponseReturnValue:
     return go(url_for("student.schedule_feed", term_id=term_id))
 
 
-def _attention(term: int, student: int, held: list[Card]) -> str:
+def _attention(term: int, student: int, held: list[SectionView]) -> str:
     """What there is to see to; blank while nobody can say who the student is."""
     try:
         return attention.shown(term, attention.attention(profile(student), held))
@@ -73,10 +73,10 @@ def _attention(term: int, student: int, held: list[Card]) -> str:
         return ""
 
 
-def _around(offered: Board) -> dict[str, object]:
+def _around(offered: TermCatalog) -> dict[str, object]:
     """What the templates need beside the schedule itself."""
 
-    def title(card: Card) -> str:
+    def title(card: SectionView) -> str:
         return titled(offered, card)
 
     return {

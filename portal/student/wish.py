@@ -10,7 +10,7 @@ from flask import abort, g
 from htmx_flask import request
 
 from portal.access import visitor
-from portal.catalog.board import Card
+from portal.catalog.term_catalog import SectionView
 from portal.core.correlation import correlation
 from portal.edge import resend
 from portal.edge.urls import parts
@@ -62,7 +62,7 @@ def about(who: Asker, section_id: int) -> Asked:
     return Asked(who.student, who.term, section_id, who.request, who.correlation)
 
 
-def credits_wished(card: Card) -> Decimal | None:
+def credits_wished(card: SectionView) -> Decimal | None:
     """The credits chosen, None where the form offers no choice; raises ValueError for others."""
     text = credits_chosen().strip()
     if text and text not in amounts(card):

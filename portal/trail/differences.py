@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from portal.catalog import present
+from portal.catalog import formatting
 from portal.core.i18n import _
 from portal.requests.words import RULES
 from portal.trail import words
@@ -114,7 +114,7 @@ def _told(name: str, value: Any, names: dict[Key, Thing], times: Clockface) -> s
 
 def _plain(value: Any) -> str:
     if _is_id(value):
-        return present.number(value)
+        return formatting.number(value)
     if isinstance(value, dict | list):
         return json.dumps(value, ensure_ascii=False, sort_keys=True)
     return str(value)

@@ -8,13 +8,13 @@ from flask import url_for
 from sqlalchemy import ColumnElement, SQLColumnExpression, or_, select
 from sqlalchemy.orm import Session
 
+from portal.catalog import requisites
 from portal.catalog.models import Course, Section, Term
 from portal.core.db import transaction
 from portal.exchange.importing.models import Import
 from portal.notifications.webhooks.models import Webhook
 from portal.ops.names import PARTS
 from portal.people.models import AccessKey, Account, Student, Teacher
-from portal.seats import trees
 from portal.windows.models import Window
 
 Key = tuple[str, str]  # kind and id
@@ -60,7 +60,7 @@ def meant(text: str) -> list[str]:
     """
     if ":" in text:
         return [text]
-    named = trees.key(text)
+    named = requisites.key(text)
     student = (Student.number, Account.name + ", " + Student.number)
     account = (Account.username, Account.name + " (" + Account.username + ")")
     found = {
@@ -103,7 +103,7 @@ def _terms(session: Session, ids: set[int]) -> Names:
 def _sections(session: Session, ids: set[int]) -> Names:
     found = select(Section.id, Course.code, Section.number).join(Course)
     return {
-        key: (f"{trees.shown(code)}-{number}", url_for("instructor.section", section_id=key))
+        key: (f"{requisites.shown(code)}-{number}", url_for("instructor.section", section_id=key))
         for key, code, number in session.execute(found.where(Section.id.in_(ids)))
     }
 

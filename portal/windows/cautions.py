@@ -2,8 +2,8 @@
 
 from datetime import timedelta
 
-from portal.catalog import present
-from portal.catalog.cards import TermView
+from portal.catalog import formatting
+from portal.catalog.views import TermView
 from portal.core.i18n import _
 from portal.windows.localtime import Clockface
 
@@ -19,14 +19,14 @@ def cautions(term: TermView, clock: Clockface, opens: int, closes: int, now: int
         found.append(
             _(
                 "It begins more than a year before the term does, on %(day)s. Mind the year.",
-                day=present.day(term.starts_on, year=True),
+                day=formatting.day(term.starts_on, year=True),
             )
         )
     if clock.at(closes - 1).date() > term.ends_on:
         found.append(
             _(
                 "It reaches beyond the last day of the term, %(day)s.",
-                day=present.day(term.ends_on, year=True),
+                day=formatting.day(term.ends_on, year=True),
             )
         )
     return found

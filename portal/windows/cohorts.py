@@ -21,13 +21,12 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from portal.catalog import present
+from portal.catalog import formatting, requisites
 from portal.catalog.models import Subject
-from portal.catalog.subjects import known_labels, labels
+from portal.catalog.term_catalog import known_labels, labels
 from portal.core.i18n import _, _n
 from portal.people.models import ListedStudent, Student, StudentSubject
 from portal.people.years import place
-from portal.seats import trees
 
 Cohort = dict[str, Any]
 
@@ -47,11 +46,11 @@ def whom(cohort: Mapping[str, Any]) -> str:
     """The same as any student may read it: nobody is named."""
     told = []
     if years := cohort.get("years"):
-        told.append(_("students of class year %(names)s", names=trees.any_of(years)))
+        told.append(_("students of class year %(names)s", names=requisites.any_of(years)))
     if levels := cohort.get("levels"):
-        told.append(_("students of level %(names)s", names=trees.any_of(levels)))
+        told.append(_("students of level %(names)s", names=requisites.any_of(levels)))
     if subjects := cohort.get("subjects"):
-        names = trees.any_of(known_labels(subjects))
+        names = requisites.any_of(known_labels(subjects))
         told.append(_("majors and minors in %(names)s", names=names))
     if cohort.get("students") or cohort.get("list"):
         told.append(_("students on a list"))
@@ -132,7 +131,7 @@ def inside(cohort: Cohort) -> ColumnElement[bool]:
 def _told(kind: str, names: Any, most: int) -> str:
     if kind == "list" or (kind == "students" and len(names) > max(LONG, most)):
         count = names["students"] if kind == "list" else len(names)
-        told = present.number(count)
+        told = formatting.number(count)
         return _n("a list of %(count)s student", "a list of %(count)s students", count, count=told)
     shown = listed(labels(names) if kind == "subjects" else names, most)
     if kind == "subjects":

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 from babel.dates import format_date, format_skeleton
 
-from portal.catalog import present
+from portal.catalog import formatting
 from portal.core.i18n import ENGLISH, _, reader
 
 
@@ -46,7 +46,7 @@ class Clockface:
 
     def clock(self, ms: int, *, seconds: bool = False) -> str:
         """Such as `9:00 am`; seconds where there are some, or in any case."""
-        return present.clock(self.at(ms).time(), seconds=seconds)
+        return formatting.clock(self.at(ms).time(), seconds=seconds)
 
     def name(self, ms: int) -> str:
         """The zone's short name at that moment, such as `EST`."""
@@ -76,7 +76,7 @@ class Clockface:
 
     def soon(self, ms: int, now: int) -> str:
         """As briefly as it is clear: the clock if it is today, else the day, such as `Nov 23`."""
-        return self.clock(ms) if self._same_day(ms, now) else present.day(self.at(ms).date())
+        return self.clock(ms) if self._same_day(ms, now) else formatting.day(self.at(ms).date())
 
     def moment_at(self, ms: int, now: int) -> str:
         """Such as `9:00 am`, or `Mon, Nov 23, 9:00 am` on another day than `now`."""

@@ -1,7 +1,7 @@
 """Tells the ledger of sections that have just been changed."""
 
 from portal.backend import backend
-from portal.catalog import board
+from portal.catalog import term_catalog
 from portal.core.db import transaction
 from portal.recorder.checkpoint import recorded
 from portal.recorder.wake import wake
@@ -14,7 +14,7 @@ def offer(term_id: int, *section_ids: int) -> bool:
 
     False where it could not be told: the clock makes good for that, as the catalogue has moved.
     """
-    board.expire(term_id)
+    term_catalog.expire(term_id)
     with transaction() as session:
         told = section_specs(session, term_id, *section_ids)
     known = recorded(term_id)

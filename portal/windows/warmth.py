@@ -12,7 +12,7 @@ from typing import Any
 from redis.exceptions import RedisError
 
 from portal.backend import backend
-from portal.catalog import board
+from portal.catalog import term_catalog
 from portal.people import accounts, profile
 from portal.seats import replicas
 from portal.seats.errors import LedgerUnavailable
@@ -44,7 +44,7 @@ def want(at: int) -> None:
 
 def read_ahead() -> None:
     """Read what is offered and who students are, so that a rush need not ask PostgreSQL."""
-    board.preload()
+    term_catalog.preload()
     profile.preload()
     accounts.preload()
 

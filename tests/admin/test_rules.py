@@ -9,8 +9,8 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 
 from portal.backend import backend
-from portal.catalog.board import board, forget
 from portal.catalog.models import Term
+from portal.catalog.term_catalog import catalog_of, forget
 from portal.core.db import transaction
 from portal.notifications.models import Notice
 from portal.people.models import AuditEntry, Hold
@@ -43,7 +43,7 @@ def a_form(**fields: Any) -> dict[str, Any]:
 
 def now_set(term: Term) -> Any:
     forget()
-    return board(term.id).term
+    return catalog_of(term.id).term
 
 
 def test_the_form_shows_the_rules_as_they_are(admin: FlaskClient, term: Term) -> None:

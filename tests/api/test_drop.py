@@ -110,7 +110,7 @@ def test_it_says_that_the_list_was_gone_through_and_not_who_came(
     ada: Caller, ben: Caller, term: Any, section: Any, cast: Cast
 ) -> None:
     queue(ben, cast.ben, section)
-    promote(term.id, "tests")  # the board is at hand
+    promote(term.id, "tests")  # the catalog is at hand
     with a_worker(term.id):
         data = ada.post("/register/drop", gone(cast.ada, section), Idempotency_Key="the-drop")
         again = ada.post("/register/drop", gone(cast.ada, section), Idempotency_Key="the-drop")

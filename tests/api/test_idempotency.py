@@ -11,7 +11,7 @@ from werkzeug.test import TestResponse
 
 from portal.api import keys
 from portal.backend import backend as parts
-from portal.catalog.board import expire
+from portal.catalog.term_catalog import expire
 from portal.core.db import transaction
 from tests import cast as builders
 from tests.api.callers import Caller, caller

@@ -7,16 +7,16 @@ import pytest
 from sqlalchemy import func, select, text
 
 from portal.backend import Backend
-from portal.catalog import demo
-from portal.catalog.board import Board, board
+from portal.catalog import demo, requisites
 from portal.catalog.demo import university
 from portal.catalog.models import CrossList, Meeting
+from portal.catalog.term_catalog import TermCatalog, catalog_of
 from portal.core.db import transaction
 from portal.models import Base
 from portal.people import passwords
 from portal.people.models import Account, CompletedCourse, Hold, Student, Teacher
 from portal.people.profile import Profile, profile
-from portal.seats import rules, trees
+from portal.seats import rules
 from tests.owner import as_owner
 
 MINUTES = timedelta(minutes=2)
@@ -24,12 +24,12 @@ PASSWORD = "for a look around"
 
 
 @pytest.fixture(scope="module")
-def made(connected: Backend) -> Board:
+def made(connected: Backend) -> TermCatalog:
     """The demo, for tests that only look at it."""
     empty(connected)
     term = demo.create(PASSWORD, MINUTES)
     assert term is not None
-    return board(term)
+    return catalog_of(term)
 
 
 def empty(connected: Backend) -> None:
@@ -45,16 +45,16 @@ def profiles(count: int) -> list[Profile]:
     return [profile(each) for each in ids]
 
 
-def test_its_window_opens_for_everyone(made: Board, connected: Backend) -> None:
+def test_its_window_opens_for_everyone(made: TermCatalog, connected: Backend) -> None:
     [window] = connected.ledger.windows(made.term.id)
     assert abs(window.opens - connected.ledger.now() - 120_000) < 60_000
     assert window.closes - window.opens == 14 * 24 * 3_600_000
     assert (window.name, window.state, window.cohort) == ("Open selection", "scheduled", {})
 
 
-def test_it_has_the_size_of_a_small_university(made: Board) -> None:
-    assert 145 <= len(made.cards) <= 155
-    assert 58 <= len({card.course_code for card in made.cards}) <= 64
+def test_it_has_the_size_of_a_small_university(made: TermCatalog) -> None:
+    assert 145 <= len(made.sections) <= 155
+    assert 58 <= len({card.course_code for card in made.sections}) <= 64
     assert len(made.subjects) == 10
     with transaction() as session:
         counts = [session.scalar(select(func.count()).select_from(t)) for t in (Student, Teacher)]
@@ -63,7 +63,7 @@ def test_it_has_the_size_of_a_small_university(made: Board) -> None:
         assert (session.scalar(select(func.count()).select_from(CompletedCourse)) or 0) > 5000
 
 
-def test_everyone_logs_in_with_the_one_password(made: Board) -> None:  # noqa: ARG001
+def test_everyone_logs_in_with_the_one_password(made: TermCatalog) -> None:  # noqa: ARG001
     with transaction() as session:
         kept = dict(session.execute(select(Account.username, Account.password_hash)).all())
         admins = session.scalars(select(Account.username).where(Account.is_admin)).all()
@@ -74,8 +74,8 @@ def test_everyone_logs_in_with_the_one_password(made: Board) -> None:  # noqa: A
     assert len(set(kept.values())) == 1
 
 
-def test_it_has_the_quirks_of_real_catalogues(made: Board) -> None:
-    cards = made.cards
+def test_it_has_the_quirks_of_real_catalogues(made: TermCatalog) -> None:
+    cards = made.sections
     assert Counter(card.status for card in cards) == {
         "OPEN": len(cards) - 5, "NEW": 3, "CANCELED": 2,
     }  # fmt: skip
@@ -94,18 +94,18 @@ def test_it_has_the_quirks_of_real_catalogues(made: Board) -> None:
         assert session.scalar(select(func.count()).select_from(CrossList))
 
 
-def test_seats_taken_before_are_in_the_ledger(made: Board, connected: Backend) -> None:
+def test_seats_taken_before_are_in_the_ledger(made: TermCatalog, connected: Backend) -> None:
     seats = connected.ledger.seats(made.term.id)
-    assert set(seats) == {card.id for card in made.cards}
+    assert set(seats) == {card.id for card in made.sections}
     assert any(each.taken > each.capacity for each in seats.values())
     assert sum(1 for each in seats.values() if 0 < each.open <= 3 and each.taken) >= 6
 
 
-def test_every_section_is_taught_and_nobody_is_in_two_places(made: Board) -> None:
-    timed = [card for card in made.cards if any(meeting.start for meeting in card.meetings)]
+def test_every_section_is_taught_and_nobody_is_in_two_places(made: TermCatalog) -> None:
+    timed = [card for card in made.sections if any(meeting.start for meeting in card.meetings)]
     assert all(len(card.teachers) == 1 for card in timed)
     assert all(meeting.start for card in timed for meeting in card.meetings)
-    loads = Counter(key for card in made.cards for key in card.teacher_ids)
+    loads = Counter(key for card in made.sections for key in card.teacher_ids)
     assert len(loads) == 40
     assert max(loads.values()) <= 6
     with transaction() as session:
@@ -113,7 +113,7 @@ def test_every_section_is_taught_and_nobody_is_in_two_places(made: Board) -> Non
     assert sum(1 for room in met if room) > 150
 
 
-def test_the_first_instructor_teaches_what_students_race_for(made: Board) -> None:
+def test_the_first_instructor_teaches_what_students_race_for(made: TermCatalog) -> None:
     with transaction() as session:
         first = session.scalar(
             select(Teacher.id).join(Account).where(Account.username == "instructor01")
@@ -122,14 +122,18 @@ def test_the_first_instructor_teaches_what_students_race_for(made: Board) -> Non
     assert sum(1 for card in made.taught_by(frozenset({first})) if 0 < card.capacity <= 2) == 2
 
 
-def test_prerequisites_name_courses_of_the_catalogue(made: Board) -> None:
-    named = {code for card in made.cards for code in trees.codes(card.prerequisites)}
-    assert named <= {card.course_code for card in made.cards}
+def test_prerequisites_name_courses_of_the_catalogue(made: TermCatalog) -> None:
+    named = {code for card in made.sections for code in requisites.codes(card.prerequisites)}
+    assert named <= {card.course_code for card in made.sections}
 
 
-def test_students_find_plenty(made: Board) -> None:
+def test_students_find_plenty(made: TermCatalog) -> None:
     free = [
-        sum(1 for card in made.cards if rules.visible(who, card) and not rules.refusals(who, card))
+        sum(
+            1
+            for card in made.sections
+            if rules.visible(who, card) and not rules.refusals(who, card)
+        )
         for who in profiles(20)
     ]
     assert min(free) >= 50
@@ -142,15 +146,15 @@ def test_the_term_is_the_next_one() -> None:
     assert university.coming_term(date(2026, 3, 1))[0] == "Fall 2026"
 
 
-def test_it_happens_once_and_is_the_same_every_time(made: Board, connected: Backend) -> None:
+def test_it_happens_once_and_is_the_same_every_time(made: TermCatalog, connected: Backend) -> None:
     empty(connected)
     assert not demo.exists()
     term = demo.create(PASSWORD, MINUTES)
     assert term is not None
     assert demo.exists()
     assert demo.create(PASSWORD, MINUTES) is None
-    assert facts(board(term)) == facts(made)
+    assert facts(catalog_of(term)) == facts(made)
 
 
-def facts(offered: Board) -> list[tuple[object, ...]]:
-    return [(card.crn, card.title, card.teachers, card.meetings) for card in offered.cards]
+def facts(offered: TermCatalog) -> list[tuple[object, ...]]:
+    return [(card.crn, card.title, card.teachers, card.meetings) for card in offered.sections]

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portal.catalog.editing.errors import Unclear
-from portal.catalog.editing.requisites import parse, write
-from portal.exchange.importing.semester.prerequisites import joined
+from portal.catalog.requisites import joined, parse, write
+from portal.catalog.spellings import Unclear
 
 A, B, C = ({"course": code} for code in ("CSC-1", "MAT-2", "PHY-3X"))
 COURSES = st.sampled_from(["CSC-1100", "MAT-2", "A&B-17", "PHY-3X", "BIO-1.5"])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portal.catalog import present
+from portal.catalog import formatting
 from portal.catalog.spellings import Unreadable, days_of
 
 NAMES = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -49,7 +49,7 @@ NAMES = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Su
     ],
 )
 def test_days_are_read(text: str, expected: str) -> None:
-    assert present.days(days_of(text)) == expected
+    assert formatting.days(days_of(text)) == expected
 
 
 @pytest.mark.parametrize("text", ["", " ", "TBA", "ARR", "online", "-"])
@@ -71,7 +71,7 @@ def test_every_week_is_read_in_every_spelling(mask: int) -> None:
         " ".join(NAMES[day] for day in chosen),
         "/".join(NAMES[day][:3].upper() for day in chosen),
         "".join(NAMES[day][:2] for day in chosen),
-        present.days(mask),
+        formatting.days(mask),
     ]
     # "TU" alone is Tuesday, not Tuesday and Sunday.
     assert [days_of(each) for each in spellings if each != "TU"].count(mask) >= len(spellings) - 1

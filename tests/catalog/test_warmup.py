@@ -15,7 +15,7 @@ from portal.seats.answers import Outcome
 from portal.seats.ledger import LedgerBehind, prefix
 from portal.windows.warmup import section_specs, warm_up
 from tests import cast
-from tests.exchange.campus import Campus, imported
+from tests.imports.campus import Campus, imported
 
 
 def test_meetings_that_can_clash_are_told_as_numbers(tmp_path: Path, backend: Backend) -> None:

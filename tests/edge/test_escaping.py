@@ -5,7 +5,7 @@ from flask import Flask
 from icalendar import Calendar
 from sqlalchemy import text
 
-from portal.catalog import board
+from portal.catalog import term_catalog
 from portal.core.db import transaction
 from portal.models import Base
 from tests.cast import Cast
@@ -65,7 +65,7 @@ def _rename(name: str) -> None:
                 {"name": name, "most": most},
             )
         session.execute(text("UPDATE terms SET catalog_version = catalog_version + 1"))
-    board.forget()
+    term_catalog.forget()
 
 
 def _events(app: Flask, values: Values) -> list[object]:

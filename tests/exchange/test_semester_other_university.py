@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from portal.backend import Backend
-from portal.catalog.board import Board, Card, board
-from portal.catalog.query import Query
-from portal.seats import trees
+from portal.catalog import requisites
+from portal.catalog.search import Query
+from portal.catalog.term_catalog import SectionView, TermCatalog, catalog_of
 from portal.windows.warmup import warm_up
 from tests.exchange.campus import Campus, imported, kinds
 
@@ -82,15 +82,15 @@ def a_semester() -> Campus:
 
 
 @pytest.fixture
-def offered(tmp_path: Path, backend: Backend) -> Board:  # noqa: ARG001
-    return board(imported(a_semester().write(tmp_path)).term)
+def offered(tmp_path: Path, backend: Backend) -> TermCatalog:  # noqa: ARG001
+    return catalog_of(imported(a_semester().write(tmp_path)).term)
 
 
-def card(offered: Board, crn: str) -> Card:
-    return next(each for each in offered.cards if each.crn == crn)
+def card(offered: TermCatalog, crn: str) -> SectionView:
+    return next(each for each in offered.sections if each.crn == crn)
 
 
-def test_a_section_has_everything_that_the_columns_say(offered: Board) -> None:
+def test_a_section_has_everything_that_the_columns_say(offered: TermCatalog) -> None:
     found = card(offered, "20551")
     assert (found.course_code, found.number) == ("CSC-225", "A01")
     assert (found.title, found.course_title) == ("Algorithms & Data Structures I", "Algorithms")
@@ -118,23 +118,25 @@ def test_a_section_has_everything_that_the_columns_say(offered: Board) -> None:
         ("20554", ("", "TBA", "", "")),
     ],
 )
-def test_meetings_are_shown_right(offered: Board, crn: str, expected: tuple[str, ...]) -> None:
+def test_meetings_are_shown_right(
+    offered: TermCatalog, crn: str, expected: tuple[str, ...]
+) -> None:
     [meeting] = card(offered, crn).meetings
     assert (meeting.days, meeting.times, meeting.dates, meeting.room) == expected
 
 
-def test_prerequisites_are_a_tree_of_canonical_codes(offered: Board) -> None:
+def test_prerequisites_are_a_tree_of_canonical_codes(offered: TermCatalog) -> None:
     tree = card(offered, "20552").prerequisites
     assert tree == {"any": [{"course": "CSC-225"}, {"course": "MATH-122"}]}
-    assert list(trees.codes(tree)) == ["CSC-225", "MATH-122"]
+    assert list(requisites.codes(tree)) == ["CSC-225", "MATH-122"]
 
 
-def test_credits_that_differ_span(offered: Board) -> None:
+def test_credits_that_differ_span(offered: TermCatalog) -> None:
     found = card(offered, "20553")
     assert (found.credits_min, found.credits_max) == (1, 3)
 
 
-def test_it_can_be_searched_and_registered_for(offered: Board, backend: Backend) -> None:
+def test_it_can_be_searched_and_registered_for(offered: TermCatalog, backend: Backend) -> None:
     warm_up(offered.term.id)
     seats = backend.ledger.seats(offered.term.id)
     assert [each.crn for each in offered.search(Query(text="csc225", open_only=True), seats)] == [

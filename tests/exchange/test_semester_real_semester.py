@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from portal.backend import Backend
-from portal.catalog.board import Board, board
+from portal.catalog.term_catalog import TermCatalog, catalog_of
 from portal.core.settings import ROOT
 from portal.windows.warmup import warm_up
 from tests.exchange.campus import Made, imported, kinds
@@ -22,8 +22,8 @@ pytestmark = pytest.mark.skipif(
 
 def test_all_of_it_is_imported_and_all_that_is_odd_is_named(backend: Backend) -> None:
     made = imported(FOLDER, "Fall 2020")
-    offered = board(made.term)
-    assert (made.sections, made.courses, len(offered.cards)) == (2250, 953, 2250)
+    offered = catalog_of(made.term)
+    assert (made.sections, made.courses, len(offered.sections)) == (2250, 953, 2250)
     assert kinds(made.report) == {
         "duplicate": 9,
         "own_course": 9,
@@ -56,8 +56,8 @@ def assert_the_ledger_knows_it(backend: Backend, made: Made) -> None:
     assert len(backend.ledger.seats(made.term)) == 2250
 
 
-def assert_meetings(offered: Board) -> None:
-    meetings = [meeting for card in offered.cards for meeting in card.meetings]
+def assert_meetings(offered: TermCatalog) -> None:
+    meetings = [meeting for card in offered.sections for meeting in card.meetings]
     assert len(meetings) == 2833
     exams = [meeting for meeting in meetings if meeting.kind == "Test block"]
     assert len(exams) == 170
@@ -65,15 +65,15 @@ def assert_meetings(offered: Board) -> None:
     whole_days = [m for m in meetings if m.times == "8:00 am–9:50 pm"]
     assert len(whole_days) == 64
     assert not any(meeting.clashes for meeting in whole_days)
-    untimed = [card for card in offered.cards if not any(m.start for m in card.meetings)]
+    untimed = [card for card in offered.sections if not any(m.start for m in card.meetings)]
     assert len(untimed) == 877 + 1  # one has a time, but no days on which it could be
-    several = [card for card in offered.cards if len(card.meetings) > 1]
+    several = [card for card in offered.sections if len(card.meetings) > 1]
     assert len(several) == 380
-    first = next(card for card in offered.cards if card.crn == "25790").meetings[0]
+    first = next(card for card in offered.sections if card.crn == "25790").meetings[0]
     assert (first.days, first.times, first.dates) == ("Mon Thu", "2:00–3:50 pm", "")
 
 
-def assert_seats(backend: Backend, offered: Board) -> None:
+def assert_seats(backend: Backend, offered: TermCatalog) -> None:
     seats = backend.ledger.seats(offered.term.id).values()
     assert sum(1 for each in seats if each.taken > each.capacity) == 125
     assert max(each.taken - each.capacity for each in seats) == 90
@@ -81,9 +81,9 @@ def assert_seats(backend: Backend, offered: Board) -> None:
     assert sum(1 for each in seats if each.waitlist_capacity == 10) == 2250 - 190
 
 
-def assert_rules(offered: Board) -> None:
-    assert sum(1 for card in offered.cards if card.credits_min < card.credits_max) == 789
-    assert sum(len(card.cross_lists) for card in offered.cards) == 340 - 10 - 9
-    assert sum(len(card.restrictions) for card in offered.cards) == 3059 - 90 - 9
-    assert not any("Staff" in card.teachers for card in offered.cards)
-    assert all(card.title and card.course_title for card in offered.cards)
+def assert_rules(offered: TermCatalog) -> None:
+    assert sum(1 for card in offered.sections if card.credits_min < card.credits_max) == 789
+    assert sum(len(card.cross_lists) for card in offered.sections) == 340 - 10 - 9
+    assert sum(len(card.restrictions) for card in offered.sections) == 3059 - 90 - 9
+    assert not any("Staff" in card.teachers for card in offered.sections)
+    assert all(card.title and card.course_title for card in offered.sections)

@@ -8,8 +8,8 @@ import pytest
 from sqlalchemy import func, select, text
 
 from portal.backend import Backend
-from portal.catalog.board import board
 from portal.catalog.models import Course, Section, Subject, Term
+from portal.catalog.term_catalog import catalog_of
 from portal.core.db import transaction
 from portal.exchange.importing.failure import ImportFailed
 from portal.models import Base
@@ -44,12 +44,12 @@ def test_meetings_without_any_dates_need_those_of_the_term(tmp_path: Path) -> No
     with pytest.raises(ImportFailed, match="--starts and --ends"):
         imported(folder)
     made = imported(folder, starts=date(2021, 1, 6), ends=date(2021, 5, 1))
-    assert board(made.term).term.ends_on == date(2021, 5, 1)
+    assert catalog_of(made.term).term.ends_on == date(2021, 5, 1)
 
 
 def test_all_sections_are_open(tmp_path: Path) -> None:
     made = imported(Campus().section("10002").write(tmp_path))
-    assert [card.status for card in board(made.term).cards] == ["OPEN", "OPEN"]
+    assert [card.status for card in catalog_of(made.term).sections] == ["OPEN", "OPEN"]
 
 
 def test_a_name_that_is_taken_is_refused_before_anything_is_written(tmp_path: Path) -> None:
@@ -101,10 +101,12 @@ def test_a_second_term_shares_courses_rooms_and_teachers(tmp_path: Path) -> None
         "removed": 0,
         "unchanged": 0,
     }
-    assert {card.course_title for card in board(second.term).cards} == {"Algorithms, revised"}
+    assert {card.course_title for card in catalog_of(second.term).sections} == {
+        "Algorithms, revised"
+    }
     with transaction() as session:
         version = session.scalar(select(Term.catalog_version).where(Term.id == first.term))
-    assert version == 2  # so that the first term's board is read anew
+    assert version == 2  # so that the first term's catalog is read anew
 
 
 def test_a_teacher_who_has_an_account_is_not_taken_for_a_namesake(tmp_path: Path) -> None:
@@ -167,5 +169,5 @@ def test_a_board_of_an_import_needs_few_queries(
         campus.section(f"2{number:04}").restriction("must_be", "level", "x", f"2{number:04}")
     made = imported(campus.write(tmp_path))
     count_queries.clear()
-    assert len(board(made.term).cards) == 51
+    assert len(catalog_of(made.term).sections) == 51
     assert len(count_queries) < 12

@@ -6,8 +6,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import text
 
-from portal.catalog.board import board
-from portal.catalog.terms import live_terms
+from portal.catalog.term_catalog import catalog_of, live_terms
 from portal.core.db import transaction
 from portal.people import newcomers
 from portal.people.newcomers import Wish
@@ -69,7 +68,7 @@ def test_two_names_of_one_account_keep_the_sections_of_each(boss: FlaskClient) -
     assert not changed()
     press(boss, import_id, "apply")
     [term] = live_terms()
-    taught_by = {card.crn: card.teachers for card in board(term.id).cards}
+    taught_by = {card.crn: card.teachers for card in catalog_of(term.id).sections}
     assert taught_by == {"10001": ("Okafor",), "10002": ("C Okafor",)}
 
 

@@ -3,9 +3,9 @@
 from dataclasses import replace
 from typing import Any
 
-from portal.catalog.cards import MeetingView
 from portal.catalog.editing import store
 from portal.catalog.editing.details import teachers
+from portal.catalog.views import MeetingView
 from portal.core.db import transaction
 from portal.languages import speaking
 from portal.notifications.words import News, words

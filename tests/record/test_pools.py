@@ -6,8 +6,8 @@ import pytest
 from sqlalchemy import update
 
 from portal.backend import Backend
-from portal.catalog.board import board
 from portal.catalog.models import Pool, Section, Term
+from portal.catalog.term_catalog import catalog_of
 from portal.core.db import transaction
 from portal.live.counts import Counts
 from portal.recorder import journal
@@ -52,7 +52,7 @@ def test_the_catalogue_tells_the_ledger_of_pools(backend: Backend, rush: Rush) -
     seats = backend.ledger.seats(rush.term)
     assert {each.pool_capacity for each in seats.values()} == {2}
     assert [seats[section].open for section in rush.sections] == [2, 2, 1]
-    (pool,) = {board(rush.term).cards[number].pool for number in range(3)}
+    (pool,) = {catalog_of(rush.term).sections[number].pool for number in range(3)}
     assert pool
     assert warm_up(rush.term) == 0
     clean(rush)

@@ -8,8 +8,8 @@ from sqlalchemy import update
 from sqlalchemy.sql import func
 
 from portal.backend import Backend
-from portal.catalog.board import board
 from portal.catalog.models import Reserve, Section, Term
+from portal.catalog.term_catalog import catalog_of
 from portal.core.db import transaction
 from portal.recorder.audit import audit_term
 from portal.recorder.drain import drain
@@ -55,7 +55,7 @@ def clean(section: Any) -> None:
 
 
 def test_the_desk_knows_whom_a_seat_is_kept_for(backend: Backend, section: Any, cast: Cast) -> None:
-    (kept,) = board(section.term_id).cards[0].reserves
+    (kept,) = catalog_of(section.term_id).sections[0].reserves
     assert (kept.seats, kept.until is not None) == (1, True)
     assert claim(cast.cleo, section) == Outcome.ENROLLED
     assert claim(cast.dan, section) == Outcome.WAITLISTED

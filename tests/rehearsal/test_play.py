@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import func, select, update
 
 from portal.backend import Backend
-from portal.catalog.terms import live_terms
+from portal.catalog.term_catalog import live_terms
 from portal.core.db import transaction
 from portal.people.models import AuditEntry
 from portal.rehearsal import book, play, way

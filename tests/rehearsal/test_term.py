@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from portal.backend import Backend
 from portal.catalog.models import Course, Department, Room, Subject, Term
-from portal.catalog.terms import live_terms, offered_terms
+from portal.catalog.term_catalog import live_terms, offered_terms
 from portal.core.db import transaction
 from portal.people import search
 from portal.people.models import Account, Student

@@ -9,8 +9,8 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 
 from portal.backend import backend
-from portal.catalog.board import forget
 from portal.catalog.models import Room, Section, Term
+from portal.catalog.term_catalog import forget
 from portal.core.db import transaction
 from portal.notifications.holds import tell_student
 from portal.people import holds

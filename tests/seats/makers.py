@@ -5,8 +5,8 @@ from decimal import Decimal
 from itertools import count
 from typing import Any
 
-from portal.catalog.board import Board
-from portal.catalog.cards import Card, MeetingView, TermView
+from portal.catalog.term_catalog import TermCatalog
+from portal.catalog.views import MeetingView, SectionView, TermView
 from portal.people.profile import Profile
 
 TERM = TermView(7, "Fall 2030", date(2030, 8, 26), date(2030, 12, 20), Decimal(21), 3)
@@ -14,7 +14,7 @@ _ids = count(1)
 _courses: dict[str, int] = {}
 
 
-def a_card(code: str = "CSC-1100", **facts: Any) -> Card:
+def a_card(code: str = "CSC-1100", **facts: Any) -> SectionView:
     """An open section of a public course."""
     number = next(_ids)
     settings: dict[str, Any] = {
@@ -51,7 +51,7 @@ def a_card(code: str = "CSC-1100", **facts: Any) -> Card:
         "levels": frozenset(),
         "years": frozenset(),
     }
-    return Card(**settings | facts)
+    return SectionView(**settings | facts)
 
 
 def a_meeting(mask: int = 9, start: int = 600, end: int = 710, **facts: Any) -> MeetingView:
@@ -61,9 +61,9 @@ def a_meeting(mask: int = 9, start: int = 600, end: int = 710, **facts: Any) -> 
     return MeetingView(**settings | facts)
 
 
-def a_board(*cards: Card) -> Board:
+def a_board(*cards: SectionView) -> TermCatalog:
     """A term that offers these sections."""
-    return Board(TERM, 1, cards)
+    return TermCatalog(TERM, 1, cards)
 
 
 def a_profile(**facts: Any) -> Profile:

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from portal.catalog.cards import ReserveView
+from portal.catalog.views import ReserveView
 from portal.seats.answers import Seats
 from portal.seats.promise import Promise, heirs, in_words, kept, promise
 

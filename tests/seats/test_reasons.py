@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from portal.catalog.cards import ReserveView
+from portal.catalog.views import ReserveView
 from portal.seats.answers import Reason
 from portal.seats.case import Case, Step
 from portal.seats.library import CODE

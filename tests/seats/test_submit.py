@@ -4,7 +4,7 @@ from typing import Any
 from uuid import uuid4
 
 from portal.backend import backend as parts
-from portal.catalog.board import board
+from portal.catalog.term_catalog import catalog_of
 from portal.core.db import transaction
 from portal.people.models import Hold
 from portal.seats import desk
@@ -39,7 +39,7 @@ def test_what_is_needed_is_had_before_what_needs_it(term: Any, cast: Cast) -> No
     lab = builders.a_section(builders.a_course("PHY-2"), term)
     other = builders.a_section(builders.a_course("MAT-1"), term)
     wishes = [for_one(lecture), for_one(other), for_one(lab)]
-    assert in_order(wishes, board(term.id)) == [1, 2, 0]
+    assert in_order(wishes, catalog_of(term.id)) == [1, 2, 0]
     done = submit(cast.ada, term, *wishes)
     assert outcomes(done) == [Outcome.ENROLLED] * 3
     assert [line.taken[0].section for line in done.lines] == [lecture.id, other.id, lab.id]
@@ -51,7 +51,7 @@ def test_wishes_that_need_each_other_stay_in_their_order(term: Any, cast: Cast) 
         builders.a_section(builders.a_course(f"PHY-{n}"), term, corequisites={"course": f"PHY-{m}"})
         for n, m in ((1, 2), (2, 1))
     )
-    assert in_order([for_one(one), for_one(two)], board(term.id)) == [0, 1]
+    assert in_order([for_one(one), for_one(two)], catalog_of(term.id)) == [0, 1]
 
 
 def test_an_unknown_section_loses_nothing_else(term: Any, cast: Cast) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 from flask.testing import FlaskClient
 from sqlalchemy import func
 
-from portal.catalog.board import forget
+from portal.catalog.term_catalog import forget
 from portal.recorder.drain import drain
 from tests import cast as builders
 from tests.notices.stories import set_section

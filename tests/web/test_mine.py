@@ -7,7 +7,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import update
 
-from portal.catalog import board
+from portal.catalog import term_catalog
 from portal.catalog.models import Section
 from portal.core.db import transaction
 from portal.live import own
@@ -56,7 +56,7 @@ def test_a_section_that_was_canceled_says_so_and_what_to_do(ada: FlaskClient, te
     with transaction() as session:
         gone = update(Section).where(Section.id == section.id).values(status="CANCELED")
         session.execute(gone)
-    board.forget()
+    term_catalog.forget()
     page = ada.get(f"/terms/{term.id}/mine").text
     assert "has been canceled. It will not take place." in words(page)
     assert "Other sections of CSC 1100" in words(page)

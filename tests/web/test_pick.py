@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import update
 
 from portal.backend import backend as parts
-from portal.catalog import board
+from portal.catalog import term_catalog
 from portal.catalog.models import Section
 from portal.core.db import transaction
 from portal.people.models import Hold
@@ -228,7 +228,7 @@ def test_what_is_mine_has_its_page_though_it_is_not_listed(
     with transaction() as session:
         gone = update(Section).where(Section.id == section.id).values(status="CONFIRMED")
         session.execute(gone)
-    board.forget()
+    term_catalog.forget()
     assert ada.get(address(section, "pick")).status_code == 200
 
 

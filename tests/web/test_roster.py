@@ -6,8 +6,8 @@ import pytest
 from flask import Flask
 from sqlalchemy import delete, insert, update
 
-from portal.catalog.board import forget
 from portal.catalog.models import Section, Term, section_teachers
+from portal.catalog.term_catalog import forget
 from portal.core.db import transaction
 from portal.people.models import Teacher
 from tests.cast import Cast, a_course, a_section, a_student, a_teacher, a_term

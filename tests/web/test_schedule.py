@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import update
 
 from portal.backend import backend as parts
-from portal.catalog import board
+from portal.catalog import term_catalog
 from portal.catalog.models import Section
 from portal.core import redis_clients
 from portal.core.db import transaction
@@ -143,7 +143,7 @@ def test_a_canceled_section_says_so_and_is_not_in_the_week(ada: FlaskClient, ter
     with transaction() as session:
         gone = update(Section).where(Section.id == section.id).values(status="CANCELED")
         session.execute(gone)
-    board.forget()
+    term_catalog.forget()
     html = page(ada, term)
     assert blocks(html) == []
     assert "has been canceled" in part(html, "selected-title")

@@ -8,7 +8,7 @@ from redis.exceptions import RedisError
 
 from portal.access import requires, visitor
 from portal.backend import backend
-from portal.catalog.board import board
+from portal.catalog.term_catalog import catalog_of
 from portal.core import bulkheads
 from portal.core.db import transaction
 from portal.exchange.exporting import making
@@ -60,7 +60,7 @@ def fetch(export_id: int) -> ResponseReturnValue:
 @requires("admin")
 def of_term(term_id: int) -> ResponseReturnValue:
     """Everyone in every section of a term."""
-    term = board(term_id).term
+    term = catalog_of(term_id).term
     with transaction() as session:
         session.add(_entry("export.rosters", f"term:{term.id}"))
     return download(f"rosters-{term_id}.csv", rosters(term.id))
@@ -70,7 +70,7 @@ def of_term(term_id: int) -> ResponseReturnValue:
 @requires("admin")
 def of_section(term_id: int, section_id: int) -> ResponseReturnValue:
     """Everyone in one section."""
-    card = board(term_id).card(section_id) or abort(404)
+    card = catalog_of(term_id).section(section_id) or abort(404)
     with transaction() as session:
         session.add(_entry("export.rosters", f"section:{section_id}"))
     return download(f"roster-{card.crn}.csv", rosters(term_id, section_id))

@@ -14,7 +14,7 @@ from portal.access import requires, visitor
 from portal.admin.imports import shown
 from portal.admin.imports.form import read_files, read_options
 from portal.admin.times import Reading
-from portal.catalog.terms import live_terms
+from portal.catalog.term_catalog import live_terms
 from portal.core.db import transaction
 from portal.core.i18n import _, _l, reader, told
 from portal.edge.files import MOST_BYTES, takes_files

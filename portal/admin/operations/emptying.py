@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from sqlalchemy.exc import SQLAlchemyError
 
 from portal.backend import backend
-from portal.catalog.board import NoSuchTerm, board
 from portal.catalog.models import Term
-from portal.seats.trees import shown
+from portal.catalog.requisites import shown
+from portal.catalog.term_catalog import NoSuchTerm, catalog_of
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,6 @@ def _of(term: Term) -> Iterator[Emptying]:
 def _name(term: int, section: int) -> str:
     """By its number where PostgreSQL is away and nobody here knows its name."""
     with suppress(SQLAlchemyError, NoSuchTerm):
-        if card := board(term).card(section):
+        if card := catalog_of(term).section(section):
             return f"{shown(card.course_code)}-{card.number}"
     return str(section)

@@ -16,7 +16,7 @@ from portal.admin.operations.remembered import Remembered, remembered
 from portal.admin.windows.ready import Ready, ready
 from portal.backend import backend
 from portal.catalog.models import Term
-from portal.catalog.terms import live_terms
+from portal.catalog.term_catalog import live_terms
 from portal.core.outage import postgresql
 from portal.exchange.importing.progress import Step, step_of
 from portal.gate import room

@@ -11,7 +11,7 @@ from portal.admin.results.meaning import done, meaning, obstacles
 from portal.admin.results.words import OBSTACLES
 from portal.admin.students.term import clashes
 from portal.backend import backend
-from portal.catalog.board import board
+from portal.catalog.term_catalog import catalog_of
 from portal.core.correlation import correlation
 from portal.core.i18n import _
 from portal.layout import go
@@ -33,7 +33,7 @@ def ask(term_id: int) -> ResponseReturnValue:
 
     Or, of what was sent and refused, why.
     """
-    offered, sent = board(term_id), looks.looked()
+    offered, sent = catalog_of(term_id), looks.looked()
     form = request.args if sent is None else sent
     if sent is None and "look" not in form:
         return _form(Asked(offered), form)
@@ -51,7 +51,7 @@ def ask(term_id: int) -> ResponseReturnValue:
 @requires("admin")
 def do(term_id: int) -> ResponseReturnValue:
     """Do it in one step, or on to the page that says all that stands against it."""
-    asked, key = read(request.form, board(term_id)), request.form.get("request", "")
+    asked, key = read(request.form, catalog_of(term_id)), request.form.get("request", "")
     why = read_reason(asked.reading, request.form)
     if asked.reading.errors:
         return looks.look(request.path)

@@ -6,13 +6,13 @@ from decimal import Decimal
 
 from portal.admin.times import Reading
 from portal.backend import backend
-from portal.catalog.board import Board, Card
+from portal.catalog import requisites
+from portal.catalog.term_catalog import SectionView, TermCatalog
 from portal.core.db import transaction
 from portal.core.i18n import _
 from portal.people import profile as people
 from portal.people.profile import Profile
 from portal.people.search import by_number
-from portal.seats import trees
 from portal.seats.by_hand import Adjustment
 from portal.seats.case import Case, name_of
 from portal.student.amounts import amounts
@@ -22,15 +22,15 @@ from portal.student.amounts import amounts
 class Asked:
     """Who, into what and out of what, as far as it is known; what is wrong is in `reading`."""
 
-    offered: Board
+    offered: TermCatalog
     who: Profile | None = None
-    add: Card | None = None
-    drop: Card | None = None
+    add: SectionView | None = None
+    drop: SectionView | None = None
     credits: Decimal | None = None
     reading: Reading = field(default_factory=Reading)
 
     @property
-    def subject(self) -> Card:
+    def subject(self) -> SectionView:
         """The section that it is about: the new one of a move."""
         found = self.add or self.drop
         assert found, "it names no section"  # noqa: S101  a bug
@@ -61,7 +61,7 @@ class Asked:
         )
 
 
-def read(fields: Mapping[str, str], offered: Board) -> Asked:
+def read(fields: Mapping[str, str], offered: TermCatalog) -> Asked:
     """All that the fields name, every error at once."""
     asked = Asked(offered)
     given = {name: fields.get(name, "").replace("\0", "").strip() for name in FIELDS}
@@ -90,16 +90,18 @@ def _student(number: str, reading: Reading) -> Profile | None:
     return people.read(found)
 
 
-def section_of(text: str, offered: Board) -> Card | None:
+def section_of(text: str, offered: TermCatalog) -> SectionView | None:
     """The section of a CRN, or of a course and number as people say it."""
-    wanted = trees.key(text)
+    wanted = requisites.key(text)
     fits = (
-        card for card in offered.cards if text == card.crn or wanted == trees.key(name_of(card))
+        card
+        for card in offered.sections
+        if text == card.crn or wanted == requisites.key(name_of(card))
     )
     return next(fits, None)
 
 
-def _section(text: str, name: str, asked: Asked) -> Card | None:
+def _section(text: str, name: str, asked: Asked) -> SectionView | None:
     found = section_of(text, asked.offered) if text else None
     if text and found is None:
         facts = {"term": asked.offered.term.name, "text": text}

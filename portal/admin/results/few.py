@@ -16,15 +16,16 @@ from portal.admin.sections.asked import told
 from portal.admin.sections.words import obstacle
 from portal.admin.times import Reading
 from portal.backend import backend
-from portal.catalog.board import Board, Card, board
+from portal.catalog import requisites
 from portal.catalog.editing import store, trail
 from portal.catalog.editing.errors import NotPossible, Stale
 from portal.catalog.models import Section
+from portal.catalog.term_catalog import SectionView, TermCatalog, catalog_of
 from portal.core.db import transaction
 from portal.core.i18n import _, _n
 from portal.layout import go
 from portal.recorder import known
-from portal.seats import linked, trees
+from portal.seats import linked
 from portal.seats.answers import Seats
 from portal.seats.case import name_of
 from portal.windows.drafts import Form
@@ -38,7 +39,7 @@ MOST = 200  # sections in the list, and in one step
 class Doomed:
     """A section that is to be canceled, the version that was seen, and whom it affects."""
 
-    card: Card
+    card: SectionView
     version: int
     seats: Seats | None
     prior: int
@@ -68,7 +69,7 @@ class Doomed:
 @requires("admin")
 def index(term_id: int) -> ResponseReturnValue:
     """The sections that are under-filled, the emptiest first; or what canceling some will mean."""
-    offered, reading, form = board(term_id), Reading(), looks.looked()
+    offered, reading, form = catalog_of(term_id), Reading(), looks.looked()
     if form is None:
         return _list(offered, reading, request.args)
     cards = _ticked(offered, reading, form)
@@ -85,7 +86,7 @@ def index(term_id: int) -> ResponseReturnValue:
 @requires("admin")
 def cancel(term_id: int) -> ResponseReturnValue:
     """Cancel all of them or none, once it is confirmed; otherwise on to what it will mean."""
-    offered, reading = board(term_id), Reading()
+    offered, reading = catalog_of(term_id), Reading()
     cards = _ticked(offered, reading, request.form)
     why = read_reason(reading, request.form)
     if reading.errors or "confirmed" not in request.form:
@@ -98,7 +99,7 @@ def cancel(term_id: int) -> ResponseReturnValue:
     return go(f"{url_for('admin.few.index', term_id=term_id)}?{limits}")
 
 
-def _ticked(offered: Board, reading: Reading, form: Form) -> list[Card]:
+def _ticked(offered: TermCatalog, reading: Reading, form: Form) -> list[SectionView]:
     cards = offered.some(form.getlist("section", type=int)[: MOST + 1])
     if not cards:
         reading.wrong("", _("Tick the sections that are to be canceled."))
@@ -107,7 +108,7 @@ def _ticked(offered: Board, reading: Reading, form: Form) -> list[Card]:
     return cards
 
 
-def _do(offered: Board, cards: list[Card], why: str) -> str:
+def _do(offered: TermCatalog, cards: list[SectionView], why: str) -> str:
     """Cancel them; why none was canceled, blank once they are."""
     seen = [
         store.Seen(offered.term.id, card.id, request.form.get(f"version_{card.id}", 0, type=int))
@@ -125,13 +126,13 @@ def _do(offered: Board, cards: list[Card], why: str) -> str:
     return ""
 
 
-def _nothing(offered: Board, section: int, why: str) -> str:
-    card = offered.card(section)
+def _nothing(offered: TermCatalog, section: int, why: str) -> str:
+    card = offered.section(section)
     name = name_of(card) if card else str(section)
     return _("Nothing was canceled. %(name)s: %(why)s. Look once more.", name=name, why=why)
 
 
-def _list(offered: Board, reading: Reading, form: Form) -> ResponseReturnValue:
+def _list(offered: TermCatalog, reading: Reading, form: Form) -> ResponseReturnValue:
     limits = Limits.parse(form)
     found = limits.pick(offered, known.seats(offered.term.id))
     page = render_template(
@@ -148,7 +149,7 @@ def _list(offered: Board, reading: Reading, form: Form) -> ResponseReturnValue:
 
 
 def _preview(
-    offered: Board, cards: list[Card], reading: Reading, form: Form
+    offered: TermCatalog, cards: list[SectionView], reading: Reading, form: Form
 ) -> ResponseReturnValue:
     doomed = _doomed(offered, cards)
     page = render_template(
@@ -165,7 +166,7 @@ def _preview(
     return page, 422 if reading.errors else 200
 
 
-def _doomed(offered: Board, cards: list[Card]) -> list[Doomed]:
+def _doomed(offered: TermCatalog, cards: list[SectionView]) -> list[Doomed]:
     ids = [card.id for card in cards]
     counts = backend().ledger.seats_of(offered.term.id, ids)
     found = select(Section.id, Section.version, Section.prior_enrolled).where(Section.id.in_(ids))
@@ -179,7 +180,7 @@ def _doomed(offered: Board, cards: list[Card]) -> list[Doomed]:
             counts.get(card.id),
             stored[card.id].prior_enrolled,
             [
-                trees.shown(offered.course_code(each) or "")
+                requisites.shown(offered.course_code(each) or "")
                 for each in linked.courses(card, offered)
             ],
             people[card.id],

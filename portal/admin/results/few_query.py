@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from portal.admin.sections.query import RUNNING
-from portal.catalog.board import Board, Card
+from portal.catalog.term_catalog import SectionView, TermCatalog
 from portal.seats.answers import Seats
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ DIGITS = 6
 class Few:
     """A section with its seats."""
 
-    card: Card
+    card: SectionView
     seats: Seats
 
     @property
@@ -55,17 +55,17 @@ class Limits:
         set_ones = {name: str(value) for name, value in vars(self).items() if value}
         return {"fewer": "0", **set_ones}
 
-    def pick(self, offered: Board, counts: Mapping[int, Seats]) -> list[Few]:
+    def pick(self, offered: TermCatalog, counts: Mapping[int, Seats]) -> list[Few]:
         """The sections that are under-filled, the emptiest first."""
         return sorted(self._found(offered, counts), key=lambda few: (few.share, few.seats.taken))
 
-    def _found(self, offered: Board, counts: Mapping[int, Seats]) -> Iterator[Few]:
-        for card in offered.cards:
+    def _found(self, offered: TermCatalog, counts: Mapping[int, Seats]) -> Iterator[Few]:
+        for card in offered.sections:
             seats = counts.get(card.id)
             if card.status in RUNNING and seats and seats.capacity and self._fits(card, seats):
                 yield Few(card, seats)
 
-    def _fits(self, card: Card, seats: Seats) -> bool:
+    def _fits(self, card: SectionView, seats: Seats) -> bool:
         if seats.capacity < self.least or self.subject not in {"", card.subject_code}:
             return False
         if wanted(seats):

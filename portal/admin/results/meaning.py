@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from portal.admin.results.asked import Asked
 from portal.admin.results.words import OBSTACLES, OTHER
 from portal.backend import backend
-from portal.catalog.board import Card
-from portal.catalog.present import number
+from portal.catalog import requisites
+from portal.catalog.formatting import number
+from portal.catalog.term_catalog import SectionView
 from portal.core.db import transaction
 from portal.core.i18n import _, _n
 from portal.recorder.models import Enrollment
-from portal.seats import trees
 from portal.seats.answers import Reason, Seats, Standing
 from portal.seats.by_hand import FIRM
 from portal.seats.case import Case, name_of
@@ -78,7 +78,7 @@ def _added(name: str, seats: Seats) -> Iterator[str]:
         )
 
 
-def _afterwards(asked: Asked, drop: Card, counts: dict[int, Seats]) -> dict[int, Seats]:
+def _afterwards(asked: Asked, drop: SectionView, counts: dict[int, Seats]) -> dict[int, Seats]:
     """The counts of the section that is left, and of those that share seats with it."""
     entered = asked.add.id if asked.add else 0
     pool = {drop.id, *(card.id for card in asked.offered.sharing(drop))}
@@ -93,7 +93,7 @@ def _afterwards(asked: Asked, drop: Card, counts: dict[int, Seats]) -> dict[int,
     return found
 
 
-def _kept(asked: Asked, drop: Card) -> int:
+def _kept(asked: Asked, drop: SectionView) -> int:
     """Seats that are kept there once this one is given up: it may be one of them."""
     held = Counter(backend().ledger.reserved(drop.term_id, drop.id))
     with transaction() as session:
@@ -103,7 +103,7 @@ def _kept(asked: Asked, drop: Card) -> int:
     return kept(drop.reserves, held)
 
 
-def _goes_to(asked: Asked, drop: Card, after: dict[int, Seats]) -> Iterator[str]:
+def _goes_to(asked: Asked, drop: SectionView, after: dict[int, Seats]) -> Iterator[str]:
     """To whom the seat goes that is given up, by the counts as they will be."""
     left = after.pop(drop.id)
     lines = heirs(left, after.values())
@@ -111,7 +111,7 @@ def _goes_to(asked: Asked, drop: Card, after: dict[int, Seats]) -> Iterator[str]
         names = [name_of(card) for card in asked.offered.some(sorted(lines))]
         yield _(
             "It goes to whoever has waited longest for %(names)s and may have it.",
-            names=trees.any_of(names),
+            names=requisites.any_of(names),
         )
     elif lines and lines[drop.id].open:
         yield _("It goes to the first in line who may have it.")

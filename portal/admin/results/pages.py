@@ -6,7 +6,7 @@ from flask import Blueprint, abort, render_template, request
 from flask.typing import ResponseReturnValue
 
 from portal.access import requires
-from portal.catalog.board import Card, board
+from portal.catalog.term_catalog import SectionView, catalog_of
 from portal.core.db import transaction
 from portal.core.i18n import _, _l
 from portal.recorder import known
@@ -45,8 +45,8 @@ class Happened:
 @requires("admin")
 def show(term_id: int, section_id: int) -> ResponseReturnValue:
     """A group of its students, or its history, a page at a time."""
-    offered = board(term_id)
-    card = offered.card(section_id) or abort(404)
+    offered = catalog_of(term_id)
+    card = offered.section(section_id) or abort(404)
     shown = request.args.get("show", "in")
     if shown not in SHOWN:
         abort(404)
@@ -76,7 +76,7 @@ def show(term_id: int, section_id: int) -> ResponseReturnValue:
     )
 
 
-def _leaving(card: Card, shown: str, just: int | None) -> set[int]:
+def _leaving(card: SectionView, shown: str, just: int | None) -> set[int]:
     """The student with whom something was done just now, if that is not recorded yet."""
     if just is None or shown not in {"in", "waiting"}:
         return set()
@@ -85,14 +85,14 @@ def _leaving(card: Card, shown: str, just: int | None) -> set[int]:
     return set() if any(each.section == card.id for each in here) else {just}
 
 
-def _history(card: Card, before: int | None) -> tuple[list[Happened], bool]:
+def _history(card: SectionView, before: int | None) -> tuple[list[Happened], bool]:
     with transaction() as session:
         facts, more = people.happened(session, card.term_id, card.id, before)
         names = people.names(session, facts)
     return [_happened(card, each, names) for each in facts], more
 
 
-def _happened(card: Card, fact: Fact, names: dict[str, str]) -> Happened:
+def _happened(card: SectionView, fact: Fact, names: dict[str, str]) -> Happened:
     student, actor = fact.payload.get("student", 0), fact.context.get("actor", "")
     what, tone = outcome(fact)
     return Happened(

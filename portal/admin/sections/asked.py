@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from portal.admin.sections import reserves
 from portal.admin.sections.fields import Form
 from portal.admin.sections.meetings import MOST, rows
-from portal.catalog import present
+from portal.catalog import formatting
 from portal.catalog.editing.details import teachers
 from portal.catalog.models import Room
 from portal.core.i18n import _
@@ -24,8 +24,8 @@ def choices(session: Session, form: Form) -> dict[str, Any]:
     return {
         "teachers": [each.name for each in teachers(session)],
         "rooms": list(session.scalars(rooms)),
-        "codes": {code: str(name) for code, name in present.KINDS.items() if len(code) == 3},
-        "days": list(zip(present.DAYS, present.day_names(), strict=True)),
+        "codes": {code: str(name) for code, name in formatting.KINDS.items() if len(code) == 3},
+        "days": list(zip(formatting.DAYS, formatting.day_names(), strict=True)),
         "rows": min(MOST, rows(form) + (form.get("more") == "yes")),
         "full": rows(form) >= MOST,
         "keeps": min(reserves.MOST, kept + (form.get("more") == "kept")),

@@ -11,14 +11,14 @@ from portal.admin.sections.asked import told
 from portal.admin.sections.pages import find_or_404
 from portal.admin.sections.words import DEEDS, obstacle
 from portal.admin.times import Reading
-from portal.catalog.board import board
+from portal.catalog import requisites
 from portal.catalog.editing import store, trail
 from portal.catalog.editing.errors import NotPossible, Stale
 from portal.catalog.editing.store import Stored
+from portal.catalog.term_catalog import catalog_of
 from portal.core.db import transaction
 from portal.core.i18n import _
 from portal.layout import go
-from portal.seats import trees
 from portal.seats.answers import Seats
 
 bp = Blueprint("section_deeds", __name__, url_prefix="/terms/<int:term_id>/sections")
@@ -92,7 +92,7 @@ def _already(deed: str, stored: Stored) -> bool:
 
 
 def _name(stored: Stored) -> str:
-    return f"{trees.shown(stored.course_code)}-{stored.details.number}"
+    return f"{requisites.shown(stored.course_code)}-{stored.details.number}"
 
 
 def _people(stored: Stored) -> list[affected.Person]:
@@ -106,7 +106,7 @@ def _page(
     words = DEEDS[deed]
     page = render_template(
         "admin/section_deed.html",
-        term=board(stored.term_id).term,
+        term=catalog_of(stored.term_id).term,
         deed=words,
         dangerous=deed in {"cancel", "delete"},
         stored=stored,

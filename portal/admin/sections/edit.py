@@ -15,7 +15,7 @@ from portal.admin.sections.pages import find_or_404
 from portal.admin.sections.preview import Preview, barred, confirm
 from portal.admin.sections.words import ACTIONS
 from portal.admin.times import Reading
-from portal.catalog.board import Board, board
+from portal.catalog import requisites
 from portal.catalog.editing import store, trail
 from portal.catalog.editing.cautions import Subject, cautions
 from portal.catalog.editing.details import Details
@@ -23,10 +23,10 @@ from portal.catalog.editing.errors import NotPossible, Stale
 from portal.catalog.editing.merge import Merged, merge
 from portal.catalog.editing.store import Stored
 from portal.catalog.editing.words import differences
+from portal.catalog.term_catalog import TermCatalog, catalog_of
 from portal.core.db import transaction
 from portal.core.i18n import _, _n
 from portal.layout import go
-from portal.seats import trees
 from portal.trail import entries
 
 bp = Blueprint("section_edit", __name__, url_prefix="/terms/<int:term_id>/sections")
@@ -81,7 +81,7 @@ def change(term_id: int, section_id: int) -> ResponseReturnValue:
 
 def _weigh(session: Session, stored: Stored, form: fields.Form) -> Weighed:
     """What is wrong, what somebody else has changed, what it will mean."""
-    offered, reading = board(stored.term_id), barred(stored)
+    offered, reading = catalog_of(stored.term_id), barred(stored)
     if reading.errors:
         return Weighed(stored, form, reading)
     wanted, reading = fields.read(session, form, offered.term, stored.course_code)
@@ -103,7 +103,7 @@ def _version(form: fields.Form) -> int:
     return form.get("version", 0, type=int)
 
 
-def _preview(session: Session, stored: Stored, wanted: Details, offered: Board) -> Preview:
+def _preview(session: Session, stored: Stored, wanted: Details, offered: TermCatalog) -> Preview:
     now = impact.part(stored, impact.seats_of(stored))
     return Preview(
         differences(stored.details, wanted),
@@ -123,7 +123,7 @@ def _do(found: Weighed, wanted: Details) -> ResponseReturnValue:
     except (Stale, NotPossible):  # in the moment since it was read above
         return looks.look(request.path)
     told(stored.term_id, stored.id)
-    flash(_("Changed: %(name)s.", name=f"{trees.shown(stored.course_code)}-{wanted.number}"))
+    flash(_("Changed: %(name)s.", name=f"{requisites.shown(stored.course_code)}-{wanted.number}"))
     if number := len(found.preview.clashing if found.preview else ()):
         flash(
             _n(
@@ -159,7 +159,7 @@ def _form(  # noqa: PLR0913, PLR0917 - what one page shows
 ) -> ResponseReturnValue:
     page = render_template(
         "admin/section_edit.html",
-        term=board(stored.term_id).term,
+        term=catalog_of(stored.term_id).term,
         stored=stored,
         form=form,
         version=stored.version if merged else form.get("version", stored.version),

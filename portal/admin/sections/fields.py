@@ -12,14 +12,12 @@ from werkzeug.datastructures import MultiDict
 from portal.admin.sections.meetings import read_meetings, write_meetings
 from portal.admin.sections.reserves import read_reserves, write_reserves
 from portal.admin.times import Reading
-from portal.catalog.board import TermView
-from portal.catalog.editing import requisites, restrictions
+from portal.catalog import requisites, restrictions
 from portal.catalog.editing.details import Details, of_names, teachers
-from portal.catalog.editing.errors import Unclear
 from portal.catalog.editing.words import FIELDS
-from portal.catalog.spellings import Unreadable, code_of, credits_of
+from portal.catalog.spellings import Unclear, Unreadable, code_of, credits_of
+from portal.catalog.term_catalog import TermView
 from portal.core.i18n import _
-from portal.seats import trees
 
 TEXTS = {"number": 16, "title": 200, "kind": 60, "campus": 80, "method": 80}
 NOTE = 4000
@@ -151,7 +149,7 @@ def _read_cross_lists(reading: Reading, form: Form, own_code: str) -> None:
     if own_code in codes:
         reading.wrong(
             "cross_lists",
-            _("%(code)s is the course of the section itself.", code=trees.shown(own_code)),
+            _("%(code)s is the course of the section itself.", code=requisites.shown(own_code)),
         )
     reading.values["cross_lists"] = tuple(sorted(set(codes)))
 

@@ -8,17 +8,18 @@ from sqlalchemy.orm import Session
 
 from portal.admin import affected
 from portal.backend import backend
+from portal.catalog import requisites
 from portal.catalog.editing.details import Details
 from portal.catalog.editing.store import Stored
 from portal.core.i18n import _, _n
-from portal.seats import linked, trees
+from portal.seats import linked
 from portal.seats.promise import in_words, kept, lasts, promise
 from portal.windows import cohorts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from portal.catalog.board import Board
+    from portal.catalog.term_catalog import TermCatalog
     from portal.seats.answers import Seats
 
 HARDER = ("prerequisites", "corequisites", "restrictions")
@@ -54,7 +55,7 @@ def part(stored: Stored, seats: "Seats | None") -> Part:
 
 
 def impact(
-    session: Session, stored: Stored, wanted: Details, now: Part, offered: "Board"
+    session: Session, stored: Stored, wanted: Details, now: Part, offered: "TermCatalog"
 ) -> list[str]:
     """What the change will mean, and for how many."""
     if stored.status == "NEW":
@@ -76,9 +77,9 @@ def impact(
     return said
 
 
-def _linked(stored: Stored, wanted: Details, offered: "Board") -> Iterator[str]:
+def _linked(stored: Stored, wanted: Details, offered: "TermCatalog") -> Iterator[str]:
     """That courses come to be taken together, as each of them names the other from now on."""
-    card = offered.card(stored.id)
+    card = offered.section(stored.id)
     if card is None:
         return
     then = replace(card, corequisites=wanted.corequisites)
@@ -88,7 +89,7 @@ def _linked(stored: Stored, wanted: Details, offered: "Board") -> Iterator[str]:
         yield _(
             "It becomes linked with %(courses)s, as each names the other: students pick, plan and"
             " cancel them together.",
-            courses=trees.all_of([trees.shown(code) for code in codes]),
+            courses=requisites.all_of([requisites.shown(code) for code in codes]),
         )
 
 
@@ -161,7 +162,7 @@ def _waitlist(stored: Stored, wanted: Details, now: Part) -> Iterator[str]:
 
 
 def clashing(
-    session: Session, stored: Stored, wanted: Details, offered: "Board"
+    session: Session, stored: Stored, wanted: Details, offered: "TermCatalog"
 ) -> list[affected.Person]:
     """Those with a seat whose other sections clash with the new times and did not before."""
     if stored.details.meetings == wanted.meetings:

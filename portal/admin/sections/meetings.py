@@ -7,10 +7,9 @@ from datetime import date, time
 from werkzeug.datastructures import MultiDict
 
 from portal.admin.times import Reading
-from portal.catalog.cards import MeetingView
-from portal.catalog.load import minutes
-from portal.catalog.present import DAYS
-from portal.catalog.query import hours
+from portal.catalog.formatting import DAYS
+from portal.catalog.search import hours
+from portal.catalog.views import MeetingView, minutes
 from portal.core.i18n import _
 
 MOST = 20  # rows

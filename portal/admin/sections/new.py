@@ -14,7 +14,7 @@ from portal.admin.sections import fields
 from portal.admin.sections.asked import choices, told
 from portal.admin.sections.words import NOT_POSSIBLE
 from portal.admin.times import Reading
-from portal.catalog.board import board
+from portal.catalog import requisites
 from portal.catalog.editing import store
 from portal.catalog.editing.cautions import Subject, cautions
 from portal.catalog.editing.details import Details
@@ -22,10 +22,10 @@ from portal.catalog.editing.errors import NotPossible
 from portal.catalog.editing.words import FIELDS
 from portal.catalog.models import Course, Section
 from portal.catalog.search import index, matches, terms
+from portal.catalog.term_catalog import catalog_of
 from portal.core.db import transaction
 from portal.core.i18n import _
 from portal.layout import go
-from portal.seats import trees
 
 bp = Blueprint("section_new", __name__, url_prefix="/terms/<int:term_id>/sections")
 
@@ -74,7 +74,7 @@ def new(term_id: int) -> ResponseReturnValue:
         found = _search(session, term_id, wanted) if wanted else []
     return render_template(
         "admin/section_new.html",
-        term=board(term_id).term,
+        term=catalog_of(term_id).term,
         wanted=wanted,
         courses=found[:SHOWN],
         left=max(0, len(found) - SHOWN),
@@ -95,7 +95,7 @@ def create(term_id: int) -> ResponseReturnValue:
 
 def _look(term_id: int, form: fields.Form) -> ResponseReturnValue:
     """What is wrong with the form, or the page to confirm it on."""
-    offered = board(term_id)
+    offered = catalog_of(term_id)
     with transaction() as session:
         course = _course(session, form.get("course", 0, type=int)) or abort(404)
         found = _weigh(session, term_id, course, form)
@@ -113,7 +113,7 @@ def _look(term_id: int, form: fields.Form) -> ResponseReturnValue:
 
 
 def _weigh(session: Session, term_id: int, course: Course, form: fields.Form) -> Weighed:
-    made, reading = fields.read(session, form, board(term_id).term, course.code)
+    made, reading = fields.read(session, form, catalog_of(term_id).term, course.code)
     return Weighed(form, reading, _read_crn(session, term_id, reading, form), made)
 
 
@@ -123,7 +123,7 @@ def _create(term_id: int, course: Course, crn: str, made: Details) -> ResponseRe
     except NotPossible:  # in the moment since it was read above
         return looks.look(url_for(".new", term_id=term_id))
     told(term_id, section_id)
-    name = f"{trees.shown(course.code)}-{made.number}"
+    name = f"{requisites.shown(course.code)}-{made.number}"
     flash(_("Created: %(name)s. It is a draft until you publish it.", name=name))
     return go(url_for("admin.sections.show", term_id=term_id, section_id=section_id))
 
@@ -192,7 +192,7 @@ def _form(
 ) -> ResponseReturnValue:
     page = render_template(
         "admin/section_edit.html",
-        term=board(term_id).term,
+        term=catalog_of(term_id).term,
         course=course,
         form=form,
         reading=reading,

@@ -12,17 +12,17 @@ from portal.admin import affected
 from portal.admin.sections.query import Sifted
 from portal.admin.sections.words import ACTIONS, DEEDS
 from portal.backend import backend
-from portal.catalog.board import Board, board
+from portal.catalog import requisites
 from portal.catalog.editing.cautions import Subject, cautions
 from portal.catalog.editing.store import EDITABLE, TURNS, Stored, find, obstacle
 from portal.catalog.editing.words import FIELDS
 from portal.catalog.models import Course, Section
-from portal.catalog.terms import live_terms
+from portal.catalog.term_catalog import TermCatalog, catalog_of, live_terms
 from portal.core.db import transaction
 from portal.core.i18n import _
 from portal.recorder import known
 from portal.recorder.fact import milliseconds
-from portal.seats import linked, trees
+from portal.seats import linked
 from portal.seats.answers import Seats
 from portal.seats.promise import lasts
 from portal.trail import differences, entries, things
@@ -61,7 +61,7 @@ class Reserved:
 @requires("admin")
 def index(term_id: int) -> ResponseReturnValue:
     """Sections that fit the search, drafts and canceled ones too, a hundred at a time."""
-    offered, counts = board(term_id), known.seats(term_id)
+    offered, counts = catalog_of(term_id), known.seats(term_id)
     wanted = Sifted.parse(request.args)
     found = wanted.pick(offered, counts)
     pages = max(1, -(-len(found) // PAGE))
@@ -93,7 +93,7 @@ def _unread(number: str) -> bool:
 @requires("admin")
 def deleted(term_id: int) -> ResponseReturnValue:
     """Sections that have been deleted, to bring them back."""
-    term = board(term_id).term
+    term = catalog_of(term_id).term
     found = (
         select(Section, Course.code)
         .join(Course)
@@ -105,7 +105,7 @@ def deleted(term_id: int) -> ResponseReturnValue:
         rows = [
             Deleted(
                 each.id,
-                f"{trees.shown(code)}-{each.number}",
+                f"{requisites.shown(code)}-{each.number}",
                 each.crn,
                 each.title,
                 face.short(each.deleted_at),
@@ -120,7 +120,7 @@ def deleted(term_id: int) -> ResponseReturnValue:
 @requires("admin")
 def show(term_id: int, section_id: int) -> ResponseReturnValue:
     """One section: what is set, what an admin should know, and what has been done to it."""
-    offered = board(term_id)
+    offered = catalog_of(term_id)
     with transaction() as session:
         stored = find_or_404(session, term_id, section_id)
         warnings = _cautions(session, stored, offered)
@@ -160,14 +160,14 @@ def find_or_404(session: Session, term_id: int, section_id: int) -> Stored:
     return find(session, term_id, section_id) or abort(404)
 
 
-def _cautions(session: Session, stored: Stored, offered: Board) -> list[str]:
+def _cautions(session: Session, stored: Stored, offered: TermCatalog) -> list[str]:
     if stored.deleted or stored.status == "CANCELED":
         return []
     subject = Subject(stored.id, stored.course_code, stored.details, offered)
     return cautions(session, subject)
 
 
-def _clashing(session: Session, stored: Stored, offered: Board) -> list[affected.Person]:
+def _clashing(session: Session, stored: Stored, offered: TermCatalog) -> list[affected.Person]:
     """Students with a seat who have another section at the same time."""
     if stored.deleted or stored.status == "CANCELED":
         return []
@@ -196,10 +196,10 @@ def _counts(stored: Stored) -> dict[int, Seats]:
     return known.seats_of(stored.term_id, ids)
 
 
-def _partners(stored: Stored, offered: Board) -> list[str]:
+def _partners(stored: Stored, offered: TermCatalog) -> list[str]:
     """The codes of courses that are taken along with it, each naming the other."""
-    card = offered.card(stored.id)
+    card = offered.section(stored.id)
     if card is None:
         return []
     found = (offered.course_code(course) for course in linked.courses(card, offered))
-    return [trees.shown(code) for code in found if code]
+    return [requisites.shown(code) for code in found if code]

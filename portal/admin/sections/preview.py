@@ -10,9 +10,9 @@ from portal.admin.affected import Person
 from portal.admin.sections.fields import Form
 from portal.admin.sections.words import NOT_POSSIBLE
 from portal.admin.times import Reading
-from portal.catalog.board import board
 from portal.catalog.editing.store import EDITABLE, Stored
 from portal.catalog.editing.words import Difference
+from portal.catalog.term_catalog import catalog_of
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def confirm(stored: Stored, form: Form, reading: Reading, preview: Preview) -> R
     """The page to confirm the change on, and to say why."""
     page = render_template(
         "admin/section_confirm.html",
-        term=board(stored.term_id).term,
+        term=catalog_of(stored.term_id).term,
         stored=stored,
         preview=preview,
         reading=reading,

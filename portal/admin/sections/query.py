@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from portal.catalog.board import Board, Card
-from portal.catalog.query import Query
+from portal.catalog.search import Query
+from portal.catalog.term_catalog import SectionView, TermCatalog
 from portal.seats.answers import Seats
 from portal.seats.totals import Totals, totals
 
@@ -41,7 +41,7 @@ class Sifted:
         more = [("status", self.status), ("fewer", str(self.fewer or ""))]
         return [*self.query.args(), *((name, value) for name, value in more if value)]
 
-    def pick(self, offered: Board, counts: Counts) -> list[Card]:
+    def pick(self, offered: TermCatalog, counts: Counts) -> list[SectionView]:
         """The sections of the term that fit, sorted."""
         return [
             card
@@ -50,13 +50,13 @@ class Sifted:
             and (not self.fewer or self._few(card, counts.get(card.id)))
         ]
 
-    def sums(self, cards: Iterable[Card], counts: Counts) -> Totals:
+    def sums(self, cards: Iterable[SectionView], counts: Counts) -> Totals:
         """What those of the cards that run have together."""
         known = [each for each in cards if each.status in RUNNING and each.id in counts]
         pools = {each.id: each.pool for each in known if each.pool}
         return totals((counts[each.id] for each in known), pools)
 
-    def _few(self, card: Card, seats: Seats | None) -> bool:
+    def _few(self, card: SectionView, seats: Seats | None) -> bool:
         """Whether too few have a seat; one that does not run, or has no seats, lacks nobody."""
         runs = card.status in RUNNING and card.capacity > 0
         return runs and (seats.taken if seats else 0) < self.fewer

@@ -10,7 +10,7 @@ from werkzeug.datastructures import MultiDict
 from portal.admin.times import Reading, read_time
 from portal.admin.windows.form import SHOWN_UNKNOWN, read_some
 from portal.backend import backend
-from portal.catalog.cards import ReserveView
+from portal.catalog.views import ReserveView
 from portal.core.i18n import _, _n
 from portal.recorder.fact import milliseconds, moment
 from portal.windows import cohorts

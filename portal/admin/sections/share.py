@@ -17,16 +17,16 @@ from portal.admin.sections.pages import find_or_404
 from portal.admin.sections.preview import Preview, barred, confirm
 from portal.admin.sections.words import NOT_POSSIBLE
 from portal.admin.times import Reading
-from portal.catalog.board import Board, board
+from portal.catalog import requisites
 from portal.catalog.editing import sharing
 from portal.catalog.editing.errors import NotPossible, Stale
 from portal.catalog.editing.pools import Member, Shared
 from portal.catalog.editing.store import Deed, Stored
 from portal.catalog.editing.words import Difference
+from portal.catalog.term_catalog import TermCatalog, catalog_of
 from portal.core.db import transaction
 from portal.core.i18n import _, _l
 from portal.layout import go
-from portal.seats import trees
 
 bp = Blueprint("section_share", __name__, url_prefix="/terms/<int:term_id>/sections")
 
@@ -79,7 +79,7 @@ def _written(shared: Shared) -> Form:
 
 def _weigh(session: Session, stored: Stored, form: Form) -> Weighed:
     """What is wrong, what somebody else has changed, what it will mean."""
-    offered, reading, now = board(stored.term_id), barred(stored), _now(stored)
+    offered, reading, now = catalog_of(stored.term_id), barred(stored), _now(stored)
     if refused := form.get("refused"):
         reading.wrong("", refused)
     wanted = sharers.read(session, reading, form, offered, now)
@@ -98,13 +98,13 @@ def _weigh(session: Session, stored: Stored, form: Form) -> Weighed:
 
 def _now(stored: Stored) -> Shared:
     """What it shares, or what it might: all of its seats, with nobody yet."""
-    own = Member(stored.id, f"{trees.shown(stored.course_code)}-{stored.details.number}")
+    own = Member(stored.id, f"{requisites.shown(stored.course_code)}-{stored.details.number}")
     return stored.shares or Shared(
-        0, 0, trees.shown(stored.course_code), stored.details.capacity, (own,)
+        0, 0, requisites.shown(stored.course_code), stored.details.capacity, (own,)
     )
 
 
-def _preview(now: Shared, wanted: Shared, offered: Board) -> Preview:
+def _preview(now: Shared, wanted: Shared, offered: TermCatalog) -> Preview:
     return Preview(
         _differences(now, wanted),
         sharers.impact(now, wanted, offered.term.id),
@@ -145,7 +145,7 @@ def _do(stored: Stored, wanted: Shared, reason: str) -> ResponseReturnValue:
 def _form(
     stored: Stored, form: Form, reading: Reading, differs: list[Difference] | None = None
 ) -> ResponseReturnValue:
-    offered, now = board(stored.term_id), _now(stored)
+    offered, now = catalog_of(stored.term_id), _now(stored)
     page = render_template(
         "admin/section_share.html",
         term=offered.term,

@@ -8,11 +8,11 @@ from werkzeug.datastructures import MultiDict
 
 from portal.admin.times import Reading
 from portal.backend import backend
-from portal.catalog.board import Board, Card
+from portal.catalog import requisites
 from portal.catalog.editing.pools import Member, Shared
 from portal.catalog.models import Course, Section, Term
+from portal.catalog.term_catalog import SectionView, TermCatalog
 from portal.core.i18n import _, _n
-from portal.seats import trees
 from portal.seats.case import name_of
 
 NAME = 80  # characters
@@ -22,12 +22,14 @@ MOST = 20  # sections: what is taken of shared seats is added up from all of the
 Form = MultiDict[str, str]
 
 
-def names(offered: Board) -> list[str]:
+def names(offered: TermCatalog) -> list[str]:
     """The sections to choose from."""
-    return [name_of(card) for card in offered.cards if card.status != "CANCELED"]
+    return [name_of(card) for card in offered.sections if card.status != "CANCELED"]
 
 
-def read(session: Session, reading: Reading, form: Form, offered: Board, now: Shared) -> Shared:
+def read(
+    session: Session, reading: Reading, form: Form, offered: TermCatalog, now: Shared
+) -> Shared:
     """The shared seats that the form describes, what is wrong with it noted."""
     name = " ".join(form.get("name", "").replace("\0", "").split())
     if not name or len(name) > NAME:
@@ -71,16 +73,18 @@ def impact(now: Shared, wanted: Shared, term_id: int) -> list[str]:
         )
     gone = [each.name for each in now.members if each.id not in wanted.ids]
     if gone:
-        said.append(_("Out of it, with its own seats alone: %(names)s.", names=trees.all_of(gone)))
+        said.append(
+            _("Out of it, with its own seats alone: %(names)s.", names=requisites.all_of(gone))
+        )
     return said
 
 
-def cautions(wanted: Shared, offered: Board) -> list[str]:
+def cautions(wanted: Shared, offered: TermCatalog) -> list[str]:
     """What an admin should know; nothing of it forbids anything."""
     return [said for card in offered.some(sorted(wanted.ids)) for said in _cautions(card, wanted)]
 
 
-def _cautions(card: Card, wanted: Shared) -> Iterator[str]:
+def _cautions(card: SectionView, wanted: Shared) -> Iterator[str]:
     if len(wanted.members) > 1 and card.status == "NEW":
         yield _("%(name)s is a draft: it takes part once it is published.", name=name_of(card))
     if len(wanted.members) > 1 and card.capacity < wanted.capacity:
@@ -93,10 +97,12 @@ def _cautions(card: Card, wanted: Shared) -> Iterator[str]:
 
 
 def _members(
-    session: Session, reading: Reading, form: Form, offered: Board, now: Shared
+    session: Session, reading: Reading, form: Form, offered: TermCatalog, now: Shared
 ) -> tuple[Member, ...]:
     typed = [" ".join(each.replace("\0", "").split()) for each in form.getlist("section")]
-    known = {key: card for card in offered.cards for key in (_key(name_of(card)), _key(card.crn))}
+    known = {
+        key: card for card in offered.sections for key in (_key(name_of(card)), _key(card.crn))
+    }
     found: dict[int, Member] = {}
     for text in filter(None, typed):
         card = known.get(_key(text))
@@ -111,7 +117,7 @@ def _members(
     return tuple(sorted(found.values(), key=lambda each: (each.name, each.id)))
 
 
-def _obstacle(card: Card, now: Shared) -> str:
+def _obstacle(card: SectionView, now: Shared) -> str:
     """Why a section can't come in; blank where nothing is against it, or it is in."""
     if card.id in now.ids and card.pool == (now.id or None):
         return ""
@@ -125,7 +131,7 @@ def _obstacle(card: Card, now: Shared) -> str:
     return ""
 
 
-def _nowhere(session: Session, text: str, offered: Board) -> str:
+def _nowhere(session: Session, text: str, offered: TermCatalog) -> str:
     """That this term has no such section, and which one has."""
     number = (text.replace("-", " ").split() or [text])[-1]
     found = (

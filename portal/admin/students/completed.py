@@ -10,12 +10,12 @@ from portal.access import requires, visitor
 from portal.admin.reasons import read_reason
 from portal.admin.students import fields
 from portal.admin.times import Reading
+from portal.catalog import requisites
 from portal.core.i18n import _
 from portal.people import completed
 from portal.people.completed import Course, Stale
 from portal.people.records import Record
 from portal.recorder.reconsider import reconsider
-from portal.seats import trees
 
 bp = Blueprint("completed", __name__, url_prefix="/students/<int:student_id>/completed")
 
@@ -40,7 +40,7 @@ def ask(student_id: int) -> ResponseReturnValue:
 def correct(student_id: int) -> ResponseReturnValue:
     """Have the record say so, or say all that is wrong."""
     record, reading = fields.student(student_id), Reading()
-    code = trees.key(fields.read_text(reading, request.form, "course", _("Course"), CODE))
+    code = requisites.key(fields.read_text(reading, request.form, "course", _("Course"), CODE))
     wanted = None if "remove" in request.form else _read(reading)
     why = read_reason(reading, request.form)
     seen = _seen(record, code)

@@ -9,8 +9,7 @@ from portal.admin.results.asked import section_of
 from portal.admin.results.words import OBSTACLES
 from portal.admin.students import fields
 from portal.admin.times import Reading
-from portal.catalog.board import board
-from portal.catalog.terms import live_terms
+from portal.catalog.term_catalog import catalog_of, live_terms
 from portal.core.db import transaction
 from portal.core.i18n import _
 from portal.people import overrides
@@ -41,7 +40,7 @@ def grant(student_id: int) -> ResponseReturnValue:
         reading.wrong("term", _("Choose a term."))
         card = None
     else:
-        card = section_of(request.form.get("section", "").strip(), board(term))
+        card = section_of(request.form.get("section", "").strip(), catalog_of(term))
     if card is None:
         reading.wrong("section", _("This term has no section with that CRN or number."))
     waives = [each for each in request.form.getlist("waives") if each in RULES]

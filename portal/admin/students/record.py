@@ -6,8 +6,7 @@ from flask.typing import ResponseReturnValue
 from portal.access import requires
 from portal.admin.results.words import OBSTACLES
 from portal.admin.students.term import in_term
-from portal.catalog.board import board
-from portal.catalog.terms import live_terms
+from portal.catalog.term_catalog import catalog_of, live_terms
 from portal.core.db import transaction
 from portal.layout import go
 from portal.people import records, search
@@ -47,7 +46,7 @@ def show(student_id: int) -> ResponseReturnValue:
         who=found.profile,
         rules=OBSTACLES,
         terms=terms,
-        term=board(term.id).term if term else None,
+        term=catalog_of(term.id).term if term else None,
         now=in_term(found.profile, term.id) if term else None,
         days=by_day(history(student_id, term.id).receipts[:10]) if term else [],
     )

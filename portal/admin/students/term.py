@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from portal.backend import backend
-from portal.catalog.board import Board, Card, board
+from portal.catalog.term_catalog import SectionView, TermCatalog, catalog_of
 from portal.people.profile import Profile
 from portal.recorder import known
 from portal.seats import desk
@@ -19,7 +19,7 @@ class Line:
     """A seat or a place in line, with its section where that is still known."""
 
     place: Held | Waiting
-    card: Card | None
+    card: SectionView | None
     name: str
     credits: str
     instead: str = ""  # the section that goes once a seat comes
@@ -49,11 +49,11 @@ class InTerm:
 
 def in_term(who: Profile, term: int) -> InTerm:
     """All of it as it is now."""
-    offered, standing, now = board(term), known.standing(term, who.student), known.now()
+    offered, standing, now = catalog_of(term), known.standing(term, who.student), known.now()
     case = Case(offered, None, backend().settings.zone)
 
     def line(place: Held | Waiting) -> Line:
-        card, instead = offered.card(place.section), getattr(place, "instead", 0)
+        card, instead = offered.section(place.section), getattr(place, "instead", 0)
         gone = case.named(instead) if instead else ""
         return Line(place, card, case.named(place.section), amount(place.credits), gone)
 
@@ -72,7 +72,7 @@ def in_term(who: Profile, term: int) -> InTerm:
     )
 
 
-def clashes(offered: Board, standing: Standing, section: int | None = None) -> list[str]:
+def clashes(offered: TermCatalog, standing: Standing, section: int | None = None) -> list[str]:
     """Say which seats of a student are at the same time; of one section, if it is named."""
     held = offered.some(each.section for each in standing.enrolled)
     running = [card for card in held if card.status != "CANCELED"]

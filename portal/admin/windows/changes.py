@@ -16,7 +16,7 @@ from portal.admin.times import Reading, check_order, read_time
 from portal.admin.windows.deeds import DEEDS, REFUSED, TOO_LATE, Deed
 from portal.admin.windows.pages import clock
 from portal.backend import backend
-from portal.catalog.board import board
+from portal.catalog.term_catalog import catalog_of
 from portal.core.db import transaction
 from portal.core.i18n import _
 from portal.layout import go
@@ -104,7 +104,7 @@ def _was() -> tuple[int, int] | None:
 
 def _look(term_id: int, deed: Deed, subject: Scheduled, reading: Reading) -> str:
     """The page that says what it will mean, with the button that does it."""
-    before, now, term = subject.window, subject.phase.now, board(term_id).term
+    before, now, term = subject.window, subject.phase.now, catalog_of(term_id).term
     after = _after(deed, before, reading, now)
     with transaction() as session:
         meaning = effects(session, term_id, before, after, now)
@@ -140,7 +140,7 @@ def _page(
     )
     return render_template(
         f"admin/{template}.html",
-        term=board(term_id).term,
+        term=catalog_of(term_id).term,
         deed=deed,
         subject=subject,
         reading=reading,

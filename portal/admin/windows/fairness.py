@@ -8,7 +8,7 @@ from flask.typing import ResponseReturnValue
 
 from portal.access import requires
 from portal.admin.windows.reports import made_of, none_yet, window_of
-from portal.catalog.board import board
+from portal.catalog.term_catalog import catalog_of
 from portal.core.i18n import _
 from portal.reports import closeout, words
 from portal.reports.models import WindowReport
@@ -40,7 +40,7 @@ def show(term_id: int, window_id: int) -> ResponseReturnValue:
         return none_yet(term_id, window)
     return render_template(
         "admin/fairness.html",
-        term=board(term_id).term,
+        term=catalog_of(term_id).term,
         window=window,
         whole=made.fairness["all"],
         tables=_tables(made),

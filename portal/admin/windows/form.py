@@ -6,7 +6,7 @@ from sqlalchemy.orm import Session
 from werkzeug.datastructures import FileStorage, MultiDict
 
 from portal.admin.times import Listed, Reading, check_order, read_time
-from portal.catalog import present
+from portal.catalog import formatting
 from portal.core.i18n import _
 from portal.windows import cohorts
 from portal.windows.localtime import Clockface
@@ -110,8 +110,8 @@ def _read_students(
             _(
                 "These are %(count)s students, and a list takes %(most)s. Choose years, levels or"
                 " majors instead, or make it several.",
-                count=present.number(len(numbers)),
-                most=present.number(most),
+                count=formatting.number(len(numbers)),
+                most=formatting.number(most),
             ),
         )
         return numbers

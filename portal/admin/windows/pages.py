@@ -13,7 +13,7 @@ from portal.admin.times import Reading
 from portal.admin.windows.deeds import REFUSED
 from portal.admin.windows.form import read_plan, typed
 from portal.backend import backend
-from portal.catalog.board import TermView, board
+from portal.catalog.term_catalog import TermView, catalog_of
 from portal.core.db import transaction
 from portal.core.i18n import _
 from portal.edge.files import takes_files
@@ -34,7 +34,7 @@ Form = MultiDict[str, str]
 @requires("admin")
 def new(term_id: int) -> ResponseReturnValue:
     """The empty form."""
-    return _form(board(term_id).term, Reading(), MultiDict(), None)
+    return _form(catalog_of(term_id).term, Reading(), MultiDict(), None)
 
 
 @bp.post("")
@@ -42,7 +42,7 @@ def new(term_id: int) -> ResponseReturnValue:
 @takes_files
 def create(term_id: int) -> ResponseReturnValue:
     """Keep what was filled in, to be looked over; nothing is scheduled yet."""
-    term, form = board(term_id).term, typed(request.form, request.files.get("file"))
+    term, form = catalog_of(term_id).term, typed(request.form, request.files.get("file"))
     place, number = _place(term_id), request.form.get("draft", 0, type=int)
     if drafts.kept(visitor().id, place, number) is None:  # a number is never made up by a form
         number = schedule.new_id()
@@ -54,7 +54,7 @@ def create(term_id: int) -> ResponseReturnValue:
 @requires("admin")
 def draft(term_id: int, draft: int) -> ResponseReturnValue:
     """What is wrong with the draft, or what it will mean, with the button that schedules it."""
-    term, form = board(term_id).term, drafts.kept(visitor().id, _place(term_id), draft)
+    term, form = catalog_of(term_id).term, drafts.kept(visitor().id, _place(term_id), draft)
     if form is None:
         return _gone(term)
     now = backend().ledger.now()
@@ -82,7 +82,7 @@ def draft(term_id: int, draft: int) -> ResponseReturnValue:
 @requires("admin")
 def confirm(term_id: int, draft: int) -> ResponseReturnValue:
     """Schedule what was looked over; the draft's number is the window's, so twice makes one."""
-    term, form = board(term_id).term, drafts.kept(visitor().id, _place(term_id), draft)
+    term, form = catalog_of(term_id).term, drafts.kept(visitor().id, _place(term_id), draft)
     if form is None:
         return _gone(term)
     with transaction() as session:

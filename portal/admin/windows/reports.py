@@ -7,7 +7,7 @@ from flask import Blueprint, abort, render_template, request
 from flask.typing import ResponseReturnValue
 
 from portal.access import requires
-from portal.catalog.board import board
+from portal.catalog.term_catalog import catalog_of
 from portal.core.i18n import _
 from portal.recorder import known
 from portal.reports import closeout, lists
@@ -32,7 +32,7 @@ def show(term_id: int, window_id: int) -> ResponseReturnValue:
     window, made = window_of(term_id, window_id), closeout.report(window_id)
     if made is None:
         return none_yet(term_id, window)
-    offered = board(term_id)
+    offered = catalog_of(term_id)
     sections, waiting = lists.sections(offered, made), lists.waiters(offered, made)
     under = max(0, min(100, request.args.get("under", UNDER, type=int)))
     return render_template(
@@ -55,7 +55,7 @@ def show(term_id: int, window_id: int) -> ResponseReturnValue:
 @requires("admin")
 def show_csv(term_id: int, window_id: int) -> ResponseReturnValue:
     """The result as a table: sections, cohorts, refusals, and who still waits."""
-    made, offered = made_of(term_id, window_id), board(term_id)
+    made, offered = made_of(term_id, window_id), catalog_of(term_id)
     counts = ("code", "crn", "capacity", "taken", "waiting", "given", "refused")
     placed = ("code", "crn", "number", "name", "position", "why")
     rows: list[Row] = [
@@ -96,7 +96,7 @@ def _cohorts(rows: list[dict[str, Any]]) -> Iterator[Row]:
 def none_yet(term_id: int, window: WindowView) -> str:
     """The page in place of a report that is not made."""
     now = phase([window], known.now())
-    term = board(term_id).term
+    term = catalog_of(term_id).term
     return render_template("admin/report_none.html", term=term, window=window, phase=now)
 
 

@@ -7,7 +7,7 @@ from portal.access import requires, visitor
 from portal.admin.reasons import read_reason
 from portal.admin.times import Reading
 from portal.backend import backend
-from portal.catalog.board import board
+from portal.catalog.term_catalog import catalog_of
 from portal.core import flags
 from portal.core.i18n import _, _l
 from portal.gate import knobs, room, waits, wording
@@ -102,7 +102,7 @@ def _page(term_id: int, window: WindowView, reading: Reading, status: int) -> Re
     page = render_template(
         "admin/room.html",
         **told,
-        term=board(term_id).term,
+        term=catalog_of(term_id).term,
         reading=reading,
         form=request.form or now,
         labels=LABELS,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from itertools import cycle
 
-from portal.catalog import present
+from portal.catalog import formatting
 from portal.catalog.demo import letters, sciences
 from portal.catalog.demo.plans import Plan
 from portal.catalog.demo.timetable import FORMS, Timetable
@@ -104,7 +104,7 @@ def section(plan: Plan, number: int, term: Term, of: Course) -> Section:
         course=of,
         number=f"{number:02}",
         title=plan.title,
-        kind=present.kind(FORMS[plan.form][0][0]) or "Independent study",
+        kind=formatting.kind(FORMS[plan.form][0][0]) or "Independent study",
         credits_min=of.credits_min,
         credits_max=of.credits_max,
         capacity=capacity,

@@ -8,14 +8,15 @@ from itertools import chain, combinations
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from portal.catalog.board import Board
-from portal.catalog.cards import Card, MeetingView
+from portal.catalog import requisites
 from portal.catalog.editing.details import Details
 from portal.catalog.models import Course, Room
 from portal.catalog.models import Subject as Field
+from portal.catalog.term_catalog import TermCatalog
+from portal.catalog.views import MeetingView, SectionView
 from portal.core.i18n import _, _n
 from portal.people.models import Student
-from portal.seats import linked, trees
+from portal.seats import linked
 from portal.seats.clashes import clash, meet
 from portal.windows import cohorts
 
@@ -30,7 +31,7 @@ class Subject:
     id: int
     course_code: str
     details: Details
-    offered: Board
+    offered: TermCatalog
 
 
 def cautions(session: Session, subject: Subject) -> list[str]:
@@ -64,18 +65,18 @@ def kept(session: Session, details: Details) -> Iterator[str]:
 
 def doubtful(subject: Subject) -> Iterator[str]:
     """A number that another section of the course has, and a course that asks for itself."""
-    name = f"{trees.shown(subject.course_code)}-{subject.details.number}"
-    for other in subject.offered.cards:
+    name = f"{requisites.shown(subject.course_code)}-{subject.details.number}"
+    for other in subject.offered.sections:
         code, number = other.course_code, other.number
         same = (code, number) == (subject.course_code, subject.details.number)
         if same and other.id != subject.id and other.status != "CANCELED":
             yield _(
                 "There is a %(name)s in this term already: CRN %(crn)s.", name=name, crn=other.crn
             )
-    if subject.course_code in trees.codes(subject.details.corequisites):
+    if subject.course_code in requisites.codes(subject.details.corequisites):
         yield _(
             "%(course)s is asked for along with itself, so that nobody new could take it.",
-            course=trees.shown(subject.course_code),
+            course=requisites.shown(subject.course_code),
         )
 
 
@@ -106,7 +107,7 @@ def _recorded(session: Session, kind: str) -> Iterable[str]:
 def clashes(subject: Subject) -> Iterator[str]:
     """Meetings that can't all be held, or not by everyone who should come."""
     yield from _inside(subject.details.meetings)
-    for other in subject.offered.cards:
+    for other in subject.offered.sections:
         if other.id != subject.id and other.status != "CANCELED" and not _twins(subject, other):
             yield from _with(subject.details, other)
     yield from _linked(subject)
@@ -118,12 +119,12 @@ def unknown(session: Session, details: Details) -> Iterator[str]:
     known = set(session.scalars(select(Room.name).where(Room.name.in_(rooms))))
     for room in rooms.keys() - known:
         yield _("“%(room)s” is a room that is not known yet; it will be added.", room=room)
-    needed = (trees.codes(details.prerequisites), trees.codes(details.corequisites))
+    needed = (requisites.codes(details.prerequisites), requisites.codes(details.corequisites))
     codes = dict.fromkeys(chain(*needed, details.cross_lists))
     known = set(session.scalars(select(Course.code).where(Course.code.in_(codes))))
     for code in codes:
         if code not in known:
-            yield _("There is no course with the code %(code)s.", code=trees.shown(code))
+            yield _("There is no course with the code %(code)s.", code=requisites.shown(code))
 
 
 def _inside(meetings: Iterable[MeetingView]) -> Iterator[str]:
@@ -132,17 +133,17 @@ def _inside(meetings: Iterable[MeetingView]) -> Iterator[str]:
             yield _("Two of its own meetings are at the same time: %(times)s.", times=_times(other))
 
 
-def _twins(subject: Subject, other: Card) -> bool:
+def _twins(subject: Subject, other: SectionView) -> bool:
     """Whether one is the other under another code, so that they meet together."""
     named = other.course_code in subject.details.cross_lists
     return named or subject.course_code in other.cross_lists
 
 
-def _with(details: Details, other: Card) -> Iterator[str]:
+def _with(details: Details, other: SectionView) -> Iterator[str]:
     pairs = [(a, b) for a in details.meetings for b in other.meetings if meet(a, b)]
     if not pairs:
         return
-    facts = {"section": f"{trees.shown(other.course_code)}-{other.number}"}
+    facts = {"section": f"{requisites.shown(other.course_code)}-{other.number}"}
     for room in dict.fromkeys(a.room for a, b in pairs if a.room and a.room == b.room):
         times = next(_times(b) for a, b in pairs if a.room == room == b.room)
         yield _(
@@ -164,7 +165,7 @@ def _with(details: Details, other: Card) -> Iterator[str]:
 
 def _linked(subject: Subject) -> Iterator[str]:
     """A course that is to be taken along with it must leave one of its sections possible."""
-    card = subject.offered.card(subject.id)
+    card = subject.offered.section(subject.id)
     if card is None:
         return
     wanted = replace(
@@ -175,7 +176,7 @@ def _linked(subject: Subject) -> Iterator[str]:
             yield _(
                 "Every open section of %(course)s, which is taken along with it,"
                 " meets at the same time, so nobody could take both.",
-                course=trees.shown(partners[0].course_code),
+                course=requisites.shown(partners[0].course_code),
             )
 
 

@@ -9,10 +9,10 @@ from typing import NamedTuple
 from sqlalchemy import Row, select
 from sqlalchemy.orm import Session
 
-from portal.catalog import statements
-from portal.catalog.cards import MeetingView, ReserveView, Tree
-from portal.catalog.load import meeting
+from portal.catalog import views
 from portal.catalog.models import Department, Meeting, Reserve, Section, Term, section_teachers
+from portal.catalog.requisites import Tree
+from portal.catalog.views import MeetingView, ReserveView
 from portal.people.models import Teacher
 
 
@@ -51,8 +51,8 @@ def details(session: Session, section: Section, term: Term) -> Details:
         section_teachers.c.section_id == section.id
     )
     ids = set(session.scalars(chosen))
-    meetings = statements.meetings(term.id).where(Meeting.section_id == section.id)
-    kept = statements.reserves(term.id).where(Reserve.section_id == section.id)
+    meetings = views.select_meetings(term.id).where(Meeting.section_id == section.id)
+    kept = views.select_reserves(term.id).where(Reserve.section_id == section.id)
     dates = (term.starts_on, term.ends_on)
     restrictions = sorted(section.restrictions, key=lambda each: each.id)
     return Details(
@@ -66,7 +66,7 @@ def details(session: Session, section: Section, term: Term) -> Details:
         method=section.method,
         note=section.note,
         teachers=tuple(each for each in teachers(session) if each.id in ids),
-        meetings=tuple(meeting(row, dates) for row in session.execute(meetings)),
+        meetings=tuple(views.meeting_view(row, dates) for row in session.execute(meetings)),
         restrictions=tuple((each.rule, each.kind, each.value) for each in restrictions),
         prerequisites=section.prerequisites,
         corequisites=section.corequisites,

@@ -1,10 +1,6 @@
 """Why a section could not be read or stored: for callers to turn into a clear page."""
 
 
-class Unclear(ValueError):  # noqa: N818  the text is wrong, not the program
-    """A text of a form that makes no sense; the message is for whoever wrote it."""
-
-
 class Stale(Exception):  # noqa: N818  a fact, not a mistake
     """The section has been changed since the version that the change is based on."""
 

@@ -8,9 +8,9 @@ from sqlalchemy import ForeignKey, Integer
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
-from portal.catalog.cards import MeetingView
 from portal.catalog.editing import words
 from portal.catalog.editing.details import Taught
+from portal.catalog.views import MeetingView
 from portal.core.db import Base
 
 Lines = list[str]

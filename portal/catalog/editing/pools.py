@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from portal.catalog import requisites
 from portal.catalog.models import Course, Pool, Section
 from portal.core.i18n import _
-from portal.seats import trees
 
 
 @dataclass(frozen=True)
@@ -51,5 +51,7 @@ def of(session: Session, section: Section) -> Shared | None:
         .where(Section.pool_id == pool.id)
         .order_by(Course.code, Section.number, Section.id)
     )
-    members = (Member(id_, f"{trees.shown(code)}-{no}") for id_, code, no in session.execute(found))
+    members = (
+        Member(id_, f"{requisites.shown(code)}-{no}") for id_, code, no in session.execute(found)
+    )
     return Shared(pool.id, pool.version, pool.name, pool.capacity, tuple(members))

@@ -180,7 +180,7 @@ def _change(
 
 
 def move(session: Session, term_id: int) -> None:
-    """Every process is to read the term's board anew; first, as imports lock the term first."""
+    """Every process is to read the term's catalog anew; first, as imports lock the term first."""
     moved = {"catalog_version": Term.catalog_version + 1}
     session.execute(update(Term).where(Term.id == term_id).values(moved))
 

@@ -7,13 +7,11 @@ from typing import Any
 from flask_babel import LazyString
 
 from portal.backend import backend
-from portal.catalog import present
-from portal.catalog.cards import MeetingView, ReserveView
-from portal.catalog.editing import requisites, restrictions
+from portal.catalog import formatting, requisites, restrictions
 from portal.catalog.editing.details import Details
+from portal.catalog.views import MeetingView, ReserveView
 from portal.core.i18n import _, _l
 from portal.recorder.fact import milliseconds
-from portal.seats import trees
 from portal.windows import cohorts
 from portal.windows.localtime import Clockface
 
@@ -46,8 +44,8 @@ def _text(name: str) -> Callable[[Details], Lines]:
 FIELDS = {
     "number": Field(_l("Section number"), _text("number")),
     "title": Field(_l("Title"), _text("title")),
-    "kind": Field(_l("Kind"), lambda it: [present.kind(it.kind)] if it.kind else []),
-    "credits": Field(_l("Credits"), lambda it: [present.credit_words(*it.credits)]),
+    "kind": Field(_l("Kind"), lambda it: [formatting.kind(it.kind)] if it.kind else []),
+    "credits": Field(_l("Credits"), lambda it: [formatting.credit_words(*it.credits)]),
     "capacity": Field(_l("Seats"), _text("capacity")),
     "waitlist": Field(_l("Places on the waitlist"), _text("waitlist")),
     "teachers": Field(_l("Teachers"), lambda it: [each.name for each in it.teachers]),
@@ -56,16 +54,16 @@ FIELDS = {
     "method": Field(_l("Method"), _text("method")),
     "note": Field(_l("Note"), _text("note")),
     "prerequisites": Field(
-        _l("Prerequisites"), lambda it: _one(trees.shown(requisites.write(it.prerequisites)))
+        _l("Prerequisites"), lambda it: _one(requisites.shown(requisites.write(it.prerequisites)))
     ),
     "corequisites": Field(
-        _l("Corequisites"), lambda it: _one(trees.shown(requisites.write(it.corequisites)))
+        _l("Corequisites"), lambda it: _one(requisites.shown(requisites.write(it.corequisites)))
     ),
     "restrictions": Field(
         _l("Restrictions"), lambda it: restrictions.write(it.restrictions).splitlines()
     ),
     "cross_lists": Field(
-        _l("Also offered as"), lambda it: [trees.shown(each) for each in it.cross_lists]
+        _l("Also offered as"), lambda it: [requisites.shown(each) for each in it.cross_lists]
     ),
     "reserves": Field(_l("Kept seats"), lambda it: [reserve(each) for each in it.reserves]),
 }

@@ -1,14 +1,12 @@
 """Writes a section's details into its tables."""
 
 from collections.abc import Callable
-from datetime import time
 from typing import Any
 
 from sqlalchemy import delete, insert, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.orm import Session
 
-from portal.catalog.cards import MeetingView
 from portal.catalog.editing.details import Details
 from portal.catalog.models import (
     CrossList,
@@ -19,6 +17,7 @@ from portal.catalog.models import (
     Section,
     section_teachers,
 )
+from portal.catalog.views import MeetingView, clock_time
 
 SAME = ("number", "title", "kind", "capacity", "campus", "method", "note")
 TREES = ("prerequisites", "corequisites")
@@ -90,8 +89,8 @@ def _meeting(position: int, view: MeetingView, rooms: dict[str, int]) -> dict[st
         "position": position,
         "kind": view.code,
         "days": view.mask,
-        "starts_at": _time(view.start),
-        "ends_at": _time(view.end),
+        "starts_at": clock_time(view.start),
+        "ends_at": clock_time(view.end),
         "date_start": view.first,
         "date_end": view.last,
         "room_id": rooms.get(view.room),
@@ -107,7 +106,3 @@ def _rooms(session: Session, names: set[str]) -> dict[str, int]:
     session.execute(upsert(Room).values(wanted).on_conflict_do_nothing())
     found = select(Room.name, Room.id).where(Room.name.in_(names))
     return dict(session.execute(found).all())
-
-
-def _time(minutes: int | None) -> time | None:
-    return None if minutes is None else time(*divmod(minutes, 60))

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
-from portal.catalog import load
-from portal.catalog.cards import Card, MeetingView
 from portal.catalog.editing import news
 from portal.catalog.editing.details import Taught, teachers
 from portal.catalog.models import Section
+from portal.catalog.term_catalog import read_catalog
+from portal.catalog.views import MeetingView, SectionView
 from portal.exchange.importing.apply import moved
 from portal.exchange.importing.compare import Counts
 
@@ -101,11 +101,11 @@ def _facts(session: Session, terms: list[int], concerned: set[int]) -> dict[int,
     return {
         card.id: _of(card, names)
         for term in terms
-        for card in load.parts(session, term)[2]
+        for card in read_catalog(session, term).sections
         if card.id in concerned
     }
 
 
-def _of(card: Card, names: dict[int, Taught]) -> Facts:
+def _of(card: SectionView, names: dict[int, Taught]) -> Facts:
     taught = tuple(names[each] for each in card.teacher_ids if each in names)
     return Facts(card.meetings, taught, card.campus, card.method, card.note)

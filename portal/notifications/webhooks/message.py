@@ -8,12 +8,12 @@ from typing import Any
 from sqlalchemy import Integer, select
 from sqlalchemy.orm import Session
 
+from portal.catalog import requisites
 from portal.catalog.models import Course, Section, Term
 from portal.notifications.webhooks.models import Delivery
 from portal.notifications.webhooks.names import TEST
 from portal.people.models import Student
 from portal.recorder.models import Event
-from portal.seats import trees
 
 COUNTS = ("status", "capacity", "taken", "waiting")
 
@@ -69,7 +69,7 @@ def _message(row: Any) -> Message:
 def _of_section(section: Section | None, course: Course | None) -> dict[str, Any]:
     if section is None or course is None:
         return {}
-    name = f"{trees.shown(course.code)}-{section.number}"
+    name = f"{requisites.shown(course.code)}-{section.number}"
     return {"section_id": section.id, "crn": section.crn, "section": name}
 
 

@@ -10,7 +10,7 @@ from htmx_flask import request
 
 from portal import messages
 from portal.access import requires
-from portal.catalog.board import Card
+from portal.catalog.term_catalog import SectionView
 from portal.core.i18n import _
 from portal.plans import plan as plans
 from portal.plans.lasttime import last_time
@@ -65,12 +65,12 @@ def plan_section(term_id: int, section_id: int) -> ResponseReturnValue:
     return _done(now, card, out=out)
 
 
-def _to_take_out(term_id: int, section_id: int) -> tuple[Scene, Card]:
+def _to_take_out(term_id: int, section_id: int) -> tuple[Scene, SectionView]:
     """A section that may have left the plan on another page already."""
     return mine_of(term_id), card_of(term_id, section_id)
 
 
-def _done(now: Scene, card: Card, *, out: bool) -> ResponseReturnValue:
+def _done(now: Scene, card: SectionView, *, out: bool) -> ResponseReturnValue:
     name = name_of(card)
     said = (
         _("Taken out of your plan: %(name)s.", name=name)
@@ -85,7 +85,7 @@ def _done(now: Scene, card: Card, *, out: bool) -> ResponseReturnValue:
     return closing([panel(now, oob=True), toast])
 
 
-def _option(card: Card) -> Option:
+def _option(card: SectionView) -> Option:
     """What is to be had together, as the form says; 400 where it makes no sense."""
     chosen = request.form.get("credits", "")
     if chosen and chosen not in amounts(card):
@@ -95,7 +95,7 @@ def _option(card: Card) -> Option:
     return (Part(card.id, credit), *(Part(each.id) for each in partners))
 
 
-def _planned(now: Scene, card: Card, why: str = "") -> str:
+def _planned(now: Scene, card: SectionView, why: str = "") -> str:
     """Where the section stands in the plan, and what is foreseen of it there."""
     plan = now.plan or Plan()
     at = plan.line_of(card.id) or 0
@@ -103,7 +103,7 @@ def _planned(now: Scene, card: Card, why: str = "") -> str:
     return _form(now, card, "plan_out", why, at=at, first=_first(now, plan, at), known=known)
 
 
-def _unplanned(now: Scene, card: Card, why: str = "") -> str:
+def _unplanned(now: Scene, card: SectionView, why: str = "") -> str:
     """Where the section may go; what is foreseen is that of the likeliest place."""
     plan = now.plan or Plan()
     found = places(now, plan, card)
@@ -116,7 +116,7 @@ def _unplanned(now: Scene, card: Card, why: str = "") -> str:
     return _form(now, card, "plan_in", why, places=found, together=together, known=known)
 
 
-def _likely(card: Card, together: Sequence[Group]) -> Option:
+def _likely(card: SectionView, together: Sequence[Group]) -> Option:
     return (Part(card.id), *(Part(each.chosen) for each in together))
 
 
@@ -124,7 +124,7 @@ def _first(now: Scene, plan: Plan, at: int) -> str:
     return named(now, plan.lines[at].options[0])
 
 
-def _form(now: Scene, card: Card, template: str, why: str, **facts: Any) -> str:
+def _form(now: Scene, card: SectionView, template: str, why: str, **facts: Any) -> str:
     return form(
         template,
         now,

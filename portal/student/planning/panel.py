@@ -32,7 +32,7 @@ def panel(  # noqa: PLR0913  the ways in which a page may want it
     plan = scene.plan if plan is None else plan
     known = plan or Plan()
     line_of(scene, known)  # who may submit it needs a pass
-    planned = load(known, scene.board)
+    planned = load(known, scene.catalog)
     html = current_app.jinja_env.get_template("fragments/plan.html").render(
         scene=scene,
         plan=known,

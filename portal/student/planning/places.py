@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from portal.catalog.board import Card
+from portal.catalog.term_catalog import SectionView
 from portal.core.i18n import _
 from portal.plans import plan as plans
 from portal.plans.changes import Change
@@ -37,7 +37,7 @@ class Foresight:
     over: bool
 
 
-def places(now: Scene, plan: Plan, card: Card) -> list[Place]:
+def places(now: Scene, plan: Plan, card: SectionView) -> list[Place]:
     """Every place that the plan has for a section, the likeliest first."""
     joins = list(_joins(now, plan, card))
     elses = [
@@ -68,9 +68,9 @@ def change_to(word: str, option: Option) -> Change:
 
 def foresee(now: Scene, plan: Plan, section: int) -> Foresight:
     """What stands in the way of a section where it stands in the plan."""
-    found = outlook(now.profile, now.board, now.standing, now.limit, plan)
+    found = outlook(now.profile, now.catalog, now.standing, now.limit, plan)
     at = plan.line_of(section) or 0
-    total = now.credits + load(plan, now.board)
+    total = now.credits + load(plan, now.catalog)
     rank = next(
         rank
         for rank, option in enumerate(plan.lines[at].options)
@@ -79,9 +79,9 @@ def foresee(now: Scene, plan: Plan, section: int) -> Foresight:
     return Foresight(own(now, found[at][rank]), amount(total), total > now.limit)
 
 
-def _joins(now: Scene, plan: Plan, card: Card) -> Iterator[Place]:
+def _joins(now: Scene, plan: Plan, card: SectionView) -> Iterator[Place]:
     """Options that hold a partner of the section, and nothing of its own course yet."""
-    partners = {each.id for group in linked.partners(card, now.board) for each in group}
+    partners = {each.id for group in linked.partners(card, now.catalog) for each in group}
     for at, line in enumerate(plan.lines):
         for rank, option in enumerate(line.options):
             sections = [part.section for part in option]
@@ -90,8 +90,8 @@ def _joins(now: Scene, plan: Plan, card: Card) -> Iterator[Place]:
                 yield Place(f"join-{at}-{rank}", _together_with(now, option))
 
 
-def _is_of(card: Card, now: Scene, sections: Sequence[int]) -> bool:
-    return any(each.course_id == card.course_id for each in now.board.some(sections))
+def _is_of(card: SectionView, now: Scene, sections: Sequence[int]) -> bool:
+    return any(each.course_id == card.course_id for each in now.catalog.some(sections))
 
 
 def _together_with(now: Scene, option: Option) -> str:

@@ -129,7 +129,7 @@ def _missed(answers: tuple[Answer, ...], case: Case) -> Missed:
 
 
 def _told(answer: Answer, case: Case) -> list[Told]:
-    all_ = told(answer.reasons, replace(case, card=case.board.card(answer.section)))
+    all_ = told(answer.reasons, replace(case, card=case.catalog.section(answer.section)))
     return [each for each in all_ if each.code not in COMMON]
 
 
@@ -140,7 +140,7 @@ def _common(decided: Submission, case: Case) -> list[Told]:
 
 
 def _receipts(answers: Iterable[Answer], case: Case) -> list[str]:
-    return [code(case.board.term.id, each.seq) for each in answers if each.seq]
+    return [code(case.catalog.term.id, each.seq) for each in answers if each.seq]
 
 
 def _named(sections: list[int], case: Case) -> str:
@@ -149,5 +149,5 @@ def _named(sections: list[int], case: Case) -> str:
 
 def _titled(sections: list[int], case: Case) -> str:
     """What the first of the sections is called, that of a lecture rather than its lab's."""
-    cards = [card for section in sections if (card := case.board.published(section))]
-    return titled(case.board, cards[0]) if cards else ""
+    cards = [card for section in sections if (card := case.catalog.published(section))]
+    return titled(case.catalog, cards[0]) if cards else ""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from portal.backend import backend
-from portal.catalog.board import Card, MeetingView
+from portal.catalog.term_catalog import MeetingView, SectionView
 from portal.plans.lasttime import LastTime, last_time
 from portal.plans.outlook import Reasons, outlook
 from portal.plans.plan import Line, Option, Part, Plan
@@ -29,7 +29,7 @@ class SeenPart:
 
     section: int
     name: str
-    card: Card | None
+    card: SectionView | None
     meetings: tuple[MeetingView, ...]
     amounts: list[str]  # credits to choose from
     chosen: str
@@ -73,7 +73,7 @@ class SeenPlan:
 
 def seen(scene: Scene, plan: Plan, *, full: bool) -> SeenPlan:
     """The plan in words; `full` with counts, and how full each course was last time."""
-    reasons = outlook(scene.profile, scene.board, scene.standing, scene.limit, plan)
+    reasons = outlook(scene.profile, scene.catalog, scene.standing, scene.limit, plan)
     seats = backend().ledger.seats_of(scene.term.id, plan.sections) if full else {}
     last = last_time(scene.term.id) if full else {}
 
@@ -97,7 +97,7 @@ def own(scene: Scene, reasons: Reasons) -> list[Told]:
     return once(
         each
         for section, found in reasons.items()
-        for each in scene.workable(told(found, scene.case(scene.board.card(section))))
+        for each in scene.workable(told(found, scene.case(scene.catalog.section(section))))
         if each.code not in COMMON
     )
 
@@ -124,7 +124,7 @@ def _before(reasons: list[Reason], later: set[int]) -> list[Reason]:
 
 
 def _part(scene: Scene, part: Part, seats: dict[int, Seats], last: dict[int, LastTime]) -> SeenPart:
-    card = scene.board.card(part.section)
+    card = scene.catalog.section(part.section)
     known = seats.get(part.section) or (unknown(card) if card else None)
     return SeenPart(
         section=part.section,

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from portal.access import requires, visitor
 from portal.backend import backend
-from portal.catalog.board import Board, NoSuchTerm, board
+from portal.catalog.term_catalog import NoSuchTerm, TermCatalog, catalog_of
 from portal.core import logs
 from portal.core.cache import AWAY
 from portal.errors import LATER, UNSURE
@@ -61,9 +61,9 @@ def _sent() -> Plan:
     return plan if plan.lines else abort(400)
 
 
-def _offered(term_id: int) -> Board:
+def _offered(term_id: int) -> TermCatalog:
     try:
-        return board(term_id)
+        return catalog_of(term_id)
     except NoSuchTerm:
         abort(404)
 
@@ -79,7 +79,7 @@ def _wanted(option: Option) -> list[Wanted]:
     ]
 
 
-def _again(offered: Board, plan: Plan) -> str:
+def _again(offered: TermCatalog, plan: Plan) -> str:
     return render_template(
         "student/plan_again.html",
         words=UNSURE,
@@ -89,7 +89,7 @@ def _again(offered: Board, plan: Plan) -> str:
     )
 
 
-def _decided(offered: Board, plan: Plan, decided: Submission) -> ResponseReturnValue:
+def _decided(offered: TermCatalog, plan: Plan, decided: Submission) -> ResponseReturnValue:
     """The lines with their results; around them, where htmx asks, all that has changed."""
     term, gone = offered.term.id, fulfilled(plan, decided)
     settled = _settle(term, gone)

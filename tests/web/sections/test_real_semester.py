@@ -6,9 +6,9 @@ from sqlalchemy import select
 
 from portal.admin.sections import fields
 from portal.backend import Backend
-from portal.catalog.board import board
 from portal.catalog.editing.store import find
 from portal.catalog.models import Section
+from portal.catalog.term_catalog import catalog_of
 from portal.core.db import transaction
 from portal.windows.warmup import warm_up
 from tests.cast import an_account
@@ -27,7 +27,7 @@ def test_every_form_is_read_back_as_it_was_written_and_the_list_is_paged(
 ) -> None:
     term = imported(FOLDER, "Fall 2020").term
     warm_up(term)
-    view = board(term).term
+    view = catalog_of(term).term
     with transaction() as session, app.test_request_context():
         ids = session.scalars(select(Section.id).where(Section.term_id == term).order_by("id"))
         for section in list(ids)[::EVERY]:

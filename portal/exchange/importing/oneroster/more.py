@@ -7,10 +7,10 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate
 
+from portal.catalog.restrictions import KINDS
 from portal.core.i18n import _k, kept
 from portal.exchange.importing.oneroster.columns import MORE
 from portal.exchange.importing.report import Report
-from portal.exchange.importing.semester.restrictions import KINDS
 from portal.exchange.importing.tables import Row, is_text
 from portal.windows.term_rules import COUNTED
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from decimal import Decimal
 from itertools import groupby
 
-from portal.catalog.board import expire
+from portal.catalog.term_catalog import expire
 from portal.core.db import transaction
 from portal.exchange.importing.models import Import
 from portal.exchange.importing.options import Options

@@ -8,9 +8,8 @@ from itertools import groupby, islice
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from portal.catalog import load
-from portal.catalog.board import Board
-from portal.catalog.cards import Card
+from portal.catalog.term_catalog import TermCatalog, read_catalog
+from portal.catalog.views import SectionView
 from portal.exchange.importing.seating.moves import NO_MATTER, Move
 from portal.people.profile import Profile, read_all
 from portal.recorder.models import Enrollment
@@ -30,14 +29,14 @@ def judge(session: Session, moves: Iterable[Move], *, past: bool) -> Judged:
 
     With `past` only what makes no sense refuses. The moves are sorted by term and student.
     """
-    offered = cache(lambda term: Board(*load.parts(session, term)))
+    offered = cache(lambda term: read_catalog(session, term))
     for term, of_term in groupby(moves, lambda move: move.term):
         students = groupby(of_term, lambda move: move.student)
         while batch := [(who, list(theirs)) for who, theirs in islice(students, AT_ONCE)]:
             yield from _judge(session, offered(term) if term else None, batch, past=past)
 
 
-def _judge(session: Session, offered: Board | None, batch: Batch, *, past: bool) -> Judged:
+def _judge(session: Session, offered: TermCatalog | None, batch: Batch, *, past: bool) -> Judged:
     students = [who for who, _ in batch if who]
     people = read_all(session, students)
     held = _held(session, offered, students) if offered and not past else {}
@@ -52,13 +51,13 @@ def _judge(session: Session, offered: Board | None, batch: Batch, *, past: bool)
             if not any([*firm.values(), *against.values()]):
                 against = _in_turn(who, offered, held[who.student], moves)
         for move, codes in firm.items():
-            card = offered.card(move.section) if offered and move.section else None
+            card = offered.section(move.section) if offered and move.section else None
             reserves = rules.reserves(who, card) if who and card else ()
             yield move, codes or against.get(move.section or 0, []), reserves
 
 
-def _firm(move: Move, who: Profile | None, offered: Board | None) -> list[str]:
-    card = offered.card(move.section) if offered and move.section else None
+def _firm(move: Move, who: Profile | None, offered: TermCatalog | None) -> list[str]:
+    card = offered.section(move.section) if offered and move.section else None
     if card is None:
         return ["section_unknown"]
     if who is None:
@@ -67,12 +66,12 @@ def _firm(move: Move, who: Profile | None, offered: Board | None) -> list[str]:
 
 
 def _against(
-    who: Profile, offered: Board, kept: list[Held], moves: list[Move]
+    who: Profile, offered: TermCatalog, kept: list[Held], moves: list[Move]
 ) -> dict[int, list[str]]:
     """By section, what stands against a student's having all of it."""
     wished = []
     for move in moves:
-        card = offered.card(move.section or 0)
+        card = offered.section(move.section or 0)
         if card:
             wished.append((card, _credits(move, card)))
     limit = hundredths(desk.limit(who, offered))
@@ -85,7 +84,7 @@ def _against(
 
 
 def _in_turn(
-    who: Profile, offered: Board, held: list[Held], moves: list[Move]
+    who: Profile, offered: TermCatalog, held: list[Held], moves: list[Move]
 ) -> dict[int, list[str]]:
     """By section, what stands against changes that can't be done one by one in any order.
 
@@ -110,30 +109,30 @@ def _later(moves: list[Move]) -> set[int | None]:
     return {move.old.section for move in moves if move.old}
 
 
-def _now(who: Profile, offered: Board, held: list[Held], move: Move) -> list[str]:
+def _now(who: Profile, offered: TermCatalog, held: list[Held], move: Move) -> list[str]:
     kept = [each for each in held if each.section not in _later([move])]
     codes = _against(who, offered, kept, [move])[move.section or 0]
     return [code for code in codes if code not in NO_MATTER]
 
 
-def _after(held: list[Held], move: Move, offered: Board) -> list[Held]:
+def _after(held: list[Held], move: Move, offered: TermCatalog) -> list[Held]:
     kept = [each for each in held if each.section not in _later([move])]
-    card = offered.card(move.section or 0)
+    card = offered.section(move.section or 0)
     return [*kept, Held(card.id, _credits(move, card), registration=0, at=0)] if card else kept
 
 
-def _codes(found: list[str], card: Card, credits_: int) -> list[str]:
+def _codes(found: list[str], card: SectionView, credits_: int) -> list[str]:
     if not card.credits_min * 100 <= credits_ <= card.credits_max * 100:
         found = [*found, "credit_range"]
     # Of what doesn't matter here, a corequisite does: it is looked at with all that is to be had.
     return list(dict.fromkeys(code for code in found if code not in NO_MATTER - {"corequisite"}))
 
 
-def _credits(move: Move, card: Card) -> int:
+def _credits(move: Move, card: SectionView) -> int:
     return hundredths(card.credits_min) if move.credits is None else move.credits
 
 
-def _held(session: Session, offered: Board, students: list[int]) -> dict[int, list[Held]]:
+def _held(session: Session, offered: TermCatalog, students: list[int]) -> dict[int, list[Held]]:
     """The seats of those students in the term."""
     found: defaultdict[int, list[Held]] = defaultdict(list)
     seats = select(Enrollment.student_id, Enrollment.section_id, Enrollment.credits).where(

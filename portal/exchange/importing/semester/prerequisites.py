@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from portal.catalog.requisites import Tree, joined
 from portal.catalog.spellings import Unreadable, code_of
 from portal.core.i18n import _k, kept
 from portal.exchange.importing.report import Report
@@ -10,8 +11,6 @@ from portal.exchange.importing.semester.semester import Semester
 from portal.exchange.importing.tables import Row
 
 JOINTS = {"and": "all", "or": "any", "solo": "all"}
-
-Tree = dict[str, Any]
 
 
 def read_entry(crn: str, entry: Any, semester: Semester, report: Report) -> None:
@@ -65,15 +64,3 @@ def listed(node: Tree, key: str) -> list[Any]:
     if not isinstance(found, list):
         raise Unreadable(_k("Its '%(part)s' is no list."), part=key)
     return found
-
-
-def joined(joint: str, nodes: list[Tree | None]) -> Tree | None:
-    """One node of several, without empty, doubled or needless ones."""
-    flat: list[Tree] = []
-    for node in nodes:
-        for each in node.get(joint, [node]) if node else ():
-            if each not in flat:
-                flat.append(each)
-    if len(flat) < 2:
-        return flat[0] if flat else None
-    return {joint: flat}

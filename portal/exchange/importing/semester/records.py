@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from portal.catalog import present
+from portal.catalog import formatting
 from portal.catalog.models import Subject, Term
 from portal.catalog.spellings import subject_of
 from portal.core.i18n import _k, kept
@@ -142,7 +142,7 @@ def section_facts(section: Section) -> dict[str, Any]:
         "course": section.course.code,
         "number": section.number,
         "title": section.title,
-        "kind": section.kind or present.kind(kinds[0] if kinds else ""),
+        "kind": section.kind or formatting.kind(kinds[0] if kinds else ""),
         "credits": [int(amount * 100) for amount in section.credits],
         "capacity": section.capacity,
         "waitlist": section.waitlist,

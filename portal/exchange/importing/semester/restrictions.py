@@ -1,5 +1,6 @@
 """Restrictions and cross-lists out of their files."""
 
+from portal.catalog.restrictions import KINDS, LONGEST, RULES, kind_of, word
 from portal.catalog.spellings import Unreadable, code_of
 from portal.core.i18n import _k, kept
 from portal.exchange.importing.report import Report
@@ -7,20 +8,6 @@ from portal.exchange.importing.semester.sections import listed
 from portal.exchange.importing.semester.semester import Section, Semester
 from portal.exchange.importing.tables import Row
 
-RULES = {"must_be", "may_not_be"}
-KINDS = {"level", "major", "classification", "field_of_study", "degree", "campus", "college"}
-OTHER_WORDS = {
-    "levels": "level",
-    "majors": "major",
-    "class": "classification",
-    "classifications": "classification",
-    "year": "classification",
-    "fields_of_study": "field_of_study",
-    "degrees": "degree",
-    "campuses": "campus",
-    "colleges": "college",
-}
-LONGEST = 120
 LEVEL = ("must_be", "level")
 
 
@@ -29,8 +16,7 @@ def read_restriction(row: Row, semester: Semester, report: Report) -> None:
     section = semester.sections.get(row["crn"])
     if section is None:
         return report.note("orphan", row, "crn")
-    rule, kind = word(row["rule"]), word(row["kind"])
-    kind = OTHER_WORDS.get(kind, kind)
+    rule, kind = word(row["rule"]), kind_of(row["kind"])
     if rule not in RULES:
         return report.note("unreadable", row, "rule", kept(_k("Rules are must_be and may_not_be.")))
     if kind not in KINDS:
@@ -47,10 +33,6 @@ def read_restriction(row: Row, semester: Semester, report: Report) -> None:
         return report.note("duplicate", row, "value")
     section.restrictions[restriction] = None
     return None
-
-
-def word(value: str) -> str:
-    return "_".join(value.lower().replace("-", " ").replace("_", " ").split())
 
 
 def read_levels(section: Section, report: Report) -> None:

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from datetime import date, time
 from decimal import Decimal
-from typing import Any
 
+from portal.catalog.requisites import Tree
 from portal.exchange.importing.tables import Row
 
 Credits = tuple[Decimal, Decimal]
@@ -60,8 +60,8 @@ class Section:
     teachers: dict[str, None] = field(default_factory=dict)
     restrictions: dict[tuple[str, str, str], None] = field(default_factory=dict)
     cross_lists: dict[str, None] = field(default_factory=dict)
-    prerequisites: dict[str, Any] | None = None
-    corequisites: dict[str, Any] | None = None
+    prerequisites: Tree | None = None
+    corequisites: Tree | None = None
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""The board: what a term offers, held in memory, current within two seconds."""
+"""The catalog: what a term offers, held in memory, current within two seconds."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import FrozenInstanceError
@@ -6,12 +6,12 @@ from dataclasses import FrozenInstanceError
 import pytest
 from sqlalchemy import func, update
 
+from portal import db
 from portal.backend import Backend
-from portal.catalog import board as boards
-from portal.catalog.board import NoSuchTerm, board
+from portal.catalog import term_catalog
 from portal.catalog.models import Section, Term
-from portal.catalog.query import Query
-from portal.core import db
+from portal.catalog.search import Query
+from portal.catalog.term_catalog import NoSuchTerm, catalog_of
 from portal.core.db import transaction
 from tests import cast as builders
 from tests.cast import Cast, Meets
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("backend")
 @pytest.fixture
 def stale(monkeypatch: pytest.MonkeyPatch) -> None:
     """Boards count as current for no time at all."""
-    monkeypatch.setattr(boards._boards, "seconds", 0.0)  # noqa: SLF001
+    monkeypatch.setattr(term_catalog._boards, "seconds", 0.0)  # noqa: SLF001
 
 
 def change(section: Section, **fields: object) -> None:
@@ -36,8 +36,8 @@ def change(section: Section, **fields: object) -> None:
 def test_a_card_says_all_of_a_section(cast: Cast) -> None:
     term, course = builders.a_term(), builders.a_course("CSC-1100")
     section = builders.a_section(course, term, meetings=(Meets("MR"),), teacher=cast.iris)
-    offered = board(term.id)
-    card = offered.card(section.id)
+    offered = catalog_of(term.id)
+    card = offered.section(section.id)
     assert card is not None
     assert (card.course_code, card.subject_code, card.department) == (
         "CSC-1100", "CSC", "Department of SCI",
@@ -55,8 +55,8 @@ def test_a_card_says_all_of_a_section(cast: Cast) -> None:
 
 def test_what_is_not_there_is_none(cast: Cast) -> None:
     assert cast
-    offered = board(builders.a_term().id)
-    assert offered.card(1) is None
+    offered = catalog_of(builders.a_term().id)
+    assert offered.section(1) is None
     assert offered.course_id("CSC-1100") is None
     assert offered.course_code(1) is None
     assert offered.sections_of(1) == []
@@ -66,8 +66,8 @@ def test_a_course_whose_sections_are_all_canceled_is_not_offered() -> None:
     term = builders.a_term()
     builders.a_section(builders.a_course("CSC-1"), term, status="CANCELED")
     builders.a_section(builders.a_course("CSC-2"), term, status="CONFIRMED")
-    assert board(term.id).course_id("CSC-1") is None
-    assert board(term.id).course_id("CSC-2") is not None
+    assert catalog_of(term.id).course_id("CSC-1") is None
+    assert catalog_of(term.id).course_id("CSC-2") is not None
 
 
 def test_sections_are_sorted_by_course_as_people_count_and_by_number() -> None:
@@ -76,7 +76,7 @@ def test_sections_are_sorted_by_course_as_people_count_and_by_number() -> None:
         course = builders.a_course(code)
         builders.a_section(course, term, number="02")
         builders.a_section(course, term, number="01")
-    assert [(card.course_code, card.number) for card in board(term.id).cards] == [
+    assert [(card.course_code, card.number) for card in catalog_of(term.id).sections] == [
         (code, number) for code in ("CSC-99", "CSC-1100", "MAT-20") for number in ("01", "02")
     ]
 
@@ -85,34 +85,34 @@ def test_nothing_in_it_changes() -> None:
     term = builders.a_term()
     builders.a_section(builders.a_course(), term)
     with pytest.raises(FrozenInstanceError):
-        board(term.id).cards[0].title = "x"  # type: ignore[misc]
+        catalog_of(term.id).sections[0].title = "x"  # type: ignore[misc]
 
 
 def test_deleted_sections_are_not_on_it() -> None:
     term = builders.a_term()
     section = builders.a_section(builders.a_course(), term)
     change(section, deleted_at=func.now())
-    assert board(term.id).cards == ()
+    assert catalog_of(term.id).sections == ()
 
 
 def test_a_term_that_is_not_there_is_refused(stale: None) -> None:
     assert stale is None
     with pytest.raises(NoSuchTerm):
-        board(0)
+        catalog_of(0)
     term = builders.a_term()
-    board(term.id)
+    catalog_of(term.id)
     with transaction() as session:
         session.execute(update(Term).values(deleted_at=func.now()))
     with pytest.raises(NoSuchTerm):
-        board(term.id)
+        catalog_of(term.id)
 
 
 def test_it_is_read_once_and_looked_after_every_two_seconds(count_queries: list[str]) -> None:
     term = builders.a_term()
     builders.a_section(builders.a_course(), term)
-    first = board(term.id)
+    first = catalog_of(term.id)
     count_queries.clear()
-    assert board(term.id) is first
+    assert catalog_of(term.id) is first
     assert count_queries == []
 
 
@@ -120,23 +120,23 @@ def test_it_is_read_once_and_looked_after_every_two_seconds(count_queries: list[
 def test_a_change_shows_on_a_new_board_and_the_old_one_stays(count_queries: list[str]) -> None:
     term = builders.a_term()
     section = builders.a_section(builders.a_course(), term)
-    old = board(term.id)
+    old = catalog_of(term.id)
     count_queries.clear()
-    assert board(term.id) is old  # looked after, found current: one statement
+    assert catalog_of(term.id) is old  # looked after, found current: one statement
     assert len(count_queries) == 1
     change(section, title="Another title")
-    new = board(term.id)
-    assert (old.cards[0].title, new.cards[0].title) == ("Course CSC-1100", "Another title")
+    new = catalog_of(term.id)
+    assert (old.sections[0].title, new.sections[0].title) == ("Course CSC-1100", "Another title")
 
 
 @pytest.mark.usefixtures("stale")
 def test_while_postgresql_is_away_the_last_board_serves(backend: Backend) -> None:
     term = builders.a_term()
     builders.a_section(builders.a_course(), term)
-    last = board(term.id)
+    last = catalog_of(term.id)
     db.connect("postgresql://nobody@127.0.0.1:1/nothing").dispose()
     try:
-        assert board(term.id) is last
+        assert catalog_of(term.id) is last
     finally:
         db.connect(backend.settings.database_url)
 
@@ -146,7 +146,7 @@ def test_many_requests_at_once_read_it_once(count_queries: list[str]) -> None:
     builders.a_section(builders.a_course(), term)
     count_queries.clear()
     with ThreadPoolExecutor(8) as requests:
-        found = list(requests.map(board, [term.id] * 8))
+        found = list(requests.map(catalog_of, [term.id] * 8))
     assert len({id(each) for each in found}) == 1
     assert len(count_queries) < 12
 
@@ -155,5 +155,5 @@ def test_search_finds_in_the_order_of_the_board() -> None:
     term = builders.a_term()
     for code in ("MAT-1", "CSC-2", "CSC-1"):
         builders.a_section(builders.a_course(code), term)
-    found = board(term.id).search(Query(subject="CSC"))
+    found = catalog_of(term.id).search(Query(subject="CSC"))
     assert [card.course_code for card in found] == ["CSC-1", "CSC-2"]

@@ -1,31 +1,103 @@
-"""Trees of courses as people write them: `CSCI-1100 and (MATH-1010 or MATH-1020)`."""
+"""Prerequisites and corequisites: trees of courses, and how people write them.
+
+A tree is {"course": code} | {"all": [node, …]} | {"any": [node, …]}, and is written as
+`CSCI-1100 and (MATH-1010 or MATH-1020)`.
+"""
 
 import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from portal.catalog.cards import Tree
-from portal.catalog.editing.errors import Unclear
-from portal.catalog.spellings import Unreadable, code_of
+from portal.catalog.spellings import Unclear, Unreadable, code_of
 from portal.core.i18n import _
-from portal.exchange.importing.semester.prerequisites import joined
 
-LONGEST = 2000
+Tree = Mapping[str, Any]
+
+LONGEST = 2000  # characters of a text
 DEEPEST = 20
 JOINTS = {"and": "all", "y": "all", "or": "any", "o": "any"}
 WRITTEN = {"all": " and ", "any": " or "}
 TOKENS = re.compile(r"[()]|[^\s()]+")
 
 
+def key(code: str) -> str:
+    """Return a course code as it is compared: `CSC-1100` for `csc 1100`."""
+    return "-".join(code.upper().replace("-", " ").split())
+
+
+def missing(tree: Tree | None, held: Callable[[str], bool]) -> Tree | None:
+    """Return the part of the tree that is not yet met, None where all of it is met."""
+    if not tree:
+        return None
+    if "course" in tree:
+        return None if held(str(tree["course"])) else tree
+    joint = "any" if "any" in tree else "all"
+    unmet = [missing(node, held) for node in tree.get(joint, [])]
+    return None if joint == "any" and None in unmet else joined(joint, unmet)
+
+
+def codes(tree: Tree | None) -> Iterator[str]:
+    """Yield the code of each course in the tree, in its order."""
+    if not tree:
+        return
+    if "course" in tree:
+        yield str(tree["course"])
+    for node in (*tree.get("all", []), *tree.get("any", [])):
+        yield from codes(node)
+
+
+def describe(tree: Tree) -> str:
+    """Return the tree as a phrase: "CSC 1100 and one of MAT 1010 or MAT 1020"."""
+    if "course" in tree:
+        return shown(str(tree["course"]))
+    if "all" in tree:
+        return all_of([describe(node) for node in tree["all"]])
+    nodes = [f"({describe(node)})" if "all" in node else describe(node) for node in tree["any"]]
+    return _("one of %(courses)s", courses=any_of(nodes))
+
+
+def shown(code: str) -> str:
+    """Return a course code as people write it: `CSC 1100`."""
+    return code.replace("-", " ")
+
+
+def all_of(items: list[str]) -> str:
+    """Join items into a phrase: "A", "A and B", "A, B and C"."""
+    if len(items) < 2:
+        return "".join(items)
+    return _("%(items)s and %(last)s", items=", ".join(items[:-1]), last=items[-1])
+
+
+def any_of(items: list[str]) -> str:
+    """Join items into a phrase: "A", "A or B", "A, B or C"."""
+    if len(items) < 2:
+        return "".join(items)
+    return _("%(items)s or %(last)s", items=", ".join(items[:-1]), last=items[-1])
+
+
+def joined(joint: str, parts: Iterable[Tree | None]) -> Tree | None:
+    """Return one tree of several, without empty, repeated or needlessly nested ones."""
+    flat: list[Tree] = []
+    for part in parts:
+        for node in part.get(joint, [part]) if part else ():
+            if node not in flat:
+                flat.append(node)
+    if len(flat) < 2:
+        return flat[0] if flat else None
+    return {joint: flat}
+
+
 def parse(text: str) -> Tree | None:
-    """The tree that a text describes, None where it is blank; raises Unclear."""
+    """Return the tree that a text describes, None where it is blank. Raise `Unclear`."""
     if len(text) > LONGEST:
         raise Unclear(_("It is longer than %(most)s characters.", most=LONGEST))
     words = TOKENS.findall(text)
-    return Reader(words).all() if words else None
+    return _Parser(words).parse() if words else None
 
 
 def write(tree: Tree | None) -> str:
-    """The text that `parse` reads back as this tree."""
+    """Return the text that `parse` reads back as this tree."""
     if not tree:
         return ""
     if "course" in tree:
@@ -39,14 +111,14 @@ def _inner(tree: Tree) -> str:
 
 
 @dataclass
-class Reader:
-    """Reads one word after another."""
+class _Parser:
+    """Reads one word after another: a group is parts with the same word between all of them."""
 
     words: list[str]
     at: int = 0
     depth: int = 0
 
-    def all(self) -> Tree:
+    def parse(self) -> Tree:
         """The whole text."""
         tree = self.group()
         if self.next == ")":

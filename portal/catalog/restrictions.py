@@ -2,17 +2,30 @@
 
 from collections.abc import Iterable
 
-from portal.catalog.editing.errors import Unclear
+from portal.catalog.spellings import Unclear
 from portal.core.i18n import _
-from portal.exchange.importing.semester.restrictions import KINDS, LONGEST, OTHER_WORDS, RULES, word
 
 Restriction = tuple[str, str, str]  # rule, kind, value
-MOST = 100
+RULES = {"must_be", "may_not_be"}
+KINDS = {"level", "major", "classification", "field_of_study", "degree", "campus", "college"}
+OTHER_NAMES = {
+    "levels": "level",
+    "majors": "major",
+    "class": "classification",
+    "classifications": "classification",
+    "year": "classification",
+    "fields_of_study": "field_of_study",
+    "degrees": "degree",
+    "campuses": "campus",
+    "colleges": "college",
+}
+LONGEST = 120  # characters of a value
+MOST = 100  # lines
 EXAMPLE = "must be level: Graduate"
 
 
 def parse(text: str) -> tuple[Restriction, ...]:
-    """The restrictions of a text, without repeats; raises Unclear, naming the line."""
+    """Return the restrictions of a text without repeats. Raise `Unclear`, naming the line."""
     lines = [line.strip() for line in text.splitlines()]
     if len(lines) > MOST:
         raise Unclear(_("There are more than %(most)s lines.", most=MOST))
@@ -21,9 +34,19 @@ def parse(text: str) -> tuple[Restriction, ...]:
 
 
 def write(restrictions: Iterable[Restriction]) -> str:
-    """The text that `parse` reads back as these restrictions."""
+    """Return the text that `parse` reads back as these restrictions."""
     spelled = ((_spaced(rule), _spaced(kind), value) for rule, kind, value in restrictions)
     return "\n".join(f"{rule} {kind}: {value}" for rule, kind, value in spelled)
+
+
+def word(text: str) -> str:
+    """Return a rule or kind as it is stored: `must_be` for `Must be`."""
+    return "_".join(text.lower().replace("-", " ").replace("_", " ").split())
+
+
+def kind_of(text: str) -> str:
+    """Return the kind that a text names; `classification` for `year`."""
+    return OTHER_NAMES.get(word(text), word(text))
 
 
 def _parse(line: str, number: int) -> Restriction:
@@ -32,8 +55,7 @@ def _parse(line: str, number: int) -> Restriction:
     rule = next((each for each in RULES if said.startswith(f"{each}_")), "")
     if not rule:
         raise _unclear(number, _("begin with “must be” or “may not be”, as in “%(example)s”."))
-    named = said.removeprefix(f"{rule}_")
-    kind = OTHER_WORDS.get(named, named)
+    kind = kind_of(said.removeprefix(f"{rule}_"))
     if kind not in KINDS:
         raise _unclear(number, _("after “must be” or “may not be” comes one of %(kinds)s."))
     if not value or len(value) > LONGEST:

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from portal.catalog import present
+from portal.catalog import formatting
 from portal.languages import speaking
 
 TERM = (date(2020, 8, 31), date(2020, 12, 18))
@@ -22,13 +22,13 @@ TERM = (date(2020, 8, 31), date(2020, 12, 18))
     ],
 )
 def test_times(starts: time | None, ends: time | None, words: str) -> None:
-    assert present.times(starts, ends) == words
+    assert formatting.times(starts, ends) == words
 
 
 def test_days() -> None:
-    assert present.days(0b0001001) == "Mon Thu"
-    assert present.days(0b1100000) == "Sat Sun"
-    assert present.days(0) == ""
+    assert formatting.days(0b0001001) == "Mon Thu"
+    assert formatting.days(0b1100000) == "Sat Sun"
+    assert formatting.days(0) == ""
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_days() -> None:
 def test_dates_are_told_only_where_they_differ_from_the_terms(
     first: date, last: date, words: str
 ) -> None:
-    assert present.dates(first, last, TERM) == words
+    assert formatting.dates(first, last, TERM) == words
 
 
 @pytest.mark.parametrize(
@@ -58,26 +58,26 @@ def test_dates_are_told_only_where_they_differ_from_the_terms(
     ],
 )
 def test_credits(least: str, most: str, words: str) -> None:
-    assert present.credit_words(Decimal(least), Decimal(most)) == words
+    assert formatting.credit_words(Decimal(least), Decimal(most)) == words
 
 
 def test_kinds() -> None:
-    assert present.kind("LEC") == "Lecture"
-    assert present.kind("FIELD") == "FIELD"
+    assert formatting.kind("LEC") == "Lecture"
+    assert formatting.kind("FIELD") == "FIELD"
 
 
 def test_each_reader_gets_their_own_words() -> None:
     with speaking("es"):
-        assert present.days(0b1000101) == "lun mié dom"
-        assert present.times(time(8), time(13, 5)) == "8:00–13:05"
-        assert present.times(None, None) == "Por anunciar"
-        assert present.dates(date(2020, 8, 31), date(2020, 10, 16), TERM) == "31 ago – 16 oct"
-        assert present.dates(date(2020, 12, 21), date(2021, 1, 9), TERM) == (
+        assert formatting.days(0b1000101) == "lun mié dom"
+        assert formatting.times(time(8), time(13, 5)) == "8:00–13:05"
+        assert formatting.times(None, None) == "Por anunciar"
+        assert formatting.dates(date(2020, 8, 31), date(2020, 10, 16), TERM) == "31 ago – 16 oct"
+        assert formatting.dates(date(2020, 12, 21), date(2021, 1, 9), TERM) == (
             "21 dic 2020 – 9 ene 2021"
         )
-        assert present.credit_words(Decimal("1.50"), Decimal("1.50")) == "1,5 créditos"
-        assert present.credit_words(Decimal(1), Decimal(1)) == "1 crédito"
-        assert (present.kind("LAB"), present.kind("Lab"), present.kind("")) == (
+        assert formatting.credit_words(Decimal("1.50"), Decimal("1.50")) == "1,5 créditos"
+        assert formatting.credit_words(Decimal(1), Decimal(1)) == "1 crédito"
+        assert (formatting.kind("LAB"), formatting.kind("Lab"), formatting.kind("")) == (
             "Laboratorio", "Laboratorio", "",
         )  # fmt: skip
-    assert present.days(0b1000101) == "Mon Wed Sun"
+    assert formatting.days(0b1000101) == "Mon Wed Sun"

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from werkzeug.datastructures import MultiDict
 
-from portal.catalog.cards import Card, MeetingView
-from portal.catalog.query import Query
-from portal.catalog.search import index
+from portal.catalog.search import Query, index
+from portal.catalog.views import MeetingView, SectionView
 from portal.seats.answers import Seats
 
 HOUR = 60
@@ -25,8 +24,8 @@ EXAM = meets(0b100, 8 * HOUR, 22 * HOUR, clashes=False)
 UNKNOWN = meets(0b1, None, None)
 
 
-def a_card(**fields: object) -> Card:
-    bare = Card(
+def a_card(**fields: object) -> SectionView:
+    bare = SectionView(
         id=1, term_id=1, crn="25790", number="01", title="ALGO", course_id=1,
         course_code="CSC-225", course_title="Algorithms I", description="", subject_code="CSC",
         subject_name="Computing", department="Computing", credits_min=Decimal(3),
@@ -47,7 +46,7 @@ def query(**args: str | list[str]) -> Query:
     return Query.parse(MultiDict({name.rstrip("_"): value for name, value in args.items()}))
 
 
-def found(asked: Query, card: Card = CARD, seats: dict[int, Seats] | None = None) -> bool:
+def found(asked: Query, card: SectionView = CARD, seats: dict[int, Seats] | None = None) -> bool:
     return asked.pick([card], seats) == [card]
 
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from portal.seats import trees
+from portal.catalog import requisites
 from tests.seats.makers import course, every, some
 
 
-def lacking(tree: trees.Tree | None, *held: str) -> trees.Tree | None:
-    return trees.missing(tree, lambda code: code in held)
+def lacking(tree: requisites.Tree | None, *held: str) -> requisites.Tree | None:
+    return requisites.missing(tree, lambda code: code in held)
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,9 @@ def lacking(tree: trees.Tree | None, *held: str) -> trees.Tree | None:
         ({"all": []}, ()),
     ],
 )
-def test_nothing_is_missing_once_the_tree_is_met(tree: trees.Tree, held: tuple[str, ...]) -> None:
+def test_nothing_is_missing_once_the_tree_is_met(
+    tree: requisites.Tree, held: tuple[str, ...]
+) -> None:
     assert lacking(tree, *held) is None
 
 
@@ -57,9 +59,9 @@ def test_nested_trees_of_one_joint_are_one_tree() -> None:
         (some(every("A-1", "B-1"), "C-1"), "one of (A 1 and B 1) or C 1"),
     ],
 )
-def test_a_tree_is_said_in_words(tree: trees.Tree, words: str) -> None:
-    assert trees.words(tree) == words
+def test_a_tree_is_said_in_words(tree: requisites.Tree, words: str) -> None:
+    assert requisites.describe(tree) == words
 
 
 def test_codes_are_compared_however_they_are_written() -> None:
-    assert trees.key("csc 1100") == trees.key("CSC-1100") == "CSC-1100"
+    assert requisites.key("csc 1100") == requisites.key("CSC-1100") == "CSC-1100"

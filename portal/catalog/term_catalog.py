@@ -1,0 +1,202 @@
+"""The sections of a term, held in memory by every process and read again when they change."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from sqlalchemy import select
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
+
+from portal.catalog import views
+from portal.catalog.models import Subject, Term
+from portal.catalog.search import Query
+from portal.catalog.views import MeetingView, SectionView, TermView
+from portal.core.cache import Cache
+from portal.core.db import transaction
+from portal.seats.answers import Seats
+
+__all__ = ["MeetingView", "NoSuchTerm", "SectionView", "TermCatalog", "TermView", "catalog_of"]
+
+FRESH = 2.0  # seconds for which a catalog counts as current
+
+
+class NoSuchTerm(LookupError):  # noqa: N818  a fact, not a mistake
+    """There is no term of this id."""
+
+
+@dataclass(frozen=True)
+class TermCatalog:
+    """All sections of a term, sorted by course and number; immutable."""
+
+    term: TermView
+    version: int
+    sections: tuple[SectionView, ...]
+    gone: Mapping[int, str] = field(default_factory=dict)  # deleted ones by id, "CSC 1100-01"
+
+    def section(self, section_id: int) -> SectionView | None:
+        """Return the section of that id, None where the term has none."""
+        return self._by_id.get(section_id)
+
+    def published(self, section_id: int) -> SectionView | None:
+        """Return the section of that id unless it is a draft, which students must not see."""
+        found = self.section(section_id)
+        return None if found and found.status == "NEW" else found
+
+    def some(self, section_ids: Iterable[int]) -> list[SectionView]:
+        """Return the sections of those ids in the order given, without unknown ones."""
+        return [found for each in section_ids if (found := self._by_id.get(each))]
+
+    def course_id(self, code: str) -> int | None:
+        """Return the course of a canonical code, if it has an open or confirmed section."""
+        return self._offered.get(code)
+
+    def course_code(self, course_id: int) -> str | None:
+        """Return the code of a course that has sections this term."""
+        found = self._by_course.get(course_id)
+        return found[0].course_code if found else None
+
+    def sections_of(self, course_id: int) -> list[SectionView]:
+        """Return the sections of a course this term, by number."""
+        return self._by_course.get(course_id, [])
+
+    def sharing(self, section: SectionView) -> list[SectionView]:
+        """Return the other open sections of its seat pool."""
+        pool = self._by_pool.get(section.pool, []) if section.pool else []
+        return [each for each in pool if each.id != section.id and each.status == "OPEN"]
+
+    def search(self, query: Query, seats: dict[int, Seats] | None = None) -> list[SectionView]:
+        """Return the sections that fit `query`, sorted; without `seats` all count as open."""
+        return query.pick(self.sections, seats)
+
+    def taught_by(self, teachers: frozenset[int]) -> list[SectionView]:
+        """Return the sections that one of the instructors teaches, sorted."""
+        return [each for each in self.sections if not teachers.isdisjoint(each.teacher_ids)]
+
+    @cached_property
+    def subjects(self) -> dict[str, str]:
+        """Subjects with sections this term: code → name, sorted by code."""
+        return dict(
+            sorted({each.subject_code: each.subject_name for each in self.sections}.items())
+        )
+
+    @cached_property
+    def _by_id(self) -> dict[int, SectionView]:
+        return {each.id: each for each in self.sections}
+
+    @cached_property
+    def _by_course(self) -> Mapping[int, list[SectionView]]:
+        found: defaultdict[int, list[SectionView]] = defaultdict(list)
+        for each in self.sections:
+            found[each.course_id].append(each)
+        return found
+
+    @cached_property
+    def _by_pool(self) -> Mapping[int, list[SectionView]]:
+        found: defaultdict[int, list[SectionView]] = defaultdict(list)
+        for each in self.sections:
+            if each.pool:
+                found[each.pool].append(each)
+        return found
+
+    @cached_property
+    def _offered(self) -> dict[str, int]:
+        running = ("OPEN", "CONFIRMED")
+        return {
+            each.course_code: each.course_id for each in self.sections if each.status in running
+        }
+
+
+def catalog_of(term_id: int) -> TermCatalog:
+    """Return the term's catalog, at most two seconds old. Raise `NoSuchTerm`.
+
+    It may be older while PostgreSQL does not answer.
+    """
+    return _catalogs.get(term_id)
+
+
+def preload() -> None:
+    """Read the catalog of every live term, so that the first visitor does not wait for it."""
+    with suppress(SQLAlchemyError):
+        for term in live_terms():
+            catalog_of(term.id)
+
+
+def current(term_id: int) -> TermCatalog:
+    """Return the catalog as it is now; the one in memory if its version is still current."""
+    known = _catalogs.peek(term_id)
+    with transaction() as session:
+        version = session.scalar(
+            select(Term.catalog_version).where(Term.id == term_id, Term.deleted_at.is_(None))
+        )
+        if version is None:
+            raise NoSuchTerm(term_id)
+        if known and known.version == version:
+            return known
+        _subjects.fill(lambda: {"all": _subject_names(session)})
+        return read_catalog(session, term_id)
+
+
+def read_catalog(session: Session, term_id: int) -> TermCatalog:
+    """Return the catalog as the session sees it, its own changes included."""
+    term = session.get_one(Term, term_id)
+    view = views.term_view(term)
+    sections = tuple(views.section_views(session, view))
+    return TermCatalog(view, term.catalog_version, sections, views.deleted_names(session, view))
+
+
+def expire(term_id: int) -> None:
+    """Have this process check at its next use whether the catalog has changed."""
+    _catalogs.doubt(term_id)
+
+
+def forget() -> None:
+    """Drop every catalog in memory, as tests with a new database must."""
+    _catalogs.clear()
+    _subjects.clear()
+
+
+def live_terms() -> list[Term]:
+    """Return the terms that are not deleted, latest first; while PostgreSQL is away, as known."""
+    return _terms.get("live")
+
+
+def offered_terms() -> list[Term]:
+    """Return the live terms without those for practice, which only admins see."""
+    return [term for term in live_terms() if not term.practice]
+
+
+def labels(codes: list[str]) -> list[str]:
+    """Return subjects by name and code, such as `Computer Science (CSC)`."""
+    return _labels(codes, _subjects.get("all") if codes else {})
+
+
+def known_labels(codes: list[str]) -> list[str]:
+    """Return the same from memory, without asking PostgreSQL."""
+    return _labels(codes, _subjects.peek("all") or {})
+
+
+def _labels(codes: list[str], names: dict[str, str]) -> list[str]:
+    return [f"{names[code]} ({code})" if names.get(code) else code for code in codes]
+
+
+def _read_terms(_which: str) -> list[Term]:
+    with transaction() as session:
+        found = select(Term).where(Term.deleted_at.is_(None)).order_by(Term.starts_on.desc())
+        return list(session.scalars(found))
+
+
+def _read_subjects(_which: str) -> dict[str, str]:
+    with transaction() as session:
+        return _subject_names(session)
+
+
+def _subject_names(session: Session) -> dict[str, str]:
+    return dict(session.execute(select(Subject.code, Subject.name)).all())
+
+
+_catalogs = Cache(current, FRESH)
+_terms = Cache(_read_terms, seconds=0)
+_subjects = Cache(_read_subjects, seconds=0)

@@ -1,0 +1,353 @@
+"""What pages know of a section: frozen values, read for a whole term in a handful of queries."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime, time
+from decimal import Decimal
+from typing import Any
+
+from sqlalchemy import Row, select
+from sqlalchemy.orm import Session
+
+from portal.catalog import formatting, requisites
+from portal.catalog.models import (
+    Course,
+    CrossList,
+    Department,
+    Meeting,
+    Reserve,
+    Restriction,
+    Room,
+    Section,
+    Subject,
+    Term,
+    course_subjects,
+    section_teachers,
+)
+from portal.catalog.requisites import Tree
+from portal.catalog.search import index
+from portal.people.models import Teacher
+from portal.seats.asks import Passes
+
+
+@dataclass(frozen=True, slots=True)
+class TermView:
+    """A term as pages and rules need it."""
+
+    id: int
+    name: str
+    starts_on: date
+    ends_on: date
+    credit_limit: Decimal
+    drops_per_day: int
+    passes: Passes | None = None  # how often a waiter may be skipped before losing the position
+
+
+@dataclass(frozen=True, slots=True)
+class MeetingView:
+    """One meeting in numbers; worded in the language of its reader."""
+
+    code: str  # LEC, LAB, …; blank where the source is silent
+    room: str
+    clashes: bool  # False for common exam blocks
+    mask: int = 0  # Monday 1 … Sunday 64
+    start: int | None = None  # minutes since midnight
+    end: int | None = None
+    first: date = date.min
+    last: date = date.max
+    term: tuple[date, date] | None = None  # its first and its last day
+
+    @property
+    def kind(self) -> str:
+        """`Lecture`, `Lab`, …; blank where the source is silent."""
+        return formatting.kind(self.code)
+
+    @property
+    def days(self) -> str:
+        """`Mon Thu`; blank where none are given."""
+        return formatting.days(self.mask)
+
+    @property
+    def times(self) -> str:
+        """`2:00–3:50 pm` or `TBA`."""
+        return formatting.times(clock_time(self.start), clock_time(self.end))
+
+    @property
+    def dates(self) -> str:
+        """`Aug 31 – Oct 16` where they differ from the term's, else blank."""
+        return formatting.dates(self.first, self.last, self.term) if self.term else ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReserveView:
+    """Seats reserved for a cohort, until a moment if one is given."""
+
+    id: int
+    seats: int
+    cohort: Mapping[str, Any]
+    until: datetime | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SectionView:
+    """One section of a term with its course: a plain frozen value, nothing lazy behind it."""
+
+    id: int
+    term_id: int
+    crn: str
+    number: str
+    title: str
+    course_id: int
+    course_code: str
+    course_title: str
+    description: str
+    subject_code: str
+    subject_name: str
+    department: str
+    credits_min: Decimal
+    credits_max: Decimal
+    form: str  # its kind as it is stored
+    campus: str
+    method: str
+    note: str
+    status: str  # NEW, OPEN, CONFIRMED or CANCELED
+    capacity: int
+    waitlist_capacity: int
+    meetings: tuple[MeetingView, ...]
+    teachers: tuple[str, ...]
+    teacher_ids: tuple[int, ...]
+    prerequisites: Tree | None  # {"course": code} | {"all": […]} | {"any": […]}
+    corequisites: Tree | None
+    restrictions: tuple[tuple[str, str, str], ...]  # (rule, kind, value)
+    cross_lists: tuple[str, ...]  # codes of other courses
+    public: bool
+    restricted_to: frozenset[str]  # subject codes, where the course is not public
+    levels: frozenset[str]
+    years: frozenset[str]
+    categories: tuple[str, ...] = ()
+    pool: int | None = None  # whose seats it shares with the other sections of it
+    reserves: tuple[ReserveView, ...] = ()
+    words: str = field(default="", repr=False)  # the search index: see `catalog.search.index`
+
+    @property
+    def kind(self) -> str:
+        """`Lecture`, `Lab`, …; blank where the source is silent."""
+        return formatting.kind(self.form)
+
+
+def term_view(term: Term) -> TermView:
+    """Return a term as pages and rules need it."""
+    return TermView(
+        term.id,
+        term.name,
+        term.starts_on,
+        term.ends_on,
+        term.credit_limit,
+        term.drops_per_day,
+        Passes(term.pass_limit, tuple(term.pass_codes)) if term.pass_limit else None,
+    )
+
+
+def section_views(session: Session, term: TermView) -> list[SectionView]:
+    """Return every section of the term that is not deleted, sorted by course and number."""
+    parts = _Parts(session, term)
+    found = [parts.view(*row) for row in session.execute(select_sections(term.id))]
+    return sorted(found, key=_order)
+
+
+def deleted_names(session: Session, term: TermView) -> dict[int, str]:
+    """Return the names of deleted sections that students knew, by id."""
+    found = session.execute(select_deleted(term.id))
+    return {row.id: f"{requisites.shown(row.code)}-{row.number}" for row in found}
+
+
+def meeting_view(row: Row[Any], term: tuple[date, date]) -> MeetingView:
+    """Return one meeting of a row of `select_meetings`, in a term of these dates."""
+    return MeetingView(
+        code=row.kind,
+        room=row.room or "",
+        clashes=row.clashes,
+        mask=row.days,
+        start=minutes(row.starts_at),
+        end=minutes(row.ends_at),
+        first=row.date_start,
+        last=row.date_end,
+        term=term,
+    )
+
+
+def minutes(moment: time | None) -> int | None:
+    """Return the minutes since midnight."""
+    return None if moment is None else moment.hour * 60 + moment.minute
+
+
+def clock_time(minute: int | None) -> time | None:
+    """Return the time of day of minutes since midnight."""
+    return None if minute is None else time(*divmod(minute, 60))
+
+
+class _Parts:
+    """The lists that belong to the sections of a term, each read once and grouped."""
+
+    def __init__(self, session: Session, term: TermView) -> None:
+        self.dates = (term.starts_on, term.ends_on)
+        self.meetings = _grouped(session.execute(select_meetings(term.id)))
+        self.teachers = _grouped(session.execute(select_teachers(term.id)))
+        self.restrictions = _grouped(session.execute(select_restrictions(term.id)))
+        self.cross_lists = _grouped(session.execute(select_cross_lists(term.id)))
+        self.reserves = _grouped(session.execute(select_reserves(term.id)))
+        self.restricted = _grouped(session.execute(select_restricted()))
+
+    def view(
+        self, section: Section, course: Course, subject: str, subject_name: str, department: str
+    ) -> SectionView:
+        """Return one section with its lists."""
+        taught = self.teachers[section.id]
+        names = tuple(row.name for row in taught)
+        return SectionView(
+            id=section.id,
+            term_id=section.term_id,
+            crn=section.crn,
+            number=section.number,
+            title=section.title,
+            course_id=course.id,
+            course_code=course.code,
+            course_title=course.title,
+            description=course.description,
+            subject_code=subject,
+            subject_name=subject_name,
+            department=department,
+            credits_min=section.credits_min,
+            credits_max=section.credits_max,
+            form=section.kind,
+            campus=section.campus,
+            method=section.method,
+            note=section.note,
+            status=section.status,
+            capacity=section.capacity,
+            waitlist_capacity=section.waitlist_capacity,
+            meetings=tuple(meeting_view(row, self.dates) for row in self.meetings[section.id]),
+            teachers=names,
+            teacher_ids=tuple(row.id for row in taught),
+            prerequisites=section.prerequisites,
+            corequisites=section.corequisites,
+            restrictions=tuple(
+                (row.rule, row.kind, row.value) for row in self.restrictions[section.id]
+            ),
+            cross_lists=tuple(row.course_code for row in self.cross_lists[section.id]),
+            public=course.public,
+            restricted_to=frozenset(row.code for row in self.restricted[course.id]),
+            levels=frozenset(course.levels),
+            years=frozenset(course.years),
+            categories=tuple(course.categories),
+            pool=section.pool_id,
+            reserves=tuple(ReserveView(*row[1:]) for row in self.reserves[section.id]),
+            words=_search_index(section, course, names),
+        )
+
+
+def _order(section: SectionView) -> tuple[str, int, str, str]:
+    """Sort CSC-99 before CSC-100."""
+    number = section.course_code.partition("-")[2]
+    digits = "".join(sign for sign in number if sign in "0123456789")
+    return section.subject_code, int(digits or 0), section.course_code, section.number
+
+
+def _search_index(section: Section, course: Course, teachers: tuple[str, ...]) -> str:
+    numbered = f"{course.code}-{section.number}"
+    return index(course.code, numbered, section.title, course.title, section.crn, *teachers)
+
+
+def _grouped(rows: Iterable[Row[Any]]) -> dict[int, list[Any]]:
+    """Group rows by their first column."""
+    found: dict[int, list[Any]] = defaultdict(list)
+    for row in rows:
+        found[row[0]].append(row)
+    return found
+
+
+# The queries of a term's sections; the first column is the id of the section.
+
+
+def select_sections(term_id: int) -> Any:
+    return (
+        select(Section, Course, Subject.code, Subject.name, Department.name)
+        .join(Course, Section.course_id == Course.id)
+        .join(Subject, Course.subject_id == Subject.id)
+        .join(Department, Course.department_id == Department.id)
+        .where(Section.term_id == term_id, Section.deleted_at.is_(None))
+    )
+
+
+def select_deleted(term_id: int) -> Any:
+    """Select deleted sections that were published: students never see drafts."""
+    return (
+        select(Section.id, Course.code, Section.number)
+        .join(Course, Section.course_id == Course.id)
+        .where(Section.term_id == term_id, Section.deleted_at.is_not(None))
+        .where(Section.status != "NEW")
+    )
+
+
+def select_meetings(term_id: int) -> Any:
+    return (
+        select(
+            Meeting.section_id,
+            Meeting.kind,
+            Meeting.days,
+            Meeting.starts_at,
+            Meeting.ends_at,
+            Meeting.date_start,
+            Meeting.date_end,
+            Meeting.clashes,
+            Room.name.label("room"),
+        )
+        .join(Section)
+        .outerjoin(Room)
+        .where(Section.term_id == term_id)
+        .order_by(Meeting.section_id, Meeting.position)
+    )
+
+
+def select_teachers(term_id: int) -> Any:
+    return (
+        select(section_teachers.c.section_id, Teacher.id, Teacher.name)
+        .join(Section, Section.id == section_teachers.c.section_id)
+        .join(Teacher, Teacher.id == section_teachers.c.teacher_id)
+        .where(Section.term_id == term_id, Teacher.deleted_at.is_(None))
+        .order_by(Teacher.name)
+    )
+
+
+def select_restrictions(term_id: int) -> Any:
+    return (
+        select(Restriction.section_id, Restriction.rule, Restriction.kind, Restriction.value)
+        .join(Section)
+        .where(Section.term_id == term_id)
+        .order_by(Restriction.id)
+    )
+
+
+def select_cross_lists(term_id: int) -> Any:
+    return (
+        select(CrossList.section_id, CrossList.course_code)
+        .join(Section)
+        .where(Section.term_id == term_id)
+        .order_by(CrossList.course_code)
+    )
+
+
+def select_reserves(term_id: int) -> Any:
+    return (
+        select(Reserve.section_id, Reserve.id, Reserve.seats, Reserve.cohort, Reserve.until)
+        .join(Section)
+        .where(Section.term_id == term_id)
+        .order_by(Reserve.position, Reserve.id)
+    )
+
+
+def select_restricted() -> Any:
+    return select(course_subjects.c.course_id, Subject.code).join(
+        Subject, Subject.id == course_subjects.c.subject_id
+    )

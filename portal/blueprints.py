@@ -1,6 +1,6 @@
 """The blueprints of the portal, one per kind of visitor or purpose."""
 
-from portal import account, admin, instructor, live, student
+from portal import account, instructor, live, student
 from portal.gate.captcha import views as captcha
 from portal.metrics import scrape
 from portal.notifications import inbox
@@ -9,6 +9,7 @@ from portal.ops import health
 from portal.people import home, language, login, oidc
 from portal.schedule import feed as calendar
 from portal.student import receipts
+from portal.web import admin
 
 BLUEPRINTS = tuple(
     part.bp

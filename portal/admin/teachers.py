@@ -6,7 +6,6 @@ from sqlalchemy.orm import Session
 
 from portal.access import requires, visitor
 from portal.admin.reasons import read_reason
-from portal.admin.students.record import searched
 from portal.admin.times import Reading
 from portal.catalog.term_catalog import SectionView, catalog_of, live_terms
 from portal.core.db import transaction
@@ -15,6 +14,7 @@ from portal.layout import go
 from portal.people import teaching
 from portal.people.models import Account
 from portal.people.teaching import Meanwhile, Teaches
+from portal.web.admin.students import searched
 
 bp = Blueprint("teachers", __name__, url_prefix="/teachers")
 

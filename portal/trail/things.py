@@ -116,7 +116,7 @@ def _windows(session: Session, ids: set[int]) -> Names:
 def _students(session: Session, ids: set[int]) -> Names:
     found = select(Student.id, Account.name, Student.number).join(Account)
     return {
-        key: (f"{name}, {number}", url_for("admin.records.show", student_id=key))
+        key: (f"{name}, {number}", url_for("admin.students.show", student_id=key))
         for key, name, number in session.execute(found.where(Student.id.in_(ids)))
     }
 

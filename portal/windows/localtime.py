@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 
 from babel.dates import format_date, format_skeleton
 
+from portal.backend import backend
 from portal.catalog import formatting
 from portal.core.i18n import ENGLISH, _, reader
 
@@ -148,3 +149,8 @@ class Clockface:
     def _ms(self, naive: datetime, fold: int) -> int:
         local = naive.replace(tzinfo=self.zone, fold=fold)
         return round(local.timestamp() * 1000)
+
+
+def local_clock() -> Clockface:
+    """Return the clock of the institution's time zone."""
+    return Clockface(backend().settings.zone)

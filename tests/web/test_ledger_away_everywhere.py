@@ -26,7 +26,7 @@ RECORDED = {
     *("instructor.teaching", "instructor.section", "instructor.requests.index"),
     "instructor.asking.seats_form",
     *("admin.terms.index", "admin.terms.now", "admin.sections.index", "admin.sections.show"),
-    *("admin.results.show", "admin.few.index", "admin.records.show"),
+    *("admin.results.show", "admin.few.index", "admin.students.show"),
     *("admin.requests.index", "admin.requests.show"),
     *("admin.reports.show", "admin.fairness.show"),
 }

@@ -9,14 +9,14 @@ from portal.admin.reasons import read_reason
 from portal.admin.results.asked import Asked, read
 from portal.admin.results.meaning import done, meaning, obstacles
 from portal.admin.results.words import OBSTACLES
-from portal.admin.students.term import clashes
 from portal.backend import backend
-from portal.catalog.term_catalog import catalog_of
+from portal.catalog.term_catalog import TermCatalog, catalog_of
 from portal.core.correlation import correlation
 from portal.core.i18n import _
 from portal.layout import go
 from portal.seats import by_hand
-from portal.seats.answers import Outcome
+from portal.seats.answers import Outcome, Standing
+from portal.seats.clashes import pair_in_words, pairs
 from portal.seats.errors import KeyReused, LedgerUnavailable
 from portal.seats.reasons import told
 from portal.student.amounts import amounts
@@ -74,6 +74,17 @@ def do(term_id: int) -> ResponseReturnValue:
     return go(_back(asked, request.form, just=asked.adjustment().student))
 
 
+def clashes(offered: TermCatalog, standing: Standing, section: int | None = None) -> list[str]:
+    """Say which seats of a student are at the same time; of one section, if it is named."""
+    held = offered.some(each.section for each in standing.enrolled)
+    running = [card for card in held if card.status != "CANCELED"]
+    return [
+        pair_in_words(one, other)
+        for one, other in pairs(running)
+        if section is None or section in {one.id, other.id}
+    ]
+
+
 def _clashes(asked: Asked) -> list[str]:
     """Name who has two sections at the same time now, and which, where that is what was done."""
     if not (asked.add and asked.who):
@@ -128,5 +139,5 @@ def _back(asked: Asked, form: Form, just: int | None = None) -> str:
     if form.get("back") == "section" and (card := asked.add or asked.drop):
         return url_for("admin.results.show", term_id=term, section_id=card.id, just=just)
     if asked.who:
-        return url_for("admin.records.show", student_id=asked.who.student, term=term)
+        return url_for("admin.students.show", student_id=asked.who.student, term=term)
     return url_for("admin.sections.index", term_id=term)

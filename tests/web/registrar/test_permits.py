@@ -36,7 +36,6 @@ def permitted(student: Student) -> dict[int, frozenset[str]]:
 def take_back(boss: FlaskClient, student: Student, **fields: str) -> TestResponse:
     number = entries()[0].subject.rpartition(":")[2]
     place = f"/admin/students/{student.id}/overrides/{number}/revoke"
-    assert boss.get(place).status_code == 200
     return boss.post(place, data={"reason": WHY, **fields})
 
 
@@ -75,7 +74,7 @@ def test_what_is_sent_twice_is_done_once(boss: FlaskClient, cast: Cast, barred: 
 def test_all_that_is_wrong_is_told(boss: FlaskClient, cast: Cast, barred: Section) -> None:
     wrong = {"section": "none", "waives": "full", "until": "soon", "reason": ""}
     text = said(permit(boss, cast.ada, barred, **wrong))
-    for each in ("no section with that CRN", "Choose the rules", "Until: give a day", "Say why"):
+    for each in ("no section with that CRN", "choose from: full", "Until: give a day", "Say why"):
         assert each in text
     assert entries() == []
 

@@ -1,0 +1,1 @@
+"""The pages of the portal: thin views over the packages below."""

@@ -1,0 +1,82 @@
+"""The page or dialog on which someone confirms a change and says why.
+
+A view describes the change and gives the function that makes it:
+
+    @bp.route("/<int:hold_id>/lift", methods=["GET", "POST"])
+    @requires("admin")
+    def lift(student_id: int, hold_id: int) -> ResponseReturnValue:
+        page = Confirmation(title=_("Lift the hold"), button=_("Lift it"), back=…, meaning=[…])
+        return confirm(page, act)
+
+A GET shows the page. A POST calls `act` with the reason, or shows the page again with what is
+wrong. `act` must be safe to call twice, and must check that nothing has changed since the page was
+shown, for example with a version among the `seen` fields. It returns the response. It returns None
+after adding errors to the form, and raises NotPossible if the change can't be made any more.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from flask import abort, flash, render_template, request
+from flask.typing import ResponseReturnValue
+
+from portal.layout import go
+from portal.web.forms import Form, ReasonForm
+
+
+class NotPossible(Exception):  # noqa: N818  a fact, not a mistake
+    """The change can't be made, or not any more: the message says why."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Confirmation:
+    """What is about to be done, what it will mean, and the button that does it."""
+
+    title: str
+    button: str
+    back: tuple[str, str]  # the page that it came from: address and name
+    facts: Sequence[tuple[str, str]] = ()  # label and value
+    meaning: Sequence[str] = ()
+    danger: bool = False
+    seen: Mapping[str, object] = field(default_factory=dict)  # sent back in hidden fields
+    refusal: str = ""  # why it can't be done, as the page shows it in place of the button
+    template: str = "confirm.html"  # or one that extends it
+    context: Mapping[str, object] = field(default_factory=dict)  # for such a template
+
+
+def confirm(
+    page: Confirmation, act: Callable[[str], ResponseReturnValue | None], form: Form | None = None
+) -> ResponseReturnValue:
+    """Show the page with its form, by default a reason alone; or make the change.
+
+    On a POST only `act` decides whether the change is possible, so that a second press of the same
+    button can be answered as the first was.
+    """
+    form = form or ReasonForm()
+    if request.method != "POST":
+        return _show(page, form, 200)
+    if not form.validate():
+        return _show(page, form, 422)
+    try:
+        return act(form.reason.data) or _show(page, form, 422)
+    except NotPossible as refused:
+        return _show(replace(page, refusal=str(refused)), form, 409)
+
+
+def done(message: str, address: str) -> ResponseReturnValue:
+    """Go on to a page that shows the message."""
+    flash(message)
+    return go(address)
+
+
+def seen_number(name: str = "version") -> int:
+    """Return the number of a hidden field, such as the version that the page showed; else 400."""
+    try:
+        return int(request.form[name])
+    except ValueError:
+        abort(400)
+
+
+def _show(page: Confirmation, form: Form, status: int) -> ResponseReturnValue:
+    shown = render_template(page.template, page=page, form=form, **page.context)
+    return shown, 409 if page.refusal else status

@@ -1,0 +1,365 @@
+"""Forms: the base class and the fields that they are made of.
+
+Every form is drawn by the macros of templates/macros/forms.html: labels, hints, what was typed, the
+errors beside each field, and all errors in a summary above.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from flask_wtf import FlaskForm
+from markupsafe import Markup
+from wtforms import RadioField, SelectField, SelectMultipleField, StringField
+from wtforms.fields import SelectChoice
+from wtforms.validators import StopValidation
+from wtforms.widgets import DateInput, DateTimeLocalInput, HiddenInput, TextArea
+
+from portal.backend import backend
+from portal.catalog import formatting
+from portal.core.i18n import _, _l
+from portal.windows.localtime import Clockface, NotOnTheClock, TwiceOnTheClock
+
+LONGEST_REASON = 500  # characters
+
+
+class Form(FlaskForm):  # type: ignore[misc]
+    """Base of every form. It reads a POST; give `request.args` for a form that is sent by GET."""
+
+    class Meta(FlaskForm.Meta):  # type: ignore[misc]
+        """How fields are drawn."""
+
+        csrf = False  # CSRFProtect has checked the token of every POST before any view
+
+        def render_field(self, field: Any, render_kw: dict[str, Any]) -> Markup:
+            """Draw a field's input, tied to its hint and its errors for screen readers."""
+            about = [f"{field.id}-hint"] if field.description else []
+            if field.errors:
+                about.append(f"{field.id}-error")
+                render_kw.setdefault("aria-invalid", "true")
+            if about:
+                render_kw.setdefault("aria-describedby", " ".join(about))
+            drawn: Markup = super().render_field(field, render_kw)
+            return drawn
+
+    form_errors: list[str]
+
+    def hide(self, *fields: str) -> None:
+        """Send fields back as they are, without showing them."""
+        for name in fields:
+            self[name].widget = HiddenInput()
+
+    def refuse(self, message: object, field: str = "") -> None:
+        """Add an error to a field, or to the form as a whole."""
+        if field:
+            self[field].errors = [*self[field].errors, str(message)]
+        else:
+            self.form_errors = [*self.form_errors, str(message)]
+
+
+class TextField(StringField):  # type: ignore[misc]
+    """One line of text, without surplus blanks."""
+
+    def __init__(
+        self,
+        label: str,
+        *,
+        required: bool = True,
+        longest: int = 160,
+        missing: str = "",
+        too_long: str = "",
+        **more: Any,
+    ) -> None:
+        more["render_kw"] = {"maxlength": longest, "autocomplete": "off"} | more.get(
+            "render_kw", {}
+        )
+        super().__init__(label, **more)
+        self.flags.required = required
+        self.longest, self.missing, self.too_long = longest, missing, too_long
+
+    def process_formdata(self, valuelist: list[str]) -> None:
+        """Take the text as it was typed, tidied."""
+        self.data = self.tidy(valuelist[0] if valuelist else "")
+
+    def tidy(self, text: str) -> str:
+        """Return the text on one line, without surplus blanks."""
+        return " ".join(text.replace("\0", "").split())
+
+    def pre_validate(self, form: Form) -> None:  # noqa: ARG002
+        """Raise StopValidation if the text is missing or too long."""
+        facts = {"field": self.label.text, "most": self.longest}
+        if self.flags.required and not self.data:
+            raise StopValidation(str(self.missing) or _("%(field)s: say what it is.", **facts))
+        if self.data and len(self.data) > self.longest:
+            long = _("%(field)s: no more than %(most)s characters.", **facts)
+            raise StopValidation(str(self.too_long) % facts if self.too_long else long)
+
+
+class NoteField(TextField):
+    """A short text of several lines, which may be left out."""
+
+    widget = TextArea()
+
+    def __init__(self, label: str, *, required: bool = False, **more: Any) -> None:
+        more.setdefault("render_kw", {"rows": 3})
+        more.setdefault("too_long", _l("Use %(most)s characters at most."))
+        super().__init__(label, required=required, longest=LONGEST_REASON, **more)
+
+    def tidy(self, text: str) -> str:
+        """Return the text line by line, without surplus blanks."""
+        lines = (" ".join(line.split()) for line in text.replace("\0", "").splitlines())
+        return "\n".join(lines).strip()
+
+
+class ReasonField(NoteField):
+    """The reason for a change, which the audit trail keeps."""
+
+    widget = StringField.widget
+
+    def __init__(self, label: str = "", *, required: bool = True, **more: Any) -> None:
+        needed = _l("Reason") if required else _l("Reason, if there is one to keep")
+        more.setdefault("description", _l("It stays in the audit trail. Students do not see it."))
+        more.setdefault("missing", _l("Say why: the audit trail keeps it with your name."))
+        super().__init__(label or needed, required=required, render_kw={}, **more)
+
+
+class NumberField(StringField):  # type: ignore[misc]
+    """A whole number of a range; `data` is None until it is one."""
+
+    def __init__(
+        self,
+        label: str,
+        *,
+        least: int = 0,
+        most: int | Decimal,
+        message: str = "",
+        required: bool = True,
+        **more: Any,
+    ) -> None:
+        more["render_kw"] = {"inputmode": "numeric", "autocomplete": "off"} | more.get(
+            "render_kw", {}
+        )
+        super().__init__(label, **more)
+        self.flags.required = required
+        self.least, self.most, self.message = least, most, message
+
+    def process_formdata(self, valuelist: list[str]) -> None:
+        """Take the number, None where the text is none or has more digits than any in range."""
+        text = valuelist[0].strip() if valuelist else ""
+        self.data = self.read(text)
+
+    def read(self, text: str) -> Any:
+        """Return the number of a text, or None."""
+        return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+
+    def pre_validate(self, form: Form) -> None:  # noqa: ARG002
+        """Raise StopValidation if the number is missing or out of range."""
+        if not self.flags.required and not self._value().strip():
+            return
+        if self.data is None or not self.least <= self.data <= self.most:
+            wrong = self.message or _l("%(field)s: give a whole number from %(least)s to %(most)s.")
+            raise StopValidation(str(wrong) % self.facts())
+
+    def facts(self) -> dict[str, object]:
+        """Return what its message may name."""
+        return {
+            "field": self.label.text,
+            "least": formatting.number(self.least),
+            "most": formatting.number(self.most),
+        }
+
+    def _value(self) -> str:
+        if self.raw_data:
+            return str(self.raw_data[0])
+        return "" if self.data is None else str(self.data)
+
+
+class DecimalField(NumberField):
+    """A number with up to two decimal places, such as credits."""
+
+    def __init__(self, label: str, **more: Any) -> None:
+        more.setdefault("message", _l("%(field)s: give a number from %(least)s to %(most)s."))
+        super().__init__(label, render_kw={"inputmode": "decimal"}, **more)
+
+    def read(self, text: str) -> Any:
+        """Return the number of a text, or None."""
+        try:
+            number = Decimal(text.replace(",", "."))
+        except InvalidOperation:
+            return None
+        whole = number.is_finite() and abs(number) < 10**9 and number == round(number, 2)
+        return round(number, 2) if whole else None
+
+    def _value(self) -> str:
+        if self.raw_data:
+            return str(self.raw_data[0])
+        return "" if self.data is None else formatting.number(self.data)
+
+
+class DayField(StringField):  # type: ignore[misc]
+    """A day in the institution's time zone, or none; `data` is when it begins, in UTC.
+
+    With `last=True` it is the last day of something: `data` is its end, which must be to come.
+    """
+
+    widget = DateInput()
+
+    def __init__(self, label: str, *, last: bool = False, **more: Any) -> None:
+        super().__init__(label, **more)
+        self.last = last
+
+    def process_formdata(self, valuelist: list[str]) -> None:
+        """Take the day; raise ValueError if the text is none."""
+        self.data = None
+        text = valuelist[0].strip() if valuelist else ""
+        try:
+            if text:
+                day = date.fromisoformat(text) + timedelta(days=self.last)
+                local = datetime.combine(day, time.min, backend().settings.zone)
+                self.data = local.astimezone(UTC)
+        except (ValueError, OverflowError) as error:
+            wrong = _("%(field)s: give a day, such as 2030-11-23.", field=self.label.text)
+            raise ValueError(wrong) from error
+
+    def pre_validate(self, form: Form) -> None:  # noqa: ARG002
+        """Raise StopValidation if the last day is over."""
+        if self.data and self.last and self.data <= datetime.now(UTC):
+            raise StopValidation(_("%(field)s: that day is over already.", field=self.label.text))
+
+    def _value(self) -> str:
+        return str(self.raw_data[0]) if self.raw_data else ""
+
+
+class MomentField(StringField):  # type: ignore[misc]
+    """A day and time in the institution's time zone; `data` is the moment (ms), None if wrong.
+
+    Where clocks go back a time comes twice: the field then asks which one, in a second input.
+    """
+
+    widget = DateTimeLocalInput()
+
+    def __init__(self, label: str, **more: Any) -> None:
+        super().__init__(label, **more)
+        self.choices: tuple[int, int] | None = None
+        self.chosen = ""  # "first" or "second"
+        self.clock = Clockface(backend().settings.zone)
+
+    def process(self, formdata: Any, *rest: Any, **more: Any) -> None:
+        """Take the choice beside it, too."""
+        self.chosen = formdata.get(f"{self.name}_which", "") if formdata else ""
+        super().process(formdata, *rest, **more)
+
+    def process_formdata(self, valuelist: list[str]) -> None:
+        """Take the moment; raise ValueError if the text is none or could be two."""
+        self.data = None
+        text = valuelist[0].strip() if valuelist else ""
+        with_choice = {"first": False, "second": True}.get(self.chosen)
+        try:
+            self.choices = self._choices(text)
+            self.data = self.clock.moment(text, second=with_choice)
+        except TwiceOnTheClock as error:
+            raise ValueError(
+                _(
+                    "%(field)s: the clocks go back that night, and this time comes twice."
+                    " Choose one.",
+                    field=self.label.text,
+                )
+            ) from error
+        except NotOnTheClock as error:
+            raise ValueError(self._skipped(text)) from error
+        except (ValueError, OverflowError) as error:
+            raise ValueError(
+                _(
+                    "%(field)s: give a day and a time, such as November 23, 9:00 am.",
+                    field=self.label.text,
+                )
+            ) from error
+
+    def _choices(self, text: str) -> tuple[int, int] | None:
+        """Return both moments of a time that comes twice, so that the choice can be changed."""
+        try:
+            self.clock.moment(text)
+        except TwiceOnTheClock as twice:
+            return twice.choices
+        return None
+
+    def _skipped(self, text: str) -> str:
+        before, after = self.clock.jump(text)
+        return _(
+            "The clocks go forward that night, and this time does not exist:"
+            " %(last)s is followed by %(next)s.",
+            last=f"{self.clock.clock(before)} {self.clock.name(before)}",
+            next=self.clock.full(after),
+        )
+
+    def _value(self) -> str:
+        if self.raw_data:
+            return str(self.raw_data[0])
+        return "" if self.data is None else self.clock.field(self.data)
+
+
+Choices = Mapping[str, str]  # from value to label
+
+
+class _Choosing:
+    """What fields with choices share. `choices` is a mapping, or a function that gives one."""
+
+    choices: list[SelectChoice]
+    data: Any
+
+    def __init__(
+        self,
+        label: str,
+        *,
+        choices: "Choices | Callable[[], Choices] | None" = None,
+        missing: str = "",
+        **more: Any,
+    ) -> None:
+        super().__init__(label, validate_choice=False, **more)  # type: ignore[call-arg]
+        self.missing = missing
+        self.offer((choices() if callable(choices) else choices) or {})
+
+    def offer(self, choices: Choices) -> None:
+        """Set the choices of one form."""
+        self.choices = [SelectChoice(value, label) for value, label in choices.items()]
+
+    def pre_validate(self, form: Form) -> None:  # noqa: ARG002
+        """Raise StopValidation if none of the choices is chosen."""
+        if self.data not in {choice.value for choice in self.choices}:
+            raise StopValidation(str(self.missing) or _("Choose one of the list."))
+
+
+class ChoicesField(_Choosing, SelectMultipleField):  # type: ignore[misc]
+    """Check boxes of which any may be ticked; `data` has them in the order of the choices."""
+
+    def pre_validate(self, form: Form) -> None:  # noqa: ARG002
+        """Raise StopValidation if something unknown is ticked, or nothing where some must be."""
+        offered = [choice.value for choice in self.choices]
+        ticked = set(self.data or ())
+        if unknown := sorted(ticked.difference(offered)):
+            names = ", ".join(unknown[:5])
+            raise StopValidation(_("Not among those to choose from: %(names)s.", names=names))
+        if self.missing and not ticked:
+            raise StopValidation(str(self.missing))
+        self.data = [value for value in offered if value in ticked]
+
+
+class OneOfField(_Choosing, RadioField):  # type: ignore[misc]
+    """Radio buttons of which one must be chosen."""
+
+
+class SelectOneField(_Choosing, SelectField):  # type: ignore[misc]
+    """A list to choose one from."""
+
+
+class ReasonForm(Form):
+    """A reason, and nothing else."""
+
+    reason = ReasonField()
+
+
+class OptionalReasonForm(Form):
+    """A reason that may be left out."""
+
+    reason = ReasonField(required=False)

@@ -17,9 +17,10 @@ from bench.saturated import packed
 from portal.core.redis_clients import commands
 from portal.embedded import Servers
 from portal.embedded.folder import Folder
-from portal.gate import limits, meter
+from portal.protection import rate_limits
 from portal.seats.asks import Candidate, as_payload
 from portal.seats.library import encoded, prefix
+from portal.web.http import request_limits
 from tests.ledger.desk import OPEN, TERM, Desk
 from tests.record.rush import ENROLL_EVERYONE, spec
 
@@ -100,7 +101,7 @@ class Ledger:
         processes listen to what is told of it.
         """
         path = self.redis.connection_pool.connection_kwargs["path"]
-        sha: Any = self.redis.script_load(meter.CODE)
+        sha: Any = self.redis.script_load(rate_limits.CODE)
         asks = [self._counted(sha) + self._packed(self._a_claim()) for _ in range(many)]
         began = time.perf_counter()
         took, replies = self._each(many, lambda: saturated.replies(path, asks, 2, listeners))
@@ -173,7 +174,8 @@ class Ledger:
         return packed(b"FCALL", b"fairseat_submit", b"1", AT.encode(), encoded(ask).encode())
 
     def _counted(self, sha: str) -> bytes:
-        charge = limits.Charge(limits.DECISIONS, str(self.chance.randint(1, self.students)))
+        student = str(self.chance.randint(1, self.students))
+        charge = request_limits.Charge(request_limits.DECISIONS, student)
         facts = (sha, 1, charge.key, "owe", charge.time, charge.size)
         return packed(b"EVALSHA", *(str(each).encode() for each in facts))
 

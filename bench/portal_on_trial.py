@@ -17,12 +17,13 @@ from sqlalchemy import insert, select, update
 from portal.backend import backend
 from portal.catalog.models import Course, Meeting, Section, Term
 from portal.core.db import transaction
-from portal.gate import guard, passes
-from portal.gate.passes import STAY, Pass
 from portal.people import passwords, sessions
 from portal.people.accounts import Visitor
 from portal.people.models import Account, Student
 from portal.seats.ledger import prefix
+from portal.waiting_room import access_tokens
+from portal.waiting_room.access_tokens import LIFETIME, AccessToken
+from portal.web.http import guard
 from portal.windows.warmup import section_specs
 from tests import cast
 
@@ -77,7 +78,7 @@ class Browser:
 
     cookies: str
     token: str
-    held: Pass
+    held: AccessToken
 
 
 def claims(app: Flask, term: int, students: int, each: int, *, turn: bool = True) -> list[bytes]:
@@ -183,7 +184,7 @@ def _browser(app: Flask, term: int, window: int, account: int, epoch: int) -> Br
         sessions.begin(Visitor(account, "", frozenset({"student"}), None, frozenset(), epoch))
         token = generate_csrf()
         cookies = _kept(app)
-    held = Pass(account, term, window, now * 1000 + STAY)
+    held = AccessToken(account, term, window, now * 1000 + LIFETIME)
     return Browser(cookies, token, held)
 
 
@@ -191,7 +192,7 @@ def _claim(browser: Browser, section: int, *, turn: bool) -> bytes:
     held, cookies = browser.held, browser.cookies
     form = {"request": secrets.token_hex(16), "wait": "1"}
     if turn:
-        cookies += f"; {guard.COOKIE}={passes.write(held)}"
+        cookies += f"; {guard.COOKIE}={access_tokens.encode(held)}"
     token = browser.token
     return post(f"/terms/{held.term}/sections/{section}/pick", cookies, csrf_token=token, **form)
 

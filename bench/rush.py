@@ -30,8 +30,8 @@ from bench.portal_on_trial import get, post
 from bench.site import HELLO, site
 from portal.backend import backend
 from portal.core.db import transaction
-from portal.gate import room
 from portal.recorder.audit import audit_term
+from portal.waiting_room import room
 
 SECTIONS, SEATS, CLAIMS, A_MINUTE = 300, 30, 3, 4000
 ARRIVALS = 150  # a second that come to the lobby

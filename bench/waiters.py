@@ -17,10 +17,10 @@ from bench.sockets import Pages
 from portal import create_app
 from portal.backend import backend
 from portal.core.settings import Settings
-from portal.gate import room, waits
-from portal.gate.places import Place
 from portal.live import rooms
 from portal.running.children import Child
+from portal.waiting_room import room, wait_estimates
+from portal.waiting_room.room import QueueEntry
 from tests.record.rush import Rush, a_rush
 
 WAITERS = 10_000
@@ -112,5 +112,5 @@ def asking(hall: Rush, port: int, cookies: list[str], meter: Meter) -> tuple[flo
     per_minute, at_once = backend().settings.room or (0, 0)
     usual = {"per_minute": per_minute, "at_once": at_once}
     stands = replace(room.state(hall.term, hall.window), **usual)
-    everyone = [Place("waiting", stands, ahead=each) for each in range(WAITERS)]
-    return sum(1 / waits.interval(each) for each in everyone), asked
+    everyone = [QueueEntry("waiting", stands, ahead=each) for each in range(WAITERS)]
+    return sum(1 / wait_estimates.poll_interval(each) for each in everyone), asked

@@ -2,8 +2,8 @@
 
 Nine kinds of rushes, from 8,000 students before the opening to a line that never ends, with visits
 of one to ten minutes that are left or just stopped, and a share that gives up. The room is the
-plain one that the real one is held against (tests/gate/test_room_model.py), so that an hour takes
-seconds. The ranges were chosen on such rushes, so these shares flatter them.
+plain one that the real one is held against (tests/waiting_room/test_room_model.py), so that an
+hour takes seconds. The ranges were chosen on such rushes, so these shares flatter them.
 """
 
 import heapq
@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import count
 
-from portal.gate import waits
-from portal.gate.passes import STAY
-from portal.gate.places import Place
-from tests.gate.model import Model, Told
+from portal.waiting_room import wait_estimates
+from portal.waiting_room.access_tokens import LIFETIME
+from portal.waiting_room.room import QueueEntry
+from tests.waiting_room.model import Model, Told
 
 SECOND, MINUTE = 1000, 60_000
 OPENS = 10 * MINUTE
@@ -112,8 +112,8 @@ class Hall:
             self.later.append((student, self.range(at, told)))
 
     def range(self, at: int, told: Told) -> Shown:
-        place = Place("waiting", self.model.state(at), told[1], 0, told[2], told[3])
-        expected = waits.expected(place)
+        place = QueueEntry("waiting", self.model.state(at), told[1], 0, told[2], told[3])
+        expected = wait_estimates.estimate(place)
         return Shown(told[3], expected.least, expected.most, at)
 
     def notice(self) -> None:
@@ -132,7 +132,7 @@ class Hall:
                 if self.chance.random() < self.rush.leaving:
                     self.model.leave(now, student)
                 self.awake.discard(student)
-            elif self.model.stay(now, student, STAY):
+            elif self.model.stay(now, student, LIFETIME):
                 self.at(min(ends, now + self.chance.randint(*RENEW)), go_on)
 
         self.at(at, go_on)

@@ -12,7 +12,6 @@ from sqlalchemy.orm import Session
 from portal.backend import backend
 from portal.catalog.models import Course, Section, Term
 from portal.core.db import transaction
-from portal.gate import room
 from portal.notifications.models import Notice
 from portal.people import keys
 from portal.people.keys import Wish
@@ -23,6 +22,7 @@ from portal.plans.plan import Part, Plan
 from portal.recorder import receipts
 from portal.reports.models import WindowReport
 from portal.requests import asking
+from portal.waiting_room import room
 from portal.windows.warmup import spec
 from tests import cast as builders
 from tests.cast import Cast, Meets

@@ -8,11 +8,11 @@ from playwright.sync_api import expect
 from e2e.person import Meet
 from e2e.portal import Running
 from portal.catalog.models import Section, Term
-from portal.gate.limits import DECISIONS
-from portal.gate.meter import Charge
+from portal.protection.rate_limits import Charge
+from portal.web.http.request_limits import DECISIONS
 from tests import cast as builders
 from tests.cast import Cast
-from tests.gate.spent import exhaust
+from tests.protection.spent import exhaust
 
 WAIT = 12  # seconds: longer than any browser takes to press a button
 LIMITED = re.compile(r"status of 429|Error Code 429")

@@ -9,7 +9,7 @@ from e2e.person import Meet
 from e2e.portal import COMMAND, Running
 from e2e.test_lobby import banner_is
 from portal.catalog.models import Term
-from portal.gate import room
+from portal.waiting_room import room
 from tests import cast as builders
 from tests.cast import Cast
 from tests.record.processes import wait_for

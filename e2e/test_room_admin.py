@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 from e2e.person import Meet, Person
 from e2e.test_lobby import banner_is
 from portal.catalog.models import Section, Term
-from portal.gate import room
+from portal.waiting_room import room
 from tests import cast as builders
 
 

@@ -17,11 +17,11 @@ from portal.core import logs, metrics, traces
 from portal.core.settings import Settings
 from portal.exchange.exporting import making
 from portal.exchange.importing import run
-from portal.gate.attend import attend
 from portal.ops import scaling
 from portal.ops.crew import LEASE
 from portal.ops.dead import Watch
 from portal.recorder.sweep import Sweeper
+from portal.waiting_room.room import advance_all
 
 LEASE_SECONDS = 3.0  # a clock that died is replaced by another after them
 TICK = 1.0
@@ -59,7 +59,7 @@ def attend_rooms(sweeper: Sweeper, stop: Event) -> None:
     pause = 0.0
     while not stop.wait(pause):
         try:
-            pause = attend(term.id for term in sweeper.terms)
+            pause = advance_all(term.id for term in sweeper.terms)
         except AWAY:  # which the sweep says as well
             pause = TICK
         except Exception:

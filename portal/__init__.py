@@ -35,8 +35,8 @@ def create_app(settings: Settings | None = None) -> Flask:
     from portal.core import correlation, traces
     from portal.edge import counted, files, hosts, ids, watch
     from portal.edge.patience import Patience
-    from portal.gate import guard, limits, visits
     from portal.people import accounts
+    from portal.web.http import admission, guard, request_limits
 
     settings = settings or Settings.read()
     app = Portal(__name__, root_path=str(ROOT))
@@ -51,10 +51,10 @@ def create_app(settings: Settings | None = None) -> Flask:
     backend.connect(settings)
     extensions.start(app)
     accounts.start()
-    for part in (correlation, headers, assets, access, languages, layout, errors, visits, watch):
+    for part in (correlation, headers, assets, access, languages, layout, errors, admission, watch):
         part.start(app)
     guard.finish(app)
-    limits.start(app)
+    request_limits.start(app)
     extensions.limiter.init_app(app)
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)

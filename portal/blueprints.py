@@ -1,7 +1,6 @@
 """The blueprints of the portal, one per kind of visitor or purpose."""
 
 from portal import account, instructor, live, student
-from portal.gate.captcha import views as captcha
 from portal.metrics import scrape
 from portal.notifications import inbox
 from portal.notifications import settings as inbox_settings
@@ -9,7 +8,7 @@ from portal.ops import health
 from portal.people import home, language, login, oidc
 from portal.schedule import feed as calendar
 from portal.student import receipts
-from portal.web import admin
+from portal.web import admin, captcha
 
 BLUEPRINTS = tuple(
     part.bp

@@ -20,9 +20,9 @@ from portal.core.db import crowded
 from portal.core.i18n import _, _l, _n
 from portal.edge import resend
 from portal.extensions import limiter
-from portal.gate import limits
-from portal.gate.limits import TooMany
 from portal.seats.errors import LedgerBehind, LedgerSilent, LedgerUnavailable
+from portal.web.http import request_limits
+from portal.web.http.request_limits import TooMany
 
 log = logging.getLogger(__name__)
 
@@ -201,7 +201,7 @@ def _http(error: HTTPException) -> ResponseReturnValue:
 
 def _limited(seconds: int) -> ResponseReturnValue:
     words, later = _slower(seconds)
-    return answer(429, words, later, again=limits.decides())
+    return answer(429, words, later, again=request_limits.decides())
 
 
 def _until() -> int:
@@ -223,7 +223,7 @@ def _slower(seconds: int) -> tuple[Words, dict[str, str]]:
 
 def refused_often() -> ResponseReturnValue | None:
     """Count a refusal; return a brief answer where a client has had too many, else None."""
-    wait = limits.refused()
+    wait = request_limits.refusal_wait()
     return _briefly(wait) if wait else None
 
 

@@ -41,7 +41,7 @@ class FormTokens(CSRFProtect):  # type: ignore[misc]
 csrf = FormTokens()
 htmx = Htmx()
 # Of single views that are seldom asked for, which look for themselves; what every request costs is
-# counted in portal/gate.
+# counted in portal/web/http/request_limits.py.
 limiter = Limiter(key_func=_account, strategy="moving-window", in_memory_fallback_enabled=True)
 logins = Logins()
 sock = Sock()

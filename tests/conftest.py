@@ -19,8 +19,8 @@ from portal.core.outage import postgresql
 from portal.core.settings import Settings
 from portal.embedded import Servers
 from portal.embedded.folder import Folder
-from portal.gate.meter import meters
 from portal.models import Base
+from portal.protection.rate_limits import rate_limiter
 from tests.cast import Cast, a_term, an_open_window, assemble
 from tests.statements import statements
 
@@ -117,7 +117,7 @@ def app(application: Flask, backend: Backend) -> Flask:  # noqa: ARG001
 @pytest.fixture
 def guarded(app: Flask) -> Iterator[Flask]:
     """The web application with its gate, as it is outside of the tests."""
-    meters().own.clear()
+    rate_limiter().own.clear()
     app.config["GATE"] = True
     yield app
     app.config["GATE"] = False

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from portal.catalog.models import Term
-from portal.gate import room
 from portal.seats.answers import WindowView
+from portal.waiting_room import room
 from tests import cast as builders
 
 Admit = Callable[[int], object]

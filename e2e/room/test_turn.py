@@ -12,7 +12,7 @@ from e2e.room.conftest import Admit
 from e2e.room.waiter import FRAME, waits_as
 from e2e.test_lobby import banner_is
 from portal.catalog.models import Section, Term
-from portal.gate import passes
+from portal.waiting_room import access_tokens
 from tests import cast as builders
 from tests.record.processes import wait_for
 
@@ -142,12 +142,12 @@ def test_a_visit_goes_on_by_itself_and_its_end_is_told_where_it_can_t(
     ada.page.clock.install()
     ada.page.reload()
     with ada.page.expect_response("**/stage**"):
-        ada.page.clock.run_for(passes.STAY)
+        ada.page.clock.run_for(access_tokens.LIFETIME)
     toast = ada.page.locator(".toast")
 
     # For the server no time has passed, so the end is the same: as while others wait.
     def told() -> int:
-        ada.page.clock.run_for(passes.STAY // 10)
+        ada.page.clock.run_for(access_tokens.LIFETIME // 10)
         return toast.count()
 
     wait_for(told)

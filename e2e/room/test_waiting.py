@@ -12,8 +12,8 @@ from e2e.room.waiter import FRAME, waits_as
 from e2e.test_announce import heard, until_heard
 from e2e.test_lobby import banner_is
 from portal.catalog.models import Section, Term
-from portal.gate import room
 from portal.seats.answers import WindowView
+from portal.waiting_room import room
 
 
 def test_a_refresh_a_second_tab_and_another_browser_keep_the_place(

@@ -13,11 +13,11 @@ from portal.backend import backend
 from portal.catalog.models import Term
 from portal.catalog.term_catalog import live_terms
 from portal.core.db import transaction
-from portal.gate import room
-from portal.gate.places import Room
 from portal.recorder import known
 from portal.reports.tally import Tally, tally
 from portal.seats.answers import WindowView
+from portal.waiting_room import room
+from portal.waiting_room.room import RoomState
 from portal.windows import cohorts, readiness
 from portal.windows.coverage import Lane, lanes
 from portal.windows.phases import Phase, phase
@@ -55,7 +55,7 @@ class Scheduled:
 class Running:
     """How a window stands now; no room where rooms are off, or can't be asked."""
 
-    room: Room | None
+    room: RoomState | None
     tally: Tally
 
 

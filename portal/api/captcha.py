@@ -8,7 +8,7 @@ from portal.access import signed_in, visitor
 from portal.api.entry import bp
 from portal.api.operations import about, gives
 from portal.api.schemas import Said, said
-from portal.gate import captcha
+from portal.protection import captcha
 
 EXAMPLE = {
     "needed": True,

@@ -9,14 +9,14 @@ from cachetools import LRUCache, cached
 
 from portal.backend import backend
 from portal.catalog.term_catalog import live_terms
-from portal.gate import room, visits, waits
-from portal.gate.passes import Pass
-from portal.gate.places import Place
-from portal.gate.room import WindowShut
 from portal.people.accounts import Visitor
 from portal.people.profile import profile
 from portal.seats import desk
 from portal.seats.answers import WindowView
+from portal.waiting_room import room, wait_estimates
+from portal.waiting_room.access_tokens import AccessToken
+from portal.waiting_room.room import QueueEntry, WindowShut
+from portal.web.http import admission
 from portal.windows.phases import phase
 
 SECOND = 1000
@@ -34,14 +34,14 @@ class Door:
     def student(self) -> int:
         return self.who.student_id or 0
 
-    def look(self) -> Place | None:
+    def look(self) -> QueueEntry | None:
         """The student's place, if there is one; a sign of life of whoever waits."""
         if _no_room():
             return self._without_room()
         found = room.look(self.term, self.window.id, self.student)
         return None if found.kind in {"none", "gone"} else found
 
-    def enter(self) -> Place:
+    def enter(self) -> QueueEntry:
         """The student's place, the one there was or a new one; raises WindowShut."""
         if _no_room():
             found = self._without_room()
@@ -50,20 +50,22 @@ class Door:
             return found
         return room.enter(self.term, self.window.id, self.student)
 
-    def access(self, place: Place) -> Pass | None:
+    def access(self, place: QueueEntry) -> AccessToken | None:
         """The pass of one whose turn it is, given or renewed."""
         if place.kind != "called":
             return None
         now = phase([self.window], place.room.at)
-        return visits.give(self.term, now, self.who, None if _no_room() else place)
+        return admission.issue(self.term, now, self.who, None if _no_room() else place)
 
-    def _without_room(self) -> Place | None:
+    def _without_room(self) -> QueueEntry | None:
         """Everyone is called at the opening, under a number that follows from who asks."""
         stands = replace(room.state(self.term, self.window.id), off=True)
         if stands.phase not in {"before", "open"}:
             return None
         request = _derived(self.who.id, self.window.id)
-        return Place("early" if stands.phase == "before" else "called", stands, request=request)
+        return QueueEntry(
+            "early" if stands.phase == "before" else "called", stands, request=request
+        )
 
 
 def door(window: int, who: Visitor) -> Door:
@@ -76,20 +78,20 @@ def door(window: int, who: Visitor) -> Door:
     return Door(term, found, who)
 
 
-def seconds(place: Place) -> tuple[int, int | None]:
+def seconds(place: QueueEntry) -> tuple[int, int | None]:
     """The shortest and the longest wait for one's turn; None where nobody can say."""
     if place.kind == "called":
         return 0, 0
-    expected = waits.expected(place)
-    longest = None if expected.most >= waits.NEVER else expected.most // SECOND
+    expected = wait_estimates.estimate(place)
+    longest = None if expected.most >= wait_estimates.NEVER else expected.most // SECOND
     return expected.least // SECOND, longest
 
 
-def again(place: Place, held: Pass | None) -> int:
+def again(place: QueueEntry, held: AccessToken | None) -> int:
     """After how many seconds to ask again: halfway to the end of a pass, which renews it."""
     if held:
         return max(1, (held.ends - place.room.at) // 2 // SECOND)
-    return math.ceil(waits.interval(place))
+    return math.ceil(wait_estimates.poll_interval(place))
 
 
 def _derived(account: int, window: int) -> str:

@@ -21,12 +21,12 @@ from portal.catalog.term_catalog import TermCatalog
 from portal.core.correlation import correlation
 from portal.core.i18n import _l
 from portal.errors import Words
-from portal.gate import guard
-from portal.gate.guard import NoPass, needs_pass
 from portal.recorder.fact import moment
 from portal.seats import desk
 from portal.seats.desk import Asker
 from portal.seats.errors import NotAdmitted
+from portal.web.http import guard
+from portal.web.http.guard import AccessTokenRequired, needs_access_token
 
 MOST = 20  # sections of one request
 NO_PASS = Words(
@@ -94,7 +94,7 @@ EXAMPLE = {
 
 @bp.post("/register")
 @requires("student")
-@needs_pass
+@needs_access_token
 @asks(Header, "headers")
 @takes(Register, example=ASKED)
 @about("registration", [404])
@@ -107,9 +107,9 @@ def register(header: dict[str, Any], body: dict[str, Any]) -> ResponseReturnValu
     for word. To try again after a refusal, take a new key.
     """
     student, offered = own(body["student_id"]), _offered(body)
-    passed, key = guard.access(), keys.chosen(header, body)
+    passed, key = guard.access_token(), keys.chosen(header, body)
     if passed and passed.term != offered.term.id:
-        raise NoPass
+        raise AccessTokenRequired
     lines = wanted.lines(body, offered)
     groups = wanted.together(lines, offered)
     wishes = [wanted.wish(group) for group in groups]
@@ -143,7 +143,7 @@ def _offered(body: dict[str, Any]) -> TermCatalog:
     return semester_of({f"/section_ids/{at}": item["section_id"] for at, item in items})
 
 
-@bp.errorhandler(NoPass)
+@bp.errorhandler(AccessTokenRequired)
 @bp.errorhandler(NotAdmitted)
 def _no_pass(_error: Exception) -> ResponseReturnValue:
     return guard.refused(NO_PASS)

@@ -17,13 +17,13 @@ from portal.api.schemas import Body, Said, said
 from portal.api.wrongs import so_long
 from portal.core.i18n import _l
 from portal.errors import Words, problem
-from portal.gate import captcha, passes
-from portal.gate.captcha import NotProven
-from portal.gate.guard import HEADER
-from portal.gate.places import Place
-from portal.gate.room import WindowShut
 from portal.people import accounts
+from portal.protection import captcha
+from portal.protection.captcha import NotProven
 from portal.recorder.fact import moment
+from portal.waiting_room import access_tokens
+from portal.waiting_room.room import QueueEntry, WindowShut
+from portal.web.http.guard import HEADER
 
 LINE = f"/waiting-room/<int(min=1, max={LARGEST}):window_id>/requests"
 TOLD = ("Location", "Retry-After")
@@ -147,7 +147,7 @@ def _prove(payload: str) -> None:
         captcha.prove(payload)
 
 
-def _told(door: Door, place: Place) -> dict[str, Any]:
+def _told(door: Door, place: QueueEntry) -> dict[str, Any]:
     held, wait = door.access(place), queues.seconds(place)
     return {
         "request_id": place.request,
@@ -159,7 +159,7 @@ def _told(door: Door, place: Place) -> dict[str, Any]:
         "ahead": place.ahead if place.kind == "waiting" else None,
         "paused": place.room.paused,
         "wait": dict(zip(("least", "most"), wait, strict=True)),
-        "access_token": passes.write(held) if held else None,
+        "access_token": access_tokens.encode(held) if held else None,
         "access_ends_at": moment(held.ends) if held else None,
         "poll_after": queues.again(place, held),
     }

@@ -3,9 +3,9 @@
 import click
 import requests
 
-from portal.gate import order
-from portal.gate.order import Order
 from portal.running.surroundings import connected
+from portal.waiting_room import draw
+from portal.waiting_room.draw import Draw
 
 PATIENCE_SECONDS = 30
 
@@ -26,16 +26,16 @@ def command(term: int | None, window: int | None, text: str | None) -> None:
     raise SystemExit(not found.agrees)
 
 
-def _asked(term: int | None, window: int | None) -> Order:
+def _asked(term: int | None, window: int | None) -> Draw:
     if term is None or window is None:
         raise click.UsageError("Name a TERM and a WINDOW, or a --text.")
     with connected():
-        return order.published(term, window, opened=True)
+        return draw.published(term, window, opened=True)
 
 
-def _read(source: str) -> Order:
+def _read(source: str) -> Draw:
     try:
-        return order.read(_fetched(source) if "://" in source else _written(source))
+        return draw.parse(_fetched(source) if "://" in source else _written(source))
     except (OSError, ValueError) as error:
         raise click.ClickException(f"{source}: {error}") from error
 

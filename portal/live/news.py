@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
-from portal.gate.places import Room, room_of
 from portal.live import topics
 from portal.live.topics import Topic
+from portal.waiting_room.room import RoomState, room_state
 
 AT_ONCE = (0, 0)
 # By then every process knows what is offered.
@@ -72,7 +72,7 @@ class News:
     queues: set[Topic] = field(default_factory=set)
     moments: dict[Topic, list[dict[str, Any]]] = field(default_factory=lambda: defaultdict(list))
     signals: dict[Topic, dict[str, Signal]] = field(default_factory=lambda: defaultdict(dict))
-    rooms: dict[Topic, Room] = field(default_factory=dict)  # as each stood last
+    rooms: dict[Topic, RoomState] = field(default_factory=dict)  # as each stood last
 
     def hear(self, term: int, event: dict[str, Any]) -> None:
         """Take in an event of the ledger."""
@@ -108,7 +108,7 @@ class News:
     def hear_room(self, term: int, note: dict[str, Any]) -> None:
         """Take in how a waiting room stands, and who has just been called."""
         window, called = note["window"], note["students"] or ()
-        self.rooms[topics.room(term, window)] = room_of(note)
+        self.rooms[topics.room(term, window)] = room_state(note)
         signal = turn(window, min(CALLED_MS, len(called)))
         for student in called:
             self.say(topics.student(term, student), signal)

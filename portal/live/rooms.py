@@ -5,13 +5,13 @@ import time
 from functools import lru_cache
 from threading import Event, Lock
 
-from portal.gate import room, waits
-from portal.gate.places import Place, Room
 from portal.live import topics
 from portal.live.listening import Topics
 from portal.live.news import Signal, turn
 from portal.live.topics import Topic
 from portal.seats.errors import LedgerUnavailable
+from portal.waiting_room import room, wait_estimates
+from portal.waiting_room.room import QueueEntry, RoomState
 
 log = logging.getLogger(__name__)
 
@@ -30,7 +30,7 @@ class Rooms:
         self._lock = lock
         self._due: dict[Topic, float] = {}
 
-    def tell(self, news: dict[Topic, Room]) -> dict[Topic, Room]:
+    def tell(self, news: dict[Topic, RoomState]) -> dict[Topic, RoomState]:
         """Tell waiters how their rooms stand; gives what it is too early to tell."""
         now, early = time.monotonic(), {}
         for topic, state in news.items():
@@ -56,7 +56,7 @@ class Rooms:
             }
             self._due = {topic: due for topic, due in self._due.items() if topic in waiting}
         for (_, term, window), students in waiting.items():
-            self._remind(term, window, room.touch(term, window, students))
+            self._remind(term, window, room.keep_alive(term, window, students))
 
     def touch_forever(self, ended: Event) -> None:
         """Do so again and again."""
@@ -76,7 +76,7 @@ class Rooms:
                     page.signal(signal)
 
 
-def met(window: int, place: Place) -> Signal | None:
+def met(window: int, place: QueueEntry) -> Signal | None:
     """What a page that waits is told when it asks: it may have been called meanwhile."""
     if place.kind == "waiting":
         return standing(window, place.room)
@@ -84,9 +84,9 @@ def met(window: int, place: Place) -> Signal | None:
 
 
 @lru_cache(maxsize=100)
-def standing(window: int, state: Room) -> Signal:
+def standing(window: int, state: RoomState) -> Signal:
     """How a room stands, from which a waiting page tells its own wait."""
-    pace = [round(each, 3) for each in waits.per_place(state)]
+    pace = [round(each, 3) for each in wait_estimates.per_place(state)]
     facts = {"window": window, "called": state.called, "pace": pace, "paused": state.paused}
     return Signal("room", facts)
 

@@ -12,7 +12,6 @@ from wsproto.events import Ping
 
 from portal.core.i18n import reader
 from portal.core.metrics import FRAMES
-from portal.gate import room
 from portal.live import own, rooms, topics
 from portal.live.hub import Hub
 from portal.live.news import Signal
@@ -23,6 +22,7 @@ from portal.live.topics import Topic
 from portal.live.wishes import Allowance, Wish, parse
 from portal.people import accounts
 from portal.seats.errors import LedgerUnavailable
+from portal.waiting_room import room
 
 if TYPE_CHECKING:
     from simple_websocket import Server

@@ -26,7 +26,6 @@ from portal.core.i18n import reader
 from portal.edge.urls import same_origin
 from portal.errors import WORDS, answer
 from portal.extensions import sock
-from portal.gate import room, waits
 from portal.live import own, rooms, wire
 from portal.live.hub import Hub
 from portal.live.sight import seen
@@ -34,6 +33,7 @@ from portal.live.talk import Talk
 from portal.live.wishes import listed, number
 from portal.people import sessions
 from portal.seats.answers import Seats
+from portal.waiting_room import room, wait_estimates
 
 if TYPE_CHECKING:
     from flask.blueprints import BlueprintSetupState
@@ -147,7 +147,7 @@ def waiting() -> ResponseReturnValue:
     place = room.look(term, window, visitor().student_id or 0)
     signal = rooms.met(window, place)
     told = signal and orjson.Fragment(signal.text)
-    said = {"signal": told, "poll": round(waits.interval(place), 1)}
+    said = {"signal": told, "poll": round(wait_estimates.poll_interval(place), 1)}
     headers = {"Cache-Control": "no-store"}
     return Response(orjson.dumps(said), mimetype="application/json", headers=headers)
 

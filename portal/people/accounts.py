@@ -9,9 +9,9 @@ from sqlalchemy import ColumnElement, Row, Select, func, select
 
 from portal.core.db import transaction
 from portal.extensions import logins
-from portal.gate import limits
 from portal.people import bearers, changes, keys, sessions
 from portal.people.models import Account, Student, Teacher
+from portal.web.http import request_limits
 
 HEALTH = {"/health", "/ready"}
 
@@ -61,7 +61,7 @@ def of_request(asked: Request) -> Visitor | None:
     """The visitor whose access token the request carries, with its scopes in `g.scopes`."""
     token = bearer(asked)
     if token and not bearers.known(token):
-        limits.guess()
+        request_limits.count_guess()
     found = bearers.find(token) if token else None
     if found is None:
         return None

@@ -7,7 +7,7 @@ from flask import session
 from redis.exceptions import RedisError
 
 from portal.backend import backend
-from portal.gate import captcha
+from portal.protection import captcha
 from portal.seats.library import reached
 
 NOBODY = 0  # the account of a puzzle for someone who has not logged in

@@ -23,12 +23,12 @@ from portal import resuming
 from portal.access import public
 from portal.backend import backend
 from portal.core.db import look, transaction
-from portal.gate import captcha
 from portal.languages import new_session
 from portal.live.tell import ended
 from portal.people import accounts, captchas, credentials, devices, passwords, sessions, throttle
 from portal.people.models import Account
 from portal.people.passwords import LONGEST
+from portal.protection import captcha
 
 bp = Blueprint("login", __name__)
 log = logging.getLogger(__name__)

@@ -10,15 +10,15 @@ from dataclasses import dataclass, replace
 from math import ceil
 
 from portal.edge.addresses import client
-from portal.gate.meter import Charge, Limit, meters
 from portal.people import devices
+from portal.protection.rate_limits import Charge, RateLimit, rate_limiter
 
 # Of attempts that failed, and of those whose password is being compared.
-OF_PAIR = Limit("login", at_once=10, a_minute=1)  # one name from one address, or on one device
-OF_NAME = Limit("login-name", at_once=100, a_minute=100 / 60)  # one name, wherever from
-OF_ADDRESS = Limit("login-from", at_once=1000, a_minute=1000)  # a whole campus may share one
+OF_PAIR = RateLimit("login", at_once=10, a_minute=1)  # one name from one address, or on one device
+OF_NAME = RateLimit("login-name", at_once=100, a_minute=100 / 60)  # one name, wherever from
+OF_ADDRESS = RateLimit("login-from", at_once=1000, a_minute=1000)  # a whole campus may share one
 # Those that succeed too: each costs a hash.
-ALL_OF_PAIR = Limit("login-tries", at_once=60, a_minute=60)
+ALL_OF_PAIR = RateLimit("login-tries", at_once=60, a_minute=60)
 
 
 @dataclass(frozen=True)
@@ -31,20 +31,20 @@ class Tries:
 
     def charge(self) -> int:
         """Charge all budgets and return 0, or none and return the seconds to wait."""
-        return ceil(meters().reserve(self.pair, *self.budgets) / 1000)
+        return ceil(rate_limiter().reserve(self.pair, *self.budgets) / 1000)
 
     def charge_anyway(self) -> "Tries":
         """Charge this attempt although a budget is used up, as a captcha was solved for it."""
-        _pair, *spent = meters().owe(self.pair, *self.budgets)
+        _pair, *spent = rate_limiter().owe(self.pair, *self.budgets)
         return replace(self, spent=spent)
 
     def refund(self) -> None:
         """Give the charge back: no wrong password was compared."""
-        meters().refund(*(self.spent or self.budgets))
+        rate_limiter().refund(*(self.spent or self.budgets))
 
     def wait(self) -> int:
         """Return the seconds until another attempt is within the budgets; 0 for now."""
-        return ceil(meters().look(self.pair, *self.budgets) / 1000)
+        return ceil(rate_limiter().look(self.pair, *self.budgets) / 1000)
 
 
 def of(name: str, *, everywhere: bool) -> Tries:

@@ -8,10 +8,10 @@ from math import ceil
 from statistics import quantiles
 from typing import Any, Literal
 
-from portal.gate.passes import STAY
 from portal.rehearsal.crowd import Time, Turn
 from portal.rehearsal.curves import BEGINS, PHASES, phase_at
 from portal.rehearsal.student import Answer
+from portal.waiting_room.access_tokens import LIFETIME
 
 SOON, NEARLY_ALL = 0.5, 95  # seconds within which so many of 100 answers are to come
 SLICE = 5.0  # seconds that are looked at together
@@ -105,7 +105,7 @@ def advise(seen: Seen, processes: int, students: int) -> dict[str, Any] | None:
     found = Advice(
         students=students,
         per_minute=per_minute,
-        at_once=per_minute * (STAY // 60_000),
+        at_once=per_minute * (LIFETIME // 60_000),
         processes=max(1, ceil(max(1, processes) * students / ALL_IN / per_minute)),
         had=processes,
         bears=round(bears, 1),

@@ -10,12 +10,11 @@ from typing import Any
 import requests
 from altcha import Challenge, Payload, solve_challenge
 
-from portal.gate.guard import STANDS
-
 HIDDEN = re.compile(r'<input type="hidden" name="([^"]+)" value="([^"]*)"')
 TONE = re.compile(r'#toasts">\s*<div class="toast" data-tone="(\w+)"')
 HELD = {"go": "seat", "wait": "place"}
 PATIENCE = 60.0  # seconds for one answer
+STANDS = "Fairseat-Gate"  # the header that tells scripts how their student stands
 SENT = {"HX-Request": "true", "HX-Target": "dialog"}  # as from a page with scripts
 
 
@@ -81,7 +80,7 @@ class Student:
         self._ask("page", "GET", self.page)
 
     def come(self) -> str:
-        """Get in line, or in; gives how one stands (portal/gate/visits.py)."""
+        """Get in line, or in; gives how one stands (portal/web/http/admission.py)."""
         answer = self._ask("room", "POST", f"{self.page}/room", {}, SENT)
         stands = answer.headers.get(STANDS, "")
         if stands == "unproven":

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
-from portal.gate import traces
+from portal.protection import evidence
 from portal.reports.attempts import Attempts
 from portal.reports.gather import Gathered
 
@@ -35,8 +35,8 @@ class Traces:
 
 def look(found: Gathered) -> Traces:
     """What the gate knows of a window's students."""
-    early, late = traces.arrivals(found.term, found.window)
-    return Traces(early, late, traces.ways(), traces.met_limits(found.opened))
+    early, late = evidence.arrivals(found.term, found.window)
+    return Traces(early, late, evidence.proofs(), evidence.met_limits(found.opened))
 
 
 def fairness(found: Gathered, known: Traces) -> Fairness:

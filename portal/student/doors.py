@@ -6,17 +6,18 @@ from htmx_flask import request
 
 from portal.access import requires
 from portal.core.i18n import _
-from portal.gate import guard, wording
 from portal.student import bp, fragments, line, wish
 from portal.student.outcomes import closing
 from portal.student.pages import around, mine_of
+from portal.waiting_room import wording
+from portal.web.http import guard
 
 
 @bp.get("/room")
 @requires("student")
 def room(term_id: int) -> ResponseReturnValue:
     """Where I stand in line, how the line works, and what happens when it is my turn."""
-    return render_template("gate/room.html", wording=wording, **around(mine_of(term_id)))
+    return render_template("waiting_room/room.html", wording=wording, **around(mine_of(term_id)))
 
 
 @bp.post("/room")
@@ -37,7 +38,7 @@ def ask_to_leave_room(term_id: int) -> ResponseReturnValue:
     """The form that asks first, as it costs the place."""
     now = mine_of(term_id)
     facts = {"line": line.looked(now), "term": now.term, "back": wish.back_to(term_id)}
-    return render_template("gate/leave.html", wording=wording, **facts)
+    return render_template("waiting_room/leave.html", wording=wording, **facts)
 
 
 @bp.post("/room/leave")

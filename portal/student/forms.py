@@ -12,7 +12,6 @@ from portal.catalog import requisites
 from portal.catalog.term_catalog import SectionView, TermCatalog
 from portal.core.i18n import _
 from portal.errors import UNSURE
-from portal.gate import wording
 from portal.seats import desk, foresight, steps
 from portal.seats.answers import Answer, Reason, Seats
 from portal.seats.case import Step, name_of
@@ -22,6 +21,7 @@ from portal.student.line import Line
 from portal.student.refused import Refused
 from portal.student.rows import unknown
 from portal.student.scene import Scene, titled
+from portal.waiting_room import wording
 
 
 def drop(
@@ -100,7 +100,7 @@ def again(act: str, offered: TermCatalog, card: SectionView) -> str:
 def waiting(stands: Line, card: SectionView) -> tuple[str, dict[str, str]]:
     """In place of a form, one's number in line or the captcha; it becomes the form by itself."""
     page = render_template(
-        "gate/waiting.html",
+        "waiting_room/waiting.html",
         line=stands,
         wording=wording,
         name=name_of(card),

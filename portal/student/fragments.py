@@ -9,7 +9,6 @@ from markupsafe import Markup
 from portal.catalog import requisites
 from portal.catalog.term_catalog import SectionView
 from portal.core.i18n import _, reader
-from portal.gate import wording
 from portal.seats import foresight
 from portal.seats.answers import Held, Reason, Seats
 from portal.seats.case import Case, Step, amount, credits_in_words
@@ -20,6 +19,7 @@ from portal.student.chances import chances
 from portal.student.drawing import drawn
 from portal.student.line import Line
 from portal.student.scene import Scene
+from portal.waiting_room import wording
 from portal.windows import countdown
 
 

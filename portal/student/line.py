@@ -10,14 +10,14 @@ from flask import g, session
 from portal.access import visitor
 from portal.backend import backend
 from portal.edge.readers import ahead_of_reader
-from portal.gate import room, visits, waits
-from portal.gate.places import Place, Room
-from portal.gate.room import WindowShut
-from portal.gate.visits import FREE, Visit
-from portal.gate.waits import NEVER, Pace, Range
 from portal.plans.plan import Plan
 from portal.seats import desk
 from portal.student.scene import Scene
+from portal.waiting_room import room, wait_estimates
+from portal.waiting_room.room import QueueEntry, RoomState, WindowShut
+from portal.waiting_room.wait_estimates import NEVER, Pace, WaitRange
+from portal.web.http import admission
+from portal.web.http.admission import FREE, Admission
 
 FRESH_SECONDS = 1
 LEFT = "left"  # in the session: the window whose line was left on purpose
@@ -31,7 +31,7 @@ class Line:
     """How a student stands at the gate of a window, as pages show it."""
 
     scene: Scene
-    visit: Visit = FREE
+    visit: Admission = FREE
 
     @property
     def term(self) -> int:
@@ -49,7 +49,7 @@ class Line:
         return self.visit.kind
 
     @property
-    def place(self) -> Place | None:
+    def place(self) -> QueueEntry | None:
         return self.visit.place
 
     @property
@@ -96,19 +96,19 @@ class Line:
         return SOONEST_MS, min(LATEST_MS, SOONEST_MS + BY_PLACE_MS * before)
 
     @cached_property
-    def long(self) -> Range:
+    def long(self) -> WaitRange:
         """How long it takes until one is called."""
-        return waits.expected(self.place) if self.place else Range(0, NEVER)
+        return wait_estimates.estimate(self.place) if self.place else WaitRange(0, NEVER)
 
     @cached_property
     def per_place(self) -> Pace:
         """The shortest and the longest time (ms) that each place before takes."""
-        return waits.per_place(self.place.room) if self.place else Pace(0, NEVER)
+        return wait_estimates.per_place(self.place.room) if self.place else Pace(0, NEVER)
 
     @cached_property
     def poll(self) -> int:
         """Seconds after which a page that hears nothing is to ask again."""
-        return round(waits.interval(self.place)) if self.place else 0
+        return round(wait_estimates.poll_interval(self.place)) if self.place else 0
 
     @property
     def reload(self) -> int:
@@ -133,7 +133,7 @@ def line_of(now: Scene, plan: Plan | None = None) -> Line:
 def looked(now: Scene) -> Line:
     """How the visitor stands, without getting in line."""
     if "line" not in g:
-        g.line = _noted(Line(now, visits.visit(now.term.id, now.phase, visitor())))
+        g.line = _noted(Line(now, admission.look_up(now.term.id, now.phase, visitor())))
     stands: Line = g.line
     return stands
 
@@ -142,7 +142,7 @@ def come(now: Scene) -> Line:
     """In line, or in where nobody is ahead."""
     session.pop(LEFT, None)
     try:
-        g.line = _noted(Line(now, visits.come(now.term.id, now.phase, visitor())))
+        g.line = _noted(Line(now, admission.enter(now.term.id, now.phase, visitor())))
     except WindowShut:  # within the second for which pages go by the windows they have read
         desk.forget_windows()
         g.line = Line(now)
@@ -159,7 +159,7 @@ def leave(now: Scene) -> Line:
     g.pop("given", None)  # looking may have renewed it
     room.leave(now.term.id, window, student)
     place = room.look(now.term.id, window, student)
-    return Line(now, Visit("out", place if place.room.full else None))
+    return Line(now, Admission("out", place if place.room.full else None))
 
 
 def rooms() -> bool:
@@ -168,7 +168,7 @@ def rooms() -> bool:
 
 
 @cached(TTLCache(maxsize=64, ttl=FRESH_SECONDS), lock=Lock())
-def room_of(term: int, window: int) -> Room:
+def room_of(term: int, window: int) -> RoomState:
     """How a waiting room stands, a second old at most."""
     return room.state(term, window)
 
@@ -176,5 +176,6 @@ def room_of(term: int, window: int) -> Room:
 def _noted(line: Line) -> Line:
     """The same; the range that it shows is kept, to be compared with what comes true."""
     if line.kind == "waiting" and line.place and line.long.most < NEVER:
-        room.say(line.term, line.window, line.place.request, line.long.least, line.long.most)
+        entry, wait = line.place, line.long
+        room.record_estimate(line.term, line.window, entry.request, wait.least, wait.most)
     return line

@@ -8,11 +8,11 @@ from portal.access import public
 from portal.backend import backend
 from portal.catalog.term_catalog import catalog_of
 from portal.core.cache import AWAY
-from portal.gate import order, wording
-from portal.gate.order import Order
 from portal.seats import desk
 from portal.seats.answers import WindowView
 from portal.student import bp
+from portal.waiting_room import draw, wording
+from portal.waiting_room.draw import Draw
 from portal.windows.localtime import Clockface
 
 SHOWN = 100  # requests on the page; the file has all
@@ -25,7 +25,7 @@ def show_order(term_id: int, window_id: int) -> ResponseReturnValue:
     window = _window(term_id, window_id)
     found = _published(term_id, window)
     return render_template(
-        "gate/order.html",
+        "waiting_room/order.html",
         term=catalog_of(term_id).term,
         window=window,
         order=found,
@@ -41,11 +41,11 @@ def show_order(term_id: int, window_id: int) -> ResponseReturnValue:
 @bp.get("/windows/<int:window_id>/order.txt")
 @public
 def order_file(term_id: int, window_id: int) -> ResponseReturnValue:
-    """The same as a text: see portal/gate/order.py."""
+    """The same as a text: see portal/waiting_room/draw.py."""
     found = _published(term_id, _window(term_id, window_id))
     file = Response(found.text, mimetype="text/plain")
     if found.seed:  # it stays as it is
-        file.headers["Cache-Control"] = f"private, max-age={order.FRESH_SECONDS}"
+        file.headers["Cache-Control"] = f"private, max-age={draw.FRESH_SECONDS}"
         file.add_etag()
     return file.make_conditional(request)
 
@@ -55,21 +55,21 @@ def _window(term_id: int, window_id: int) -> WindowView:
     return next(found, None) or abort(404)
 
 
-def _published(term_id: int, window: WindowView) -> Order:
+def _published(term_id: int, window: WindowView) -> Draw:
     opened = backend().ledger.now() >= window.opens
-    return order.published(term_id, window.id, opened=opened)
+    return draw.published(term_id, window.id, opened=opened)
 
 
 def _mine(term_id: int, window_id: int) -> int:
     """Where the request of a student who has logged in stands, from 1; 0 for everyone else."""
     student = getattr(current_user, "student_id", None)
-    return order.place_of(term_id, window_id, student) if student else 0
+    return draw.position_of(term_id, window_id, student) if student else 0
 
 
 def _noted(term_id: int, window_id: int) -> list[tuple[str, str]]:
     """What the audit has noted of the fingerprint, and when; nothing while it can't be asked."""
     try:
-        found = order.noted(term_id, window_id)
+        found = draw.audited_commitments(term_id, window_id)
     except AWAY:
         return []
     clock = Clockface(backend().settings.zone)

@@ -8,7 +8,6 @@ from flask.typing import ResponseReturnValue
 
 from portal.access import requires
 from portal.catalog.term_catalog import SectionView
-from portal.gate.guard import needs_pass
 from portal.resuming import resumes
 from portal.seats import desk
 from portal.seats.answers import Answer, Outcome
@@ -19,6 +18,7 @@ from portal.student.outcomes import done
 from portal.student.pages import mine_of
 from portal.student.resuming import adding, swapping
 from portal.student.scene import Scene
+from portal.web.http.guard import needs_access_token
 
 HAD_ALREADY = {"already_enrolled", "already_waiting"}
 Form = Callable[[Scene, Sequence[Answer]], str]
@@ -36,7 +36,7 @@ def pick(term_id: int, section_id: int) -> ResponseReturnValue:
 @bp.post("/sections/<int:section_id>/pick")
 @requires("student")
 @resumes(adding)
-@needs_pass
+@needs_access_token
 def claim(term_id: int, section_id: int) -> ResponseReturnValue:
     """A seat or a place in line, or all the reasons why not."""
     card = card_of(term_id, section_id)
@@ -55,7 +55,7 @@ def swap(term_id: int, section_id: int) -> ResponseReturnValue:
 @bp.post("/sections/<int:section_id>/swap")
 @requires("student")
 @resumes(swapping)
-@needs_pass
+@needs_access_token
 def exchange(term_id: int, section_id: int) -> ResponseReturnValue:
     """The other seat, or a place in line for it, or all the reasons why the old one is kept."""
     card = card_of(term_id, section_id)

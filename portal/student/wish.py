@@ -14,11 +14,11 @@ from portal.catalog.term_catalog import SectionView
 from portal.core.correlation import correlation
 from portal.edge import resend
 from portal.edge.urls import parts
-from portal.gate.guard import access
 from portal.people.login import safe_path
 from portal.seats.desk import Asked, Asker
 from portal.seats.errors import LedgerSilent
 from portal.student.amounts import amounts
+from portal.web.http.guard import access_token
 
 if TYPE_CHECKING:
     from werkzeug.datastructures import MultiDict
@@ -52,7 +52,7 @@ def asker(term_id: int) -> Asker:
     """Who asks, under the key of the form; 400 where that is no key."""
     if not KEY.fullmatch(key()):
         abort(400)
-    student, passed = visitor().student_id or 0, access()
+    student, passed = visitor().student_id or 0, access_token()
     window = passed.window if passed else None
     return Asker(student, term_id, key(), correlation(), window)
 

@@ -9,11 +9,11 @@ from sqlalchemy.orm import Session
 
 from portal.backend import backend
 from portal.core.db import transaction
-from portal.gate import room
 from portal.people.models import AuditEntry
 from portal.recorder.checkpoint import recorded
 from portal.recorder.wake import wake
 from portal.seats.answers import Change, WindowView
+from portal.waiting_room import room
 from portal.windows.cohorts import Cohort
 from portal.windows.lists import with_list
 from portal.windows.models import window_ids

@@ -1,7 +1,7 @@
 // The line at the gate: the wait moves by itself, and at one's turn the picker opens.
 
 const MINUTE = 60000;
-const [NEVER, STAYING, NOTICE] = [24 * 60 * MINUTE, 0.7, 5000]; // as in portal/gate/waits.py
+const [NEVER, STAYING, NOTICE] = [24 * 60 * MINUTE, 0.7, 5000]; // as in portal/waiting_room/wait_estimates.py
 const LONG = 120; // minutes from which on a wait is told in hours
 const ARRIVED = "fairseat-turn"; // that the turn came on the page before
 
@@ -18,7 +18,7 @@ let wasPaused = false; // whether it was said that the line is paused
 const fill = (text, facts) => text.replace(/%\((\w+)\)s/g, (_, name) => facts[name]);
 const many = (forms, count, shown) => fill(forms[PLURAL.select(count)] ?? forms.other, { count: shown });
 
-// The same range and words as the server's: see portal/gate/waits.py and wording.py.
+// The same range and words as the server's: see portal/waiting_room/wait_estimates.py and wording.py.
 function wait({ ahead, pace, words }) {
   const [fewest, longest, free, quick, delay] = pace.split(" ").map(Number);
   const first = Math.min(ahead, free);

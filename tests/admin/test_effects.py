@@ -12,9 +12,9 @@ from sqlalchemy import select
 from portal.backend import backend
 from portal.catalog.models import Term
 from portal.core.db import transaction
-from portal.gate import room
 from portal.people.models import AuditEntry
 from portal.seats.answers import WindowView
+from portal.waiting_room import room
 from portal.windows.localtime import Clockface
 from tests.admin.windows import HOUR, WHY, address, field
 from tests.cast import Cast, a_coming_window, an_open_window

@@ -6,9 +6,9 @@ from flask.testing import FlaskClient
 
 from portal.backend import backend
 from portal.catalog.models import Term
-from portal.gate import room
 from portal.recorder.drain import drain
 from portal.reports import tally
+from portal.waiting_room import room
 from tests.cast import Cast, a_coming_window, a_course, a_section, an_open_window
 from tests.claims import claim
 

@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from portal.core.settings import ROOT
-from portal.gate import room
+from portal.waiting_room import room
 from tests import cast as builders
 from tests.api.callers import caller
 from tests.cast import Cast, Meets

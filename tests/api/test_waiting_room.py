@@ -7,12 +7,12 @@ import pytest
 from flask import Flask
 
 from portal.backend import backend as parts
-from portal.gate import passes, room
 from portal.seats import desk
+from portal.waiting_room import access_tokens, room
 from tests import cast as builders
 from tests.api.callers import Caller, caller
 from tests.cast import Cast
-from tests.gate.captcha.solving import solved
+from tests.protection.captcha.solving import solved
 from tests.record.processes import wait_for
 from tests.web.visits import held
 
@@ -226,7 +226,7 @@ def test_without_a_room_everyone_is_called_at_the_opening(
     data = ada.get(where).json["data"]
     assert (data["status"], data["position"]) == ("called", 0)
     with app.app_context():
-        assert passes.read(data["access_token"])
+        assert access_tokens.decode(data["access_token"])
 
 
 def _token(caller: Caller, window: Any) -> str:

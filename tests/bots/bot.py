@@ -11,7 +11,7 @@ from altcha import Challenge, Payload, solve_challenge
 from flask import Flask, session
 from flask_wtf.csrf import generate_csrf
 
-from portal.gate.captcha import proofs
+from portal.protection.captcha import proofs
 from tests.live.nodes import Node
 
 TOKEN = re.compile(r'name="csrf_token" value="([^"]+)"')

@@ -11,18 +11,18 @@ from typing import Any
 import requests
 from simple_websocket import Client
 
-from portal.gate import room
-from portal.gate.limits import REQUESTS
-from portal.gate.meter import Charge
 from portal.people import throttle
+from portal.protection.rate_limits import Charge
+from portal.waiting_room import room
+from portal.web.http.request_limits import REQUESTS
 from tests import cast as builders
 from tests.bots.bot import Bot
 from tests.bots.conftest import Meet
 from tests.bots.test_scripts import decisions
 from tests.cast import PASSWORD, Cast
-from tests.gate.spent import exhaust
 from tests.live.nodes import Node
 from tests.live.tabs import knock
+from tests.protection.spent import exhaust
 from tests.record.processes import wait_for
 
 HONEST = 200

@@ -9,20 +9,20 @@ import pytest
 from flask import Flask
 
 from portal.backend import backend
-from portal.gate.passes import STAY, Pass
+from portal.waiting_room.access_tokens import LIFETIME, AccessToken
 from tests.bots.bot import Bot
 from tests.bots.conftest import Meet
 from tests.bots.test_scripts import decisions, inside
 from tests.cast import Cast
-from tests.gate.holders import written
 from tests.record.processes import wait_for
+from tests.waiting_room.holders import written
 from tests.web.visits import held
 
 
 @pytest.fixture
-def given(cast: Cast, term: Any, window: Any) -> Pass:
+def given(cast: Cast, term: Any, window: Any) -> AccessToken:
     """A pass of Ada's."""
-    return Pass(cast.ada.account_id, term.id, window.id, int(time() * 1000) + STAY)
+    return AccessToken(cast.ada.account_id, term.id, window.id, int(time() * 1000) + LIFETIME)
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def bot(meet: Meet, cast: Cast) -> Bot:
     return meet(cast.ada)
 
 
-Carry = Callable[[Pass], None]
+Carry = Callable[[AccessToken], None]
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def carry(bot: Bot, application: Flask, term: Any) -> Carry:
 
 
 def test_a_pass_ends_by_itself(
-    bot: Bot, carry: Carry, term: Any, section: Any, given: Pass
+    bot: Bot, carry: Carry, term: Any, section: Any, given: AccessToken
 ) -> None:
     inside(bot, term)
     carry(replace(given, ends=int(time() * 1000) - 1))
@@ -61,7 +61,7 @@ def test_a_pass_outlives_its_window_in_vain(
 
 @pytest.mark.parametrize("other", ["term", "window"])
 def test_a_pass_is_good_for_its_own_window_alone(
-    bot: Bot, carry: Carry, section: Any, given: Pass, other: str
+    bot: Bot, carry: Carry, section: Any, given: AccessToken, other: str
 ) -> None:
     carry(replace(given, **{other: getattr(given, other) + 1}))
     assert bot.claim(section).status_code == 403

@@ -6,8 +6,8 @@ from typing import Any
 import requests
 
 from portal.backend import backend
-from portal.gate import room
 from portal.people import keys
+from portal.waiting_room import room
 from tests.bots.bot import Bot, pick
 from tests.bots.conftest import Meet
 from tests.cast import Cast

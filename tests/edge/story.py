@@ -6,10 +6,10 @@ from typing import Any
 from flask import Flask
 from werkzeug.routing import Rule as Route
 
-from portal.gate import room
 from portal.people import keys
 from portal.recorder.history import history
 from portal.schedule import feeds
+from portal.waiting_room import room
 from tests.cast import Cast
 from tests.web.everything import a_story
 

@@ -11,8 +11,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from portal import create_app
-from portal.gate.meter import meters
 from portal.people import keys
+from portal.protection.rate_limits import rate_limiter
 from tests.cast import PASSWORD, Cast
 from tests.edge.story import Values, a_values, address, routes
 from tests.edge.test_hostile import TELL_OF_WORKERS
@@ -88,11 +88,11 @@ def strict(request: Any, app: Flask, cast: Cast, values: Values) -> Iterator[Fla
     """The portal with its gate and form tokens, as it runs; by https behind a proxy."""
     secure = request.param == "https"
     settings = replace(app.config["SETTINGS"], secure_cookies=secure, proxies=int(secure))
-    meters().own.clear()
+    rate_limiter().own.clear()
     strict = create_app(settings)
     strict.config.update(PREFERRED_URL_SCHEME=request.param)
     yield strict
-    meters().own.clear()
+    rate_limiter().own.clear()
 
 
 @pytest.fixture(autouse=True)
@@ -166,7 +166,7 @@ def _unbroken(
                 status = _status(client, method, path, dict(how))
                 if status >= 500:
                     broken.append(f"{status} {who} {name} {str(how)[:200]}")
-            meters().own.clear()
+            rate_limiter().own.clear()
     assert not broken, "\n".join(broken)
 
 

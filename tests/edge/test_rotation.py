@@ -9,20 +9,20 @@ from flask import Flask, Response
 
 from portal import create_app
 from portal.backend import Backend, backend
-from portal.gate import passes
-from portal.gate.captcha import puzzle
-from portal.gate.passes import Pass
 from portal.notifications import codes
 from portal.notifications.webhooks import secret
 from portal.people import devices
+from portal.protection.captcha import puzzle
 from portal.schedule import feeds
+from portal.waiting_room import access_tokens
+from portal.waiting_room.access_tokens import AccessToken
 from tests.cast import PASSWORD, Cast
-from tests.gate.captcha.solving import solved
+from tests.protection.captcha.solving import solved
 from tests.web.visits import hidden
 
 App = Callable[..., Flask]
 OLD, NEW = "the key of before", "the key of today"
-LEAVE = Pass(1, 1, 1, 2**42)
+LEAVE = AccessToken(1, 1, 1, 2**42)
 
 
 @pytest.fixture
@@ -90,9 +90,9 @@ def test_access_tokens(
     kept: bool,  # noqa: FBT001
 ) -> None:
     app_of(OLD)
-    written = passes.write(LEAVE)
+    written = access_tokens.encode(LEAVE)
     rotate()
-    assert passes.read(written) == (LEAVE if kept else None)
+    assert access_tokens.decode(written) == (LEAVE if kept else None)
 
 
 def test_puzzles_that_are_being_solved(
@@ -153,9 +153,9 @@ def test_receivers_of_webhooks_can_check_with_either_secret(
 
 def test_what_is_signed_now_is_signed_with_the_new_key(app_of: App, cast: Cast) -> None:
     app_of(NEW, OLD)
-    written = passes.write(LEAVE)
+    written = access_tokens.encode(LEAVE)
     app_of(NEW)
-    assert passes.read(written) == LEAVE
+    assert access_tokens.decode(written) == LEAVE
     assert cast
 
 

@@ -8,10 +8,10 @@ from itsdangerous import URLSafeTimedSerializer
 from sqlalchemy import update
 
 from portal.core.db import transaction
-from portal.gate import passes
-from portal.gate.passes import Pass
 from portal.people import accounts
 from portal.people.models import Account
+from portal.waiting_room import access_tokens
+from portal.waiting_room.access_tokens import AccessToken
 from tests.cast import PASSWORD, Cast
 from tests.web.visitors import browser_of
 
@@ -58,7 +58,7 @@ def test_nonsense_is_no_session(app: Flask, cast: Cast, cookie: str) -> None:
 
 def test_a_pass_is_no_session(app: Flask, cast: Cast) -> None:
     with app.app_context():
-        given = passes.write(Pass(cast.ada.account_id, 1, 1, 2**42))
+        given = access_tokens.encode(AccessToken(cast.ada.account_id, 1, 1, 2**42))
     assert _status(app, given) == 401
 
 

@@ -5,8 +5,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from portal.catalog.models import Term
-from portal.gate import room
 from portal.seats.answers import WindowView
+from portal.waiting_room import room
 from tests import cast as builders
 from tests.cast import Cast
 from tests.web.visitors import browser_of

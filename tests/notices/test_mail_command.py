@@ -7,11 +7,11 @@ from sqlalchemy import select
 from portal.backend import Backend
 from portal.cli import main
 from portal.core.db import transaction
-from portal.gate.captcha import codes
 from portal.notifications.relay import Relay
 from portal.people import keys
 from portal.people.keys import Wish
 from portal.people.models import AuditEntry
+from portal.protection.captcha import codes
 from tests.cast import Cast
 from tests.notices.postman import Postman
 from tests.notices.stories import Story, give_addresses, outbox

@@ -11,8 +11,8 @@ from portal.core.db import transaction
 from portal.core.flags import Flag, Switching
 from tests.bots.bot import Bot, logged_in
 from tests.cast import Cast
-from tests.gate.captcha.elsewhere import Elsewhere, an_elsewhere
 from tests.live.nodes import Node, a_node
+from tests.protection.captcha.elsewhere import Elsewhere, an_elsewhere
 
 Switch = Callable[..., None]
 Meet = Callable[..., Bot]

@@ -10,21 +10,21 @@ from portal.backend import Backend
 from portal.breakers import FAILURES
 from portal.core import flags
 from portal.core.outage import postgresql
-from portal.gate import room
-from portal.gate.limits import REQUESTS
-from portal.gate.meter import Charge
 from portal.live.page import LATER
 from portal.ops import breaking, crew
+from portal.protection.rate_limits import Charge
 from portal.recorder.wake import wake
+from portal.waiting_room import room
+from portal.web.http.request_limits import REQUESTS
 from tests import cast as builders
 from tests.cast import Cast
-from tests.gate.captcha.elsewhere import Elsewhere
-from tests.gate.spent import exhaust
 from tests.live.nodes import Node
 from tests.live.tabs import Tab, cookie, knock
 from tests.notices.postman import a_postman
 from tests.notices.stories import a_story, outbox
 from tests.ops.conftest import Meet, Switch
+from tests.protection.captcha.elsewhere import Elsewhere
+from tests.protection.spent import exhaust
 from tests.record.processes import ready, running, wait_for
 
 

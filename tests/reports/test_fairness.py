@@ -4,11 +4,12 @@ from typing import Any
 
 import pytest
 
-from portal.gate import room, traces
+from portal.protection import evidence
 from portal.reports.attempts import Attempts
 from portal.reports.fairness import Traces, fairness, look
 from portal.reports.gather import Gathered, Member
 from portal.reports.veil import veiled, veiled_cohorts
+from portal.waiting_room import room
 from tests import cast as builders
 from tests.cast import Cast
 
@@ -104,9 +105,9 @@ def test_the_gate_says_who_came_when_and_how_they_proved_themselves(cast: Cast) 
     ledger = builders.backend().ledger
     ledger.move_window(term.id, window.id, ledger.now() - MINUTE, window.closes, "tests")
     room.enter(term.id, window.id, cast.cleo.id)
-    traces.proved(cast.ada.account_id, "code")
-    traces.proved(cast.ada.account_id, "work")
-    traces.limited(cast.ben.account_id)
+    evidence.record_proof(cast.ada.account_id, "code")
+    evidence.record_proof(cast.ada.account_id, "work")
+    evidence.record_limited(cast.ben.account_id)
     known = look(Gathered(window.id, term.id, window.opens - 10**9, window.closes, {}))
     assert set(known.early) == early
     assert set(known.late) == {cast.cleo.id}

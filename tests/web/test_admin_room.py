@@ -14,9 +14,9 @@ from portal.backend import Backend
 from portal.backend import backend as connected
 from portal.catalog.models import Term
 from portal.core.db import transaction
-from portal.gate import room
 from portal.people.models import AuditEntry
 from portal.seats.answers import WindowView
+from portal.waiting_room import room
 from tests import cast as builders
 from tests.cast import Cast
 from tests.web.visitors import browser_of

@@ -15,10 +15,10 @@ from werkzeug.test import TestResponse
 
 from portal import create_app
 from portal.core import redis_clients
-from portal.gate.meter import Meters
 from portal.people import passwords, throttle
+from portal.protection.rate_limits import RateLimiter
 from tests.cast import PASSWORD, Cast
-from tests.gate.captcha.solving import SCRIPT, solved
+from tests.protection.captcha.solving import SCRIPT, solved
 
 ADDRESSES = count(1)
 MANY = 100  # as many failures of one name as an hour may have
@@ -192,7 +192,7 @@ def test_it_is_counted_here_while_redis_is_away(
     app: Flask, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     campus = somewhere()
-    nowhere = Meters(redis_clients.commands("redis://127.0.0.1:1"))
+    nowhere = RateLimiter(redis_clients.commands("redis://127.0.0.1:1"))
     monkeypatch.setattr(throttle, "meters", lambda: nowhere)
     assert guess(app, 11, campus) == [422] * 10 + [429]
     assert cast

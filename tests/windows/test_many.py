@@ -8,9 +8,9 @@ from flask.testing import FlaskClient
 
 from portal.backend import Backend
 from portal.catalog.models import Section, Term
-from portal.gate import room
 from portal.seats import desk
 from portal.seats.answers import Outcome, WindowView
+from portal.waiting_room import room
 from tests import cast as builders
 from tests.admin.windows import closes
 from tests.cast import Cast

@@ -9,9 +9,9 @@ from portal.admin.operations.fuses import fuses, switches
 from portal.admin.operations.remembered import Remembered
 from portal.backend import backend
 from portal.core.i18n import _, _n
-from portal.gate.knobs import Pause
-from portal.gate.wording import grouped
 from portal.ops.names import QUEUES
+from portal.waiting_room.admission_limits import Pause
+from portal.waiting_room.wording import grouped
 from portal.windows.localtime import Clockface
 
 SLOW = 10  # seconds of lag

@@ -19,8 +19,6 @@ from portal.catalog.models import Term
 from portal.catalog.term_catalog import live_terms
 from portal.core.outage import postgresql
 from portal.exchange.importing.progress import Step, step_of
-from portal.gate import room
-from portal.gate.places import Room
 from portal.ops import breaking, crew, dead, scaling
 from portal.ops.breaking import Said
 from portal.ops.crew import Manned
@@ -32,6 +30,8 @@ from portal.seats.answers import WindowView
 from portal.seats.errors import LedgerUnavailable
 from portal.seats.tally import Tally, tally
 from portal.seats.totals import Totals, totals
+from portal.waiting_room import room
+from portal.waiting_room.room import RoomState
 from portal.windows.phases import Phase, phase
 
 Found = TypeVar("Found")
@@ -46,7 +46,7 @@ class Watched:
 
     window: WindowView
     phase: Phase
-    room: Room | None
+    room: RoomState | None
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,6 @@ from portal.core.flags import Flag
 from portal.exchange.exporting import making
 from portal.exchange.exporting.models import Export
 from portal.exchange.importing import book
-from portal.gate import knobs
-from portal.gate.knobs import Pause
 from portal.notifications import outbox
 from portal.notifications.outbox import DeadLetter
 from portal.notifications.webhooks import outbox as webhooks
@@ -23,6 +21,8 @@ from portal.ops.models import AuditRun
 from portal.people.models import Account
 from portal.recorder.lag import Lag, lag
 from portal.recorder.models import Checkpoint, Reconciled
+from portal.waiting_room import admission_limits
+from portal.waiting_room.admission_limits import Pause
 from portal.windows import readiness
 
 FRESH = 0.5  # seconds
@@ -87,7 +87,7 @@ def _read(terms: Terms) -> Remembered:
             untold=webhooks.number_dead(session),
             students=readiness.students(session),
             unlike=_unlike(session, terms),
-            pauses=knobs.pauses(session, terms),
+            pauses=admission_limits.latest_pauses(session, terms),
         )
 
 

@@ -10,12 +10,11 @@ from portal.backend import backend
 from portal.catalog.term_catalog import catalog_of
 from portal.core import flags
 from portal.core.i18n import _, _l
-from portal.gate import knobs, room, waits, wording
-from portal.gate.knobs import Limits
-from portal.gate.places import Place, Room
-from portal.gate.room import Overtaken
 from portal.layout import go
 from portal.seats.answers import WindowView
+from portal.waiting_room import admission_limits, room, wait_estimates, wording
+from portal.waiting_room.admission_limits import AdmissionLimits
+from portal.waiting_room.room import Overtaken, QueueEntry, RoomState
 from portal.windows import schedule
 
 bp = Blueprint("rooms", __name__, url_prefix="/terms/<int:term_id>/windows/<int:window_id>/room")
@@ -51,9 +50,8 @@ def change(term_id: int, window_id: int) -> ResponseReturnValue:
     if reading.errors:
         return _page(term_id, window, reading, 422)
     try:
-        knobs.turn(
-            term_id, window_id, Limits(**reading.values), seen(), by=visitor().id, reason=reason
-        )
+        limits = AdmissionLimits(**reading.values)
+        admission_limits.change(term_id, window_id, limits, seen(), by=visitor().id, reason=reason)
     except Overtaken:
         reading.wrong("", _("Somebody else has set the limits since you opened this page."))
         reading.wrong("", _("Above is how they stand now. Press again if yours are to hold."))
@@ -67,10 +65,10 @@ def find(term_id: int, window_id: int) -> WindowView:
     return schedule.find(term_id, window_id) or abort(404)
 
 
-def seen() -> Limits:
+def seen() -> AdmissionLimits:
     """The limits that the form which is sent was shown with."""
     try:
-        return Limits.of(request.form["seen"])
+        return AdmissionLimits.of(request.form["seen"])
     except ValueError:
         abort(400)
 
@@ -117,22 +115,23 @@ def _told(term_id: int, window: WindowView) -> dict[str, object]:
         "window": window,
         "term_id": term_id,
         "state": state,
-        "seen": knobs.limits_of(state).mark,
+        "seen": admission_limits.limits_of(state).mark,
         "rooms": backend().settings.room is not None,
         "switched_off": not flags.on("waiting_room"),
         "lately": lately(state),
-        "last": wording.wait(waits.expected(_last(state))) if state.waiting else "",
+        "last": wording.wait(wait_estimates.estimate(_last(state))) if state.waiting else "",
         "share": state.right / compared if compared else None,
         "compared": compared,
     }
 
 
-def _last(state: Room) -> Place:
-    return Place("waiting", state, ahead=max(0, state.waiting - 1))
+def _last(state: RoomState) -> QueueEntry:
+    return QueueEntry("waiting", state, ahead=max(0, state.waiting - 1))
 
 
-def lately(state: Room) -> int:
+def lately(state: RoomState) -> int:
     """How far the line comes in a minute, by the last half or whole one."""
-    begin = (state.at // waits.SLOT - 1) * waits.SLOT
+    slot = wait_estimates.SLOT
+    begin = (state.at // slot - 1) * slot
     called = sum(count for at, count in state.pace if at >= begin)
-    return round(called * waits.MINUTE / max(waits.SLOT, state.at - max(begin, state.opens)))
+    return round(called * wait_estimates.MINUTE / max(slot, state.at - max(begin, state.opens)))

@@ -15,9 +15,9 @@ from portal.admin.times import Reading
 from portal.admin.windows.room import find, seen
 from portal.backend import backend
 from portal.core.i18n import _, _l
-from portal.gate import knobs, room, wording
-from portal.gate.knobs import Limits
-from portal.gate.room import Overtaken
+from portal.waiting_room import admission_limits, room, wording
+from portal.waiting_room.admission_limits import AdmissionLimits
+from portal.waiting_room.room import Overtaken
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Turn:
     meaning: LazyString
     button: LazyString
     done: LazyString
-    turned: Callable[[Limits, int], Limits]
+    turned: Callable[[AdmissionLimits, int], AdmissionLimits]
     danger: bool = False
 
 
@@ -95,9 +95,9 @@ def do(term_id: int, window_id: int, turn: str) -> ResponseReturnValue:
     reason = read_reason(reading, request.form)
     if reading.errors:
         return _asked(term_id, window_id, turn, reading, 422)
-    wanted = TURNS[turn].turned(before, knobs.usual_pace(term_id, window_id))
+    wanted = TURNS[turn].turned(before, admission_limits.usual_rate(term_id, window_id))
     try:
-        knobs.turn(term_id, window_id, wanted, before, by=visitor().id, reason=reason)
+        admission_limits.change(term_id, window_id, wanted, before, by=visitor().id, reason=reason)
     except Overtaken:
         return _asked(term_id, window_id, turn, _overtaken(), 409)
     return asking.done(str(TURNS[turn].done), _back(term_id, window_id))
@@ -110,8 +110,8 @@ def _asked(
     window, state = find(term_id, window_id), room.state(term_id, window_id)
     if backend().settings.room is None:
         abort(404)
-    now = knobs.limits_of(state)
-    wanted = TURNS[turn].turned(now, knobs.usual_pace(term_id, window_id))
+    now = admission_limits.limits_of(state)
+    wanted = TURNS[turn].turned(now, admission_limits.usual_rate(term_id, window_id))
     if not reading.errors and (wanted == now or state.phase == "ended"):
         reading, status = _overtaken(), 409
     said = TURNS[turn]
@@ -132,7 +132,7 @@ def _asked(
     return asking.ask(question, reading, status)
 
 
-def _now(limits: Limits) -> str:
+def _now(limits: AdmissionLimits) -> str:
     if limits.off:
         return _("switched off: no limits")
     if not limits.per_minute:

@@ -210,7 +210,7 @@ local function decide(term, line)
   return said
 end
 
--- Whether the waiting room of a window still lets the student in (portal/gate/functions/room.lua). It
+-- Whether the waiting room of a window still lets the student in (portal/waiting_room/functions/room.lua). It
 -- is asked in the step that decides: an access token ends with the visit, whatever it says itself.
 local function admitted(term, window)
   local ends = tonumber(redis.call("ZSCORE", term:key("room", window .. ":in"), term.ask.student))

@@ -15,7 +15,6 @@ from portal.catalog.term_catalog import NoSuchTerm, TermCatalog, catalog_of
 from portal.core import logs
 from portal.core.cache import AWAY
 from portal.errors import LATER, UNSURE
-from portal.gate.guard import needs_pass
 from portal.live.tell import tell
 from portal.plans import pack
 from portal.plans.plan import Option, Plan, without
@@ -30,6 +29,7 @@ from portal.student.pages import mine_of
 from portal.student.planning.panel import panel
 from portal.student.planning.result import fulfilled, result
 from portal.student.resuming import with_plan
+from portal.web.http.guard import needs_access_token
 from portal.windows.localtime import Clockface
 
 log = logging.getLogger(__name__)
@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 @bp.post("/plan/submit")
 @requires("student")
 @with_plan
-@needs_pass
+@needs_access_token
 def submit_plan(term_id: int) -> ResponseReturnValue:
     """Every line with what came of it; the plan comes with the form, so no query is needed."""
     plan, offered = _sent(), _offered(term_id)

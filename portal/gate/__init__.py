@@ -1,1 +1,0 @@
-"""The gate: waiting room, passes, captcha and limits, between a student and the ledger."""

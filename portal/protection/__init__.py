@@ -1,0 +1,1 @@
+"""Protection against robots and floods: captcha, rate limits, and evidence of both."""

@@ -1,0 +1,123 @@
+"""An ALTCHA server elsewhere, which gives out puzzles and has the last word on them while it can.
+
+What it gives out we sign as well, for one account, and so can check it alone should the server be
+away by then. Browsers talk to us only.
+"""
+
+import base64
+import json
+import re
+from functools import cache
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import requests
+from altcha import Challenge, ChallengeParameters, Payload
+
+from portal.breakers import Breaker
+from portal.protection.captcha import puzzle
+
+PATIENCE = 2.0  # seconds, to connect and to answer
+ALGORITHMS = {f"{kind}SHA-{size}" for kind in ("", "PBKDF2/") for size in (256, 384, 512)}
+MOST_ROUNDS = 100_000  # of a try, as we make one too
+LONGEST_KEY = 64  # bytes
+LONGEST = 2048  # characters
+BYTES = re.compile("([0-9a-f]{2}){1,64}")
+
+
+class Away(Exception):  # noqa: N818  a state of the world, not a mistake
+    """The server could not be asked, or gave no answer of use."""
+
+
+class Remote:
+    """The server whose `…/challenge` and `…/verify` are found below an address."""
+
+    def __init__(self, address: str) -> None:
+        self.address = urlsplit(address)
+        self.breaker = Breaker(f"The captcha server {self.address.hostname}", (Away,), "captcha")
+        self._session = requests.Session()
+
+    def challenge(self, account: int) -> Challenge:
+        """A puzzle of the server's for an account; raises Away or Resting."""
+        return self.breaker.call(self._challenge, account)
+
+    def agrees(self, solved: Payload) -> bool:
+        """Whether the server takes the solution of its puzzle; raises Away or Resting."""
+        return self.breaker.call(self._agrees, solved)
+
+    def _challenge(self, account: int) -> Challenge:
+        found = self._answer(self._ask("GET", "challenge"))
+        try:
+            return puzzle.sign(_ours(found, account))
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise Away("It gave out no puzzle that can be solved here") from error
+
+    def _agrees(self, solved: Payload) -> bool:
+        found = json.loads(str(puzzle.told(solved)["remote"]))
+        theirs = {"challenge": found, "solution": solved.solution.to_dict()}
+        sent = {"payload": base64.b64encode(json.dumps(theirs).encode()).decode()}
+        answer = self._ask("POST", "verify", sent)
+        if answer.status_code == requests.codes.bad_request:
+            return False
+        return self._answer(answer).get("verified") is True
+
+    def _ask(self, method: str, what: str, sent: Any = None) -> requests.Response:
+        path = f"{self.address.path.rstrip('/')}/{what}"
+        url = urlunsplit(self.address._replace(path=path))
+        try:
+            return self._session.request(
+                method, url, json=sent, timeout=PATIENCE, allow_redirects=False
+            )
+        except requests.RequestException as error:
+            raise Away(type(error).__name__) from error  # its text may have the key in it
+
+    def _answer(self, response: requests.Response) -> dict[str, Any]:
+        try:
+            found = response.json()
+        except ValueError as error:
+            raise Away("It gave no JSON") from error
+        if response.status_code != requests.codes.ok or not isinstance(found, dict):
+            raise Away(f"It answered {response.status_code}")
+        return found
+
+
+@cache
+def at(address: str) -> Remote:
+    """The server at an address, one for this process."""
+    return Remote(address)
+
+
+def _ours(found: dict[str, Any], account: int) -> ChallengeParameters:
+    """The same work as in a puzzle of the server's, for one account.
+
+    Raises KeyError, TypeError, ValueError or AttributeError where it is none for our pages.
+    """
+    theirs = ChallengeParameters.from_dict(found["parameters"])
+    kept = json.dumps({part: found[part] for part in ("parameters", "signature")})
+    if "codeChallenge" in found or not _solvable(theirs) or len(kept) > LONGEST:
+        raise ValueError(theirs.algorithm)
+    return ChallengeParameters(
+        algorithm=theirs.algorithm,
+        nonce=theirs.nonce,
+        salt=theirs.salt,
+        cost=theirs.cost,
+        key_length=theirs.key_length,
+        key_prefix=theirs.key_prefix,
+        expires_at=min(puzzle.ends(), theirs.expires_at or puzzle.ends()),
+        data={"account": account, "remote": kept},
+    )
+
+
+def _solvable(theirs: ChallengeParameters) -> bool:
+    return (
+        theirs.algorithm in ALGORITHMS
+        and _number(theirs.cost, MOST_ROUNDS)
+        and _number(theirs.key_length, LONGEST_KEY)
+        and isinstance(theirs.key_prefix, str)
+        and isinstance(theirs.expires_at, int | None)
+        and all(BYTES.fullmatch(text) for text in (theirs.nonce, theirs.salt))
+    )
+
+
+def _number(value: object, most: int) -> bool:
+    return isinstance(value, int) and 0 < value <= most

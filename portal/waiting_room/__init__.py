@@ -1,0 +1,1 @@
+"""The waiting room: the queue of a selection window, the draw, and access tokens."""

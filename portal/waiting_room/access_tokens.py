@@ -1,0 +1,40 @@
+"""Access tokens: signed leave to register in one window, checked without asking anyone."""
+
+import hashlib
+from dataclasses import astuple, dataclass
+from functools import cache
+
+from itsdangerous import BadData, URLSafeSerializer
+
+from portal.backend import backend
+
+LIFETIME = 5 * 60 * 1000  # ms that a pass is good for, from when it is given or renewed
+SALT = "pass"
+
+
+@dataclass(frozen=True)
+class AccessToken:
+    """Leave for an account to claim in a window of a term, until a moment (ms)."""
+
+    account: int
+    term: int
+    window: int
+    ends: int
+
+
+def encode(given: AccessToken) -> str:
+    """The pass as a browser or a client carries it."""
+    return str(_signer(*backend().settings.signing_keys).dumps(astuple(given)))
+
+
+def decode(text: str) -> AccessToken | None:
+    """The pass in a text of ours; None for any other text."""
+    try:
+        return AccessToken(*_signer(*backend().settings.signing_keys).loads(text))
+    except (BadData, TypeError):
+        return None
+
+
+@cache
+def _signer(*keys: str) -> URLSafeSerializer:
+    return URLSafeSerializer(keys, salt=SALT, signer_kwargs={"digest_method": hashlib.sha256})

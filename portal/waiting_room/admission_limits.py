@@ -1,0 +1,111 @@
+"""The two limits of a waiting room as an admin turns them, each turn noted."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+
+from sqlalchemy import false, or_, select
+from sqlalchemy.dialects.postgresql import distinct_on
+from sqlalchemy.orm import Session
+
+from portal.backend import backend
+from portal.core.db import transaction
+from portal.people.models import Account, AuditEntry
+from portal.waiting_room import room
+from portal.waiting_room.room import RoomState
+
+ACTION = "room.limits"
+
+
+@dataclass(frozen=True)
+class AdmissionLimits:
+    """New ones per minute (0 = nobody), at once inside; `off` lets everyone in."""
+
+    per_minute: int
+    at_once: int
+    off: bool = False
+
+    @property
+    def mark(self) -> str:
+        """What a form carries of limits that were seen."""
+        return f"{self.per_minute} {self.at_once} {self.off:d}"
+
+    @classmethod
+    def of(cls, mark: str) -> "AdmissionLimits":
+        """The limits of that mark; raises ValueError."""
+        per_minute, at_once, off = map(int, mark.split())
+        return cls(per_minute, at_once, bool(off))
+
+
+@dataclass(frozen=True)
+class Pause:
+    """Since when a line is paused, and by whom."""
+
+    at: datetime
+    by: str
+
+
+def limits_of(state: RoomState) -> AdmissionLimits:
+    """The limits of a room as it stands."""
+    return AdmissionLimits(state.per_minute, state.at_once, state.off)
+
+
+def change(  # noqa: PLR0913  whose, both of them, what was seen, who and why
+    term: int, window: int, limits: AdmissionLimits, seen: AdmissionLimits, *, by: int, reason: str
+) -> None:
+    """Set the limits, from this moment on; not where it can't be noted who did and why.
+
+    Raises LedgerUnavailable, ValueError for limits that make no sense, and Overtaken where somebody
+    else has set others since they were seen.
+    """
+    if limits == limits_of(room.state(term, window)):
+        return
+    with transaction() as session:
+        session.add(
+            AuditEntry(
+                account_id=by,
+                action=ACTION,
+                subject=_subject(term, window),
+                before=asdict(seen),
+                after=asdict(limits),
+                reason=reason,
+            )
+        )
+        session.flush()
+        room.set_limits(term, window, **asdict(limits), seen=asdict(seen))
+
+
+def usual_rate(term: int, window: int) -> int:
+    """New ones per minute as they were before a pause, or as the settings have them."""
+    pace = AuditEntry.before["per_minute"].as_integer()
+    turned = select(pace).where(AuditEntry.subject == _subject(term, window), pace > 0)
+    with transaction() as session:
+        known = session.scalar(turned.order_by(AuditEntry.id.desc()).limit(1))
+    per_minute, _ = backend().settings.room or (0, 0)
+    return known or per_minute
+
+
+def latest_pauses(session: Session, terms: Sequence[int]) -> dict[int, Pause]:
+    """The last time that the line of each window of these terms was paused, by window."""
+    of_terms = or_(false(), *(AuditEntry.subject.startswith(f"term:{term} ") for term in terms))
+    before, after = (
+        side["off"].as_boolean().is_(False) & (side["per_minute"].as_integer() == 0)
+        for side in (AuditEntry.before, AuditEntry.after)
+    )
+    found = (
+        select(AuditEntry.subject, AuditEntry.at, Account.name)
+        .outerjoin(Account, Account.id == AuditEntry.account_id)
+        .where(AuditEntry.action == ACTION, of_terms, after, ~before)
+        .ext(distinct_on(AuditEntry.subject))
+        .order_by(AuditEntry.subject, AuditEntry.id.desc())
+    )
+    rows = session.execute(found)
+    return {_window(row.subject): Pause(row.at, row.name or "") for row in rows}
+
+
+def _subject(term: int, window: int) -> str:
+    return f"term:{term} window:{window}"
+
+
+def _window(subject: str) -> int:
+    return int(subject.rpartition(":")[2])

@@ -1,0 +1,89 @@
+#!lua name=room
+
+-- The waiting room of each selection window: who came before it opened is in an order that a seed
+-- gives, who came later stands behind, and so many are called in as its limits allow. It stands
+-- beside the ledger's windows, so that both open by the same clock. The numbers below are the only
+-- ones: portal/waiting_room/room.py reads them here, for what pages say and for the tests' own room.
+--
+-- KEYS[1] is the term's prefix, "{t:7}". ARGV[1] is a JSON object with the window, and so is the
+-- reply. Times are ms by the server's clock. A request, 32 hex digits, is one student's place.
+-- Under "{t:7}:room:<window>":
+--
+--   (itself)  hash: seed, called, late, per_minute, at_once, off, allowance, allowed_at, right, wrong,
+--             heard, patient
+--   :line     zset: request by score, for good: below 1 came early, from 1 on late
+--   :who      hash: request -> student:at             :mine  hash: student -> request
+--   :seen     zset: request by last sign of life      :in    zset: student by end of the visit
+--   :away     zset: request by end of its last chance :back  zset: request by score, came back
+--   :pace     hash: half a minute -> places called in it    :said  hash: request -> at:least:most
+--   :came     hash: student -> when the visit began   :left  hash: student -> request
+
+local PATIENCE = 240000 -- ms without a sign of life until a place is skipped
+local DEAF = 30000      -- ms without any sign of life at all: it is we who hear nothing
+local CHANCE = 1800000  -- ms in which who was skipped may come back, to the front
+local TAKE = 60000      -- ms to come in once called
+local BURST = 10000     -- ms of new ones that may come at once
+local START = 1000      -- the same at the opening, when everyone else is to be answered as well
+local LONGEST = 900000  -- ms of a visit while others wait, however busy it is
+local SLOT = 30000      -- ms in which it is counted how far the line came
+local SLOTS = 20        -- of these that are kept
+local MOST = 500        -- places looked at in one step: others are to be answered meanwhile
+local KEEP = 86400000   -- ms from the end of a window until its room is tidied up
+
+local Room = {}
+Room.__index = Room
+
+local function number(value) return tonumber(value) or 0 end
+
+function Room.begin(keys, args)
+  local ask = cjson.decode(args[1])
+  return Room.of(keys[1], ask.window, redis.call("HGET", keys[1] .. ":windows", ask.window), ask)
+end
+
+-- The room of a window that the ledger keeps as this JSON, if it does.
+function Room.of(term, id, json, ask)
+  local time, window = redis.call("TIME"), json and cjson.decode(json) or {}
+  local room = setmetatable({ ask = ask, term = term, window = tonumber(id) }, Room)
+  room.base = term .. ":room:" .. id
+  room.at = time[1] * 1000 + math.floor(time[2] / 1000)
+  room.opens, room.closes = number(window.opens), number(window.closes)
+  room.phase = json and room:phase_of(window.state) or "unknown"
+  return room
+end
+
+function Room:key(kind) return self.base .. ":" .. kind end
+
+function Room:field(name) return redis.call("HGET", self.base, name) end
+
+function Room:phase_of(state)
+  if state ~= "scheduled" or self.at >= self.closes then return "ended" end
+  return self.at >= self.opens and "open" or "before"
+end
+
+function Room:limits()
+  local ask = self.ask
+  local per_minute = tonumber(self:field("per_minute")) or ask.per_minute
+  return per_minute, tonumber(self:field("at_once")) or ask.at_once, ask.open or self:field("off") == "1"
+end
+
+function Room:state()
+  local per_minute, at_once, off = self:limits()
+  local pace, flat = {}, redis.call("HGETALL", self:key("pace"))
+  local inside = redis.call("ZCOUNT", self:key("in"), "(" .. self.at, "+inf")
+  local free = off and MOST or math.max(0, math.floor(math.min(self:gained(per_minute), at_once - inside)))
+  for i = 1, #flat, 2 do pace[#pace + 1] = { tonumber(flat[i]) * SLOT, tonumber(flat[i + 1]) } end
+  return {
+    at = self.at, opens = self.opens, phase = self.phase, per_minute = per_minute, at_once = at_once, off = off,
+    line = redis.call("ZCARD", self:key("line")), called = number(self:field("called")),
+    waiting = self:waiting(), pace = pace,
+    inside = inside, free = free,
+    right = number(self:field("right")), wrong = number(self:field("wrong")),
+  }
+end
+
+-- A place as its student is told of it: one that is gone is told so once.
+function Room:place_told(student)
+  local place = self:place(student)
+  if place.kind == "gone" then redis.call("HDEL", self:key("mine"), student) end
+  return place
+end

@@ -1,0 +1,127 @@
+"""How long a wait in the room will take: a range, and how often to ask meanwhile.
+
+First from the limits, then from how far the line came. The numbers are chosen by bench/waits.py,
+which says how often such a range came true.
+"""
+
+import math
+import random
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from portal.waiting_room.room import RULES, QueueEntry, RoomState
+
+MINUTE = 60_000
+NEVER = 24 * 60 * MINUTE  # the end of a range that nobody can know
+
+# How long a place inside is taken, on average, before anything has been seen (ms).
+SHORT, LONG = 2 * MINUTE, 11 * MINUTE
+FIRST = 4 * MINUTE  # until the first of them end
+STAYING = 0.7  # at least so many of a line are still there when they are called
+FULL = 0.9  # the share of places taken from which on the line moves as visits end
+RUSH = 0.3  # a slot in which so much of the room was filled shows its opening, not its pace
+SLOT = RULES["SLOT"]
+FEWEST, RECENT = 2, 3  # slots
+DOUBT, YOUNG = 1.4, 1.2  # how wrong a pace may be, and how much more soon after the opening
+YOUTH = 4 * MINUTE
+NOTICE = 5_000  # ms until someone who could come in has noticed
+
+LEAST_SECONDS, MOST_SECONDS = 3.0, 120.0
+# After the soonest moment at which one may be called, by place ahead: all ten thousand together
+# ask less than 200 times a second. And in time for who is called to come in.
+PLACE_SECONDS, LATEST_SECONDS = 0.04, 40.0
+
+
+@dataclass(frozen=True)
+class WaitRange:
+    """A wait in ms, rounded to the minutes that are shown."""
+
+    least: int
+    most: int
+
+    @property
+    def minutes(self) -> tuple[int, int]:
+        """The same in minutes."""
+        return self.least // MINUTE, self.most // MINUTE
+
+
+class Pace(NamedTuple):
+    """How long each place in the line takes (ms): `quick` where there is room, then the others."""
+
+    least: float
+    most: float
+    free: int = 0
+    quick: float = 0.0
+    delay: float = 0.0  # until a first visit ends
+
+
+def estimate(place: QueueEntry) -> WaitRange:
+    """The wait until the place is called; for an early one, from the opening on."""
+    pace, early = per_place(place.room), place.kind == "early"
+    ahead = place.room.line if early else place.ahead
+    first = min(ahead, pace.free)
+    most = first * pace.quick + NOTICE
+    if ahead >= pace.free:
+        most += (ahead - first + 1) * pace.most + pace.delay
+    least = 0 if early else STAYING * first * pace.quick + (ahead - first) * pace.least
+    whole = NEVER if pace.most >= NEVER else min(NEVER, math.ceil(most / MINUTE) * MINUTE)
+    return WaitRange(int(least // MINUTE) * MINUTE, whole)
+
+
+def per_place(room: RoomState) -> Pace:
+    """How long places are likely to take, from the shortest to the longest time."""
+    if room.off:
+        return Pace(0, 0)
+    if not room.per_minute or not room.at_once:
+        return Pace(0, NEVER)
+    quick = MINUTE / room.per_minute
+    least, most = SHORT / room.at_once, LONG / room.at_once
+    seen = _seen(room)
+    if seen:
+        least, most = max(least, seen[0]), min(most, seen[1])
+    free = max(0, room.at_once - room.inside)
+    least, most = max(STAYING * quick, min(least, most)), max(quick, most)
+    return Pace(least, most, free, quick, 0 if seen else FIRST)
+
+
+def _seen(room: RoomState) -> tuple[float, float] | None:
+    """The same by how far a full room's line came in the last ten minutes, recently and in all."""
+    moves = _moves(room)
+    if room.inside < FULL * room.at_once or len(moves) < FEWEST or not sum(moves[-RECENT:]):
+        return None
+    fastest = max(sum(moves[at : at + FEWEST]) for at in range(len(moves) - 1))
+    times = [FEWEST * SLOT / (fastest + math.sqrt(fastest))]
+    for some in (moves[-RECENT:], moves):
+        moved, took = sum(some), len(some) * SLOT
+        by_chance = 2 * math.sqrt(moved)
+        times += [took / (moved + by_chance), took / max(1.0, moved - by_chance)]
+    young = YOUNG * math.exp(-len(moves) * SLOT / YOUTH)
+    # So soon, more visits are about to end than have ended.
+    return min(times) / DOUBT / (1 + young), max(times) * DOUBT * (1 + young / 3)
+
+
+def _moves(room: RoomState) -> list[int]:
+    """How far the line came in each whole slot, except while the room filled."""
+    pace, now = dict(room.pace), room.at // SLOT * SLOT
+    first = max(room.opens // SLOT * SLOT, min(pace, default=now))
+    moves = [pace.get(at, 0) for at in range(first, now, SLOT)]
+    return [each for each in moves if each < RUSH * room.at_once]
+
+
+def poll_interval(place: QueueEntry) -> float:
+    """After how many seconds, by chance, a waiter without a socket is to ask again.
+
+    Nobody is let in sooner than the limit of new ones allows, so who is far back asks seldom.
+    """
+    room = place.room
+    if place.kind == "early":
+        left = (room.opens - room.at) / 1000
+        soonest = left if left > MOST_SECONDS else left + _spread(room.line)
+    else:
+        by_limit = place.ahead * 60 / room.per_minute if room.per_minute else MOST_SECONDS
+        soonest = by_limit + min(LATEST_SECONDS, place.ahead * PLACE_SECONDS)
+    return min(MOST_SECONDS, max(LEAST_SECONDS, soonest)) * random.uniform(0.9, 1.1)  # noqa: S311
+
+
+def _spread(line: int) -> float:
+    return random.uniform(0, min(LATEST_SECONDS, line * PLACE_SECONDS))  # noqa: S311 - no secret

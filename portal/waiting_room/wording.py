@@ -1,0 +1,125 @@
+"""What is said of a place in line, for pages and for their own script (static/js/room.js)."""
+
+from datetime import timedelta
+from functools import lru_cache, partial
+from typing import Any, Literal
+
+from babel import Locale
+from babel.dates import format_timedelta
+from babel.numbers import format_decimal
+
+from portal.core.i18n import _, _n, reader
+from portal.waiting_room.room import RULES
+from portal.waiting_room.wait_estimates import MINUTE, NEVER, WaitRange
+from portal.windows.countdown import forms
+
+Unit = Literal["minutes", "hours"]
+LONG = 120  # minutes from which on a wait is told in hours
+
+
+def title(number: object) -> str:
+    """Where one stands."""
+    return _("You are number %(number)s in line", number=number)
+
+
+def before(count: int, shown: object) -> str:
+    """How many are called before, `shown` as they are to be written."""
+    return _n(
+        "%(count)s person is before you.", "%(count)s people are before you.", count, count=shown
+    )
+
+
+def ahead(count: int, *, paused: bool = False) -> str:
+    """The same, or that nobody is, or that the line is paused."""
+    if paused:
+        return _("The registrar has paused the line. You keep your place.")
+    return before(count, grouped(count)) if count else _("You are next.")
+
+
+def wait(long: WaitRange, *, paused: bool = False) -> str:
+    """How long it will take, as a part of a sentence."""
+    if paused:
+        return _("unknown while the line is paused")
+    if long.most >= NEVER:
+        return _("nobody can say yet how long")
+    least, most, unit = _rounded(long)
+    if most <= 1 and unit == "minutes":
+        return _("less than a minute")
+    if least == 0:
+        return _lasts("most", unit, most, most)
+    return _lasts("about", unit, most, _span(least, most))
+
+
+def brief(long: WaitRange, *, paused: bool = False) -> str:
+    """The same in few letters, such as `2–4 min`; blank where nobody can say."""
+    if paused:
+        return _("Paused")
+    if long.most >= NEVER:
+        return ""
+    least, most, unit = _rounded(long)
+    span = "<1" if most <= 1 and unit == "minutes" else f"{least}–{most}"
+    return _("%(count)s min", count=span) if unit == "minutes" else _("%(count)s h", count=span)
+
+
+def lasting(rule: str) -> str:
+    """How long one of the room's numbers is, such as `4 minutes`."""
+    return str(format_timedelta(timedelta(milliseconds=RULES[rule]), locale=reader()))
+
+
+def words() -> dict[str, Any]:
+    """What the page's script says as the line moves, in the reader's language."""
+    return _words(reader())
+
+
+def grouped(count: int) -> str:
+    """A number as its reader writes it, such as `1,250`."""
+    return str(format_decimal(count, locale=reader()))
+
+
+def _rounded(long: WaitRange) -> tuple[int, int, Unit]:
+    least, most = long.minutes
+    if most < LONG:
+        return least, most, "minutes"
+    return least // 60, -(-most // 60), "hours"
+
+
+def _span(least: object, most: object) -> str:
+    return _("%(least)s to %(most)s", least=least, most=most)
+
+
+def _lasts(kind: str, unit: Unit, most: int, count: object) -> str:
+    return {
+        "about": {
+            "minutes": _n("about %(count)s minute", "about %(count)s minutes", most, count=count),
+            "hours": _n("about %(count)s hour", "about %(count)s hours", most, count=count),
+        },
+        "most": {
+            "minutes": _n(
+                "at most %(count)s minute", "at most %(count)s minutes", most, count=count
+            ),
+            "hours": _n("at most %(count)s hour", "at most %(count)s hours", most, count=count),
+        },
+    }[kind][unit]
+
+
+@lru_cache(maxsize=16)
+def _words(locale: Locale) -> dict[str, Any]:
+    units: tuple[Unit, ...] = ("minutes", "hours")
+    return {
+        "title": title("%(number)s"),
+        "next": ahead(0),
+        "paused": {
+            "ahead": ahead(0, paused=True),
+            "wait": wait(WaitRange(0, NEVER), paused=True),
+            "brief": brief(WaitRange(0, NEVER), paused=True),
+        },
+        "before": forms(locale, before),
+        "moment": wait(WaitRange(0, MINUTE)),
+        "unknown": wait(WaitRange(0, NEVER)),
+        "span": _span("%(least)s", "%(most)s"),
+        **{
+            kind: {unit: forms(locale, partial(_lasts, kind, unit)) for unit in units}
+            for kind in ("about", "most")
+        },
+        "brief": {"minutes": _("%(count)s min"), "hours": _("%(count)s h")},
+    }

@@ -1,0 +1,88 @@
+"""Where a browser shows that no robot sits in front of it: by itself, or by a code from a mail."""
+
+from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from portal.access import signed_in, visitor
+from portal.core.i18n import _
+from portal.people.login import safe_path
+from portal.protection.captcha import codes, proofs
+from portal.protection.captcha.refusals import NotProven
+
+bp = Blueprint("captcha", __name__, url_prefix="/captcha")
+bp.add_app_template_global(proofs.needed, "captcha_needed")
+bp.add_app_template_global(proofs.proven, "captcha_proven")
+
+
+@bp.get("")
+@signed_in
+def index() -> ResponseReturnValue:
+    """The page that does the check, or says that it is done."""
+    return _page()
+
+
+@bp.get("/challenge")
+@signed_in
+def challenge() -> ResponseReturnValue:
+    """A puzzle for the visitor's browser; costs neither Redis nor PostgreSQL a thing."""
+    return proofs.challenge(visitor().id)
+
+
+@bp.post("")
+@signed_in
+def solve() -> ResponseReturnValue:
+    """Take the solution, from a script as well as from a form."""
+    try:
+        proofs.prove(request.form.get("payload", ""))
+    except NotProven as refused:
+        return (refused.text if "HX-Request" in request.headers else _page(refused)), 422
+    return _done()
+
+
+@bp.get("/code")
+@signed_in
+def code() -> ResponseReturnValue:
+    """The form for a code that has been sent."""
+    return render_template("captcha/code.html", onward=_onward())
+
+
+@bp.post("/code")
+@signed_in
+def enter() -> ResponseReturnValue:
+    """Take the code."""
+    try:
+        codes.enter(visitor().id, request.form.get("code", ""))
+    except NotProven as refused:
+        page = render_template("captcha/code.html", onward=_onward(), refused=refused)
+        return page, 422
+    proofs.remember()
+    return _done()
+
+
+@bp.post("/code/mail")
+@signed_in
+def send() -> ResponseReturnValue:
+    """Send a code to the visitor's address."""
+    address = codes.send(visitor().id)
+    if not address:
+        return _page(unreached=True), 422
+    flash(_("A code is on its way to %(address)s.", address=address))
+    return redirect(url_for(".code", next=_onward()), 303)
+
+
+def _page(refused: NotProven | None = None, *, unreached: bool = False) -> str:
+    return render_template(
+        "captcha/page.html", onward=_onward(), refused=refused, unreached=unreached
+    )
+
+
+def _done() -> ResponseReturnValue:
+    """On to where the visitor came from; a script stays, and its page hears of it."""
+    if "HX-Request" in request.headers:
+        return "", 204, {"HX-Trigger": "fs:proven"}
+    flash(_("Checked: you are not a robot."))
+    return redirect(_onward(), 303)
+
+
+def _onward() -> str:
+    return safe_path(request.values.get("next", ""))

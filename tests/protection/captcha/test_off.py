@@ -1,0 +1,35 @@
+"""Where nobody is asked for a proof."""
+
+from dataclasses import replace
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from portal.protection import captcha
+
+
+def without(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(app.config, "SETTINGS", replace(app.config["SETTINGS"], captcha="off"))
+
+
+def test_a_captcha_that_is_off_asks_nobody(
+    ada: FlaskClient, guarded: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without(guarded, monkeypatch)
+    page = ada.get("/captcha").text
+    assert "Go on" in page
+    assert "data-captcha=" not in page
+
+
+def test_nor_does_a_gate_that_is_off(ada: FlaskClient, guarded: Flask) -> None:
+    guarded.config["GATE"] = False
+    page = ada.get("/captcha").text
+    assert "data-captcha=" not in page
+
+
+def test_clients_can_find_out(guarded: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    with guarded.app_context():
+        assert captcha.needed()
+        without(guarded, monkeypatch)
+        assert not captcha.needed()

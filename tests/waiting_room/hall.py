@@ -1,0 +1,44 @@
+"""A waiting room as a test wants it: its limits, its opening, and what happened long ago."""
+
+import json
+import time
+from typing import Any
+
+from portal.backend import Backend
+from portal.seats.answers import WindowView
+from portal.waiting_room import room
+from tests import cast as builders
+
+
+def limits(term: Any, window: WindowView, per_minute: int = 6000, at_once: int = 3000) -> None:
+    room.set_limits(term.id, window.id, per_minute, at_once, off=False)
+
+
+def open_now(term: Any, window: WindowView, patience: float = 60) -> None:
+    """Let a coming window open, once all have come early."""
+    builders.open_soon(term, window, seconds=0.05)
+    deadline = time.monotonic() + patience
+    while room.state(term.id, window.id).phase != "open":
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def key(term: Any, window: WindowView, kind: str = "") -> str:
+    """Where a room keeps something."""
+    return f"{{t:{term.id}}}:room:{window.id}{kind and ':' + kind}"
+
+
+def kept(window: WindowView) -> str:
+    """The window as the ledger keeps it."""
+    facts = {"name": window.name, "opens": window.opens, "closes": window.closes}
+    return json.dumps({**facts, "state": "scheduled", "cohort": {}})
+
+
+def asleep(backend: Backend, term: Any, window: WindowView, request: str) -> None:
+    """Let the last sign of life of a request be long ago."""
+    backend.redis.zadd(key(term, window, "seen"), {request: 1})
+
+
+def visit_over(backend: Backend, term: Any, window: WindowView, student: int) -> None:
+    """Let a visit have ended."""
+    backend.redis.zadd(key(term, window, "in"), {str(student): 1})

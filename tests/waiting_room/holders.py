@@ -1,0 +1,60 @@
+"""Students with a pass, as if their turn had come."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from portal.waiting_room import access_tokens, room
+from portal.waiting_room.access_tokens import AccessToken
+from portal.web.http import guard
+from tests.web.visitors import browser_of
+
+
+@dataclass(frozen=True)
+class Holder:
+    """A browser in which somebody has logged in, with a pass."""
+
+    app: Flask
+    client: FlaskClient
+    held: AccessToken
+
+    def post(self, section: Any, act: str = "pick", **changed: Any) -> TestResponse:
+        """Send the form of a section as the page gives it, but for what is `changed`.
+
+        `held` is the pass that is sent, None for none; `headers` are sent along.
+        """
+        held, headers = changed.pop("held", self.held), changed.pop("headers", {})
+        query = changed.pop("query", "")
+        self.carry(held)
+        data = {"request": uuid4().hex, **changed}
+        address = f"/terms/{section.term_id}/sections/{section.id}/{act}{query}"
+        return self.client.post(address, data=data, headers=headers)
+
+    def carry(self, held: AccessToken | str | None) -> None:
+        """Have the browser keep a pass, or a text that is none, or nothing."""
+        path = f"/terms/{self.held.term}"
+        if held is None:
+            self.client.delete_cookie(guard.COOKIE, path=path)
+            return
+        text = held if isinstance(held, str) else written(self.app, held)
+        self.client.set_cookie(guard.COOKIE, text, path=path)
+
+
+def holder(app: Flask, username: str, student: Any, window: Any, term: int) -> Holder:
+    """A student who is in, with a pass for the next minutes."""
+    with app.app_context():
+        room.enter(term, window.id, student.id)
+        ends = room.extend_stay(term, window.id, student.id)
+    assert ends
+    token = AccessToken(student.account_id, term, window.id, ends)
+    return Holder(app, browser_of(app, username), token)
+
+
+def written(app: Flask, held: AccessToken) -> str:
+    """A pass as it is sent."""
+    with app.app_context():
+        return access_tokens.encode(held)

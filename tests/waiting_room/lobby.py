@@ -1,0 +1,53 @@
+"""Students at the gate: browsers in which they have logged in and are proven no robots."""
+
+import re
+from time import time
+from typing import Any
+
+from flask import Flask
+from flask.testing import FlaskClient
+
+from portal.protection.captcha import proofs
+from portal.seats import desk
+from portal.student import line
+from portal.waiting_room import room
+from tests.web.visitors import browser_of
+from tests.web.visits import HTMX
+
+
+def proven(app: Flask, username: str, student: Any) -> FlaskClient:
+    """A browser of a student who has shown to be no robot."""
+    client = browser_of(app, username)
+    with client.session_transaction() as session:
+        session[proofs.KEPT_AS] = (student.account_id, time() + 1000)
+    return client
+
+
+def shut(term: Any, window: Any, *, inside: int = 0) -> None:
+    """Let nobody in any more, but for so many in all."""
+    room.set_limits(term.id, window.id, 6000, inside, off=False)
+
+
+def look(client: FlaskClient, term: Any, page: str = "") -> str:
+    """A page of the term, read with nothing that was read before."""
+    desk.forget_windows()
+    line.room_of.cache_clear()  # type: ignore[attr-defined]
+    return client.get(f"/terms/{term.id}{page}").text
+
+
+def come(client: FlaskClient, term: Any) -> Any:
+    """To the door, as the page's script does."""
+    return client.post(f"/terms/{term.id}/room", headers=HTMX)
+
+
+def facts(html: str) -> dict[str, str]:
+    """What the banner tells its script."""
+    banner = html[html.index('id="banner"') :].partition(">")[0]
+    return dict(re.findall(r'data-([\w-]+)="([^"]*)"', banner))
+
+
+def strip(html: str) -> str:
+    """What stands below the banner."""
+    found = re.search(r'id="gate"[^>]*>(.*?)</div>', html, re.DOTALL)
+    assert found
+    return found[1]

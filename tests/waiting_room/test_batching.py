@@ -1,0 +1,94 @@
+"""Who asks while others are asked for is asked for with everyone else who does."""
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from itertools import chain
+from threading import Event
+
+import pytest
+
+from portal.waiting_room import batching
+from portal.waiting_room.batching import Batcher
+from tests.record.processes import wait_for
+
+
+class Ledger:
+    """Answers with the double, each question once it may."""
+
+    def __init__(self) -> None:
+        self.asked: list[list[int]] = []
+        self.may = Event()
+        self.away = False
+        self.fatal = 0  # the question at which whoever asks is ended
+
+    def ask(self, numbers: Sequence[int]) -> list[int]:
+        self.asked.append(list(numbers))
+        assert self.may.wait(60)
+        if self.away:
+            raise ConnectionError
+        if len(self.asked) == self.fatal:
+            raise SystemExit
+        return [2 * each for each in numbers]
+
+
+@contextmanager
+def crowd(ledger: Ledger, asking: Batcher[int, int], count: int) -> Iterator[list[Future[int]]]:
+    """One who has asked, and so many who wait for the end of that."""
+    with ThreadPoolExecutor(count + 1) as pool:
+        told = [pool.submit(asking, 0)]
+        wait_for(lambda: ledger.asked == [[0]])
+        told += [pool.submit(asking, number) for number in range(1, count + 1)]
+        wait_for(lambda: len(asking._coming.asked) == count)  # noqa: SLF001
+        ledger.may.set()
+        yield told
+
+
+def test_those_who_come_meanwhile_are_one_question_and_each_gets_its_own_answer() -> None:
+    ledger = Ledger()
+    with crowd(ledger, Batcher(ledger.ask), 9) as told:
+        assert [each.result(60) for each in told] == [2 * number for number in range(10)]
+    assert [sorted(each) for each in ledger.asked] == [[0], list(range(1, 10))]
+
+
+def test_no_question_is_of_more_than_others_can_wait_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batching, "MOST", 4)
+    ledger = Ledger()
+    asking = Batcher(ledger.ask)
+    ledger.may.set()
+    with ThreadPoolExecutor(20) as pool:
+        assert sorted(pool.map(asking, range(200))) == [2 * number for number in range(200)]
+    assert max(map(len, ledger.asked)) <= 4
+    assert sorted(chain.from_iterable(ledger.asked)) == list(range(200))
+
+
+def test_nobody_waits_long_for_those_before_where_no_answer_comes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(batching, "MOST", 2)
+    monkeypatch.setattr(batching, "LONGEST", 0.01)
+    ledger = Ledger()
+    asking = Batcher(ledger.ask)
+    with ThreadPoolExecutor(6) as pool:
+        told = [pool.submit(asking, number) for number in range(6)]
+        wait_for(lambda: sum(map(len, ledger.asked)) == 6)  # none has been answered
+        ledger.may.set()
+        assert [each.result(60) for each in told] == [0, 2, 4, 6, 8, 10]
+
+
+def test_where_who_asks_for_all_is_ended_the_others_ask_once_more() -> None:
+    ledger = Ledger()
+    ledger.fatal = 2
+    with crowd(ledger, Batcher(ledger.ask), 3) as told:
+        ended = [each for each in told if each.exception(60)]
+        assert [type(each.exception()) for each in ended] == [SystemExit]
+        assert all(each.result() == 2 * told.index(each) for each in told if each not in ended)
+
+
+def test_everyone_hears_that_there_is_no_answer_and_the_next_may_ask_again() -> None:
+    ledger = Ledger()
+    asking, ledger.away = Batcher(ledger.ask), True
+    with crowd(ledger, asking, 3) as told:
+        assert all(isinstance(each.exception(60), ConnectionError) for each in told)
+    ledger.away = False
+    assert asking(7) == 14

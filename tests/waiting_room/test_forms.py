@@ -1,0 +1,176 @@
+"""The forms that claim: for students who are in; else a place in line, or the captcha."""
+
+from time import time
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from portal.embedded import Servers
+from portal.plans import plan, store
+from portal.plans.plan import Part
+from portal.waiting_room import access_tokens
+from portal.waiting_room.access_tokens import AccessToken
+from tests import cast as builders
+from tests.cast import Cast
+from tests.test_health import stalled
+from tests.waiting_room.holders import written
+from tests.waiting_room.lobby import come, facts, look, shut
+from tests.web.visitors import browser_of
+from tests.web.visits import DIALOG, address, held, hidden, press, words
+
+
+@pytest.fixture
+def section(term: Any) -> Any:
+    return builders.a_section(builders.a_course(), term, capacity=1)
+
+
+def test_where_nobody_waits_the_form_lets_in_and_claims(
+    ada: FlaskClient, term: Any, section: Any, cast: Cast
+) -> None:
+    builders.an_open_window(term)
+    assert press(ada, section, "pick").status_code == 303
+    assert held(term, cast.ada) == [section.id]
+
+
+def test_a_swap_is_let_in_too(ada: FlaskClient, term: Any, section: Any, cast: Cast) -> None:
+    other = builders.a_section(builders.a_course("MAT-1010"), term)
+    builders.an_open_window(term)
+    press(ada, section, "pick")
+    assert press(ada, other, f"swap?instead={section.id}").status_code == 303
+    assert held(term, cast.ada) == [other.id]
+
+
+def test_picking_a_sibling_of_what_is_held_is_let_in_too(
+    ada: FlaskClient, term: Any, section: Any, cast: Cast
+) -> None:
+    course = builders.a_course("MAT-1010")
+    one, two = (builders.a_section(course, term) for _ in range(2))
+    builders.an_open_window(term)
+    press(ada, one, "pick")
+    form = ada.get(address(two, "pick"))
+    answer = ada.post(address(two, f"swap?instead={one.id}"), data=hidden(form.text))
+    assert answer.status_code == 303
+    assert held(term, cast.ada) == [two.id]
+    assert section.id
+
+
+def test_a_form_that_was_refused_can_be_sent_once_more(
+    ada: FlaskClient, term: Any, section: Any
+) -> None:
+    builders.an_open_window(term)
+    refused = press(ada, section, "pick", credits="99")
+    assert refused.status_code == 422
+    assert ada.post(address(section, "pick"), data=hidden(refused.text)).status_code == 303
+
+
+def test_a_form_that_was_not_answered_can_be_sent_again(
+    ada: FlaskClient, term: Any, section: Any, servers: Servers, cast: Cast
+) -> None:
+    builders.an_open_window(term)
+    form = hidden(ada.get(address(section, "pick")).text)
+    with stalled(servers, "valkey"):
+        silent = ada.post(address(section, "pick"), data={**form, "unsure": "1"})
+    assert silent.status_code == 503
+    assert ada.post(address(section, "pick"), data=hidden(silent.text)).status_code == 303
+    assert held(term, cast.ada) == [section.id]
+
+
+def test_while_others_come_first_it_says_so_in_its_place(
+    ada: FlaskClient, term: Any, section: Any
+) -> None:
+    shut(term, builders.an_open_window(term))
+    page = ada.get(address(section, "pick"), headers=DIALOG).text
+    assert "You are number 1 in line" in page
+    assert 'name="request"' not in page
+    assert f'hx-get="{address(section, "pick")}"' in page
+    assert 'hx-trigger="fs:turn from:body' in page
+
+
+def test_it_becomes_the_form_when_it_is_ones_turn(
+    ada: FlaskClient, term: Any, section: Any, cast: Cast
+) -> None:
+    window = builders.an_open_window(term)
+    shut(term, window)
+    ada.get(address(section, "pick"))
+    shut(term, window, inside=1)
+    assert press(ada, section, "pick").status_code == 303
+    assert held(term, cast.ada) == [section.id]
+
+
+def test_a_swap_that_waits_comes_back_to_the_same_swap(
+    ada: FlaskClient, term: Any, section: Any
+) -> None:
+    other = builders.a_section(builders.a_course("MAT-1010"), term)
+    shut(term, builders.an_open_window(term))
+    page = ada.get(address(other, f"swap?instead={section.id}"), headers=DIALOG).text
+    assert f'hx-get="{address(other, f"swap?instead={section.id}")}"' in page
+
+
+def test_who_is_unproven_meets_the_captcha_in_its_place(
+    guarded: Flask, term: Any, section: Any
+) -> None:
+    builders.an_open_window(term)
+    page = browser_of(guarded, "ada").get(address(section, "pick"), headers=DIALOG).text
+    assert "data-captcha=" in page
+    assert "fs:proven from:body" in page
+    assert 'name="request"' not in page
+
+
+def test_before_the_opening_the_form_says_what_stands_in_the_way(
+    ada: FlaskClient, term: Any, section: Any
+) -> None:
+    builders.a_coming_window(term)
+    assert "opens" in words(ada.get(address(section, "pick")).text)
+
+
+def test_a_plan_is_refused_until_it_is_ones_turn(ada: FlaskClient, term: Any, section: Any) -> None:
+    builders.an_open_window(term)
+    form = {"plan": f"{section.id}", "request": "a-key-of-its-own"}
+    submit = f"/terms/{term.id}/plan/submit"
+    refused = ada.post(submit, data=form, headers=DIALOG)
+    assert (refused.status_code, refused.headers["Fairseat-Gate"]) == (403, "pass")
+    come(ada, term)
+    assert ada.post(submit, data=form, headers=DIALOG).headers.get("Fairseat-Gate") is None
+
+
+def test_where_nobody_waits_a_page_with_a_plan_lets_in(
+    ada: FlaskClient, term: Any, section: Any, cast: Cast
+) -> None:
+    builders.an_open_window(term)
+    look(ada, term)
+    assert ada.get_cookie("pass", path=f"/terms/{term.id}") is None
+    part = (Part(section.id),)
+    store.change(term.id, cast.ada.id, 0, lambda _: plan.add(plan.Plan(), part))
+    look(ada, term)
+    assert ada.get_cookie("pass", path=f"/terms/{term.id}")
+
+
+def test_a_plan_that_is_begun_while_the_window_is_open_can_be_submitted_at_once(
+    ada: FlaskClient, term: Any, section: Any
+) -> None:
+    builders.an_open_window(term)
+    form = hidden(ada.get(address(section, "plan"), headers=DIALOG).text)
+    assert ada.post(address(section, "plan"), data=form, headers=DIALOG).status_code == 200
+    assert ada.get_cookie("pass", path=f"/terms/{term.id}")
+
+
+def test_the_refusal_leads_back_to_the_line(guarded: Flask, ada: FlaskClient, term: Any) -> None:
+    builders.an_open_window(term)
+    page = ada.post(f"/terms/{term.id}/plan/submit").text
+    assert f'href="/terms/{term.id}/room"' in page
+    assert guarded
+
+
+def test_a_pass_is_renewed_as_pages_are_read(
+    guarded: Flask, ada: FlaskClient, term: Any, cast: Cast
+) -> None:
+    window = builders.an_open_window(term)
+    come(ada, term)
+    soon = int(time() * 1000) + access_tokens.LIFETIME // 3
+    held = AccessToken(cast.ada.account_id, term.id, window.id, soon)
+    ada.set_cookie("pass", written(guarded, held), path=f"/terms/{term.id}")
+    until = int(facts(look(ada, term))["until"])
+    assert until > soon
+    assert int(facts(look(ada, term))["until"]) == until

@@ -1,0 +1,90 @@
+"""Places that are abandoned: skipped, kept for a while, and given up on purpose."""
+
+from typing import Any
+
+from portal.backend import Backend
+from portal.waiting_room import room
+from tests import cast as builders
+from tests.waiting_room.conftest import Enter
+from tests.waiting_room.hall import asleep, key, limits, visit_over
+
+
+def test_who_shows_no_sign_of_life_is_skipped_and_comes_back_to_the_front(
+    term: Any, enter: Enter, backend: Backend
+) -> None:
+    window = builders.an_open_window(term)
+    limits(term, window, per_minute=0)
+    sleeper = enter(window, 1).request
+    for student in (2, 3):
+        enter(window, student)
+    asleep(backend, term, window, sleeper)
+    limits(term, window, at_once=1)
+    assert room.look(term.id, window.id, 2).kind == "called"
+    back = room.look(term.id, window.id, 1)
+    assert (back.kind, back.ahead, back.request) == ("waiting", 0, sleeper)
+    assert room.look(term.id, window.id, 3).ahead == 1
+    room.leave(term.id, window.id, 2)
+    assert room.look(term.id, window.id, 1).kind == "called"
+
+
+def test_who_stays_away_for_long_has_lost_the_place(
+    term: Any, enter: Enter, backend: Backend
+) -> None:
+    window = builders.an_open_window(term)
+    limits(term, window, per_minute=0)
+    sleeper = enter(window, 1).request
+    asleep(backend, term, window, sleeper)
+    limits(term, window)
+    backend.redis.zadd(key(term, window, "away"), {sleeper: 1})
+    assert room.look(term.id, window.id, 1).kind == "gone"
+    again = enter(window, 1)
+    assert (again.kind, again.number) == ("called", 2)
+    assert again.request != sleeper
+
+
+def test_who_is_called_and_does_not_come_makes_room_and_may_still_come(
+    term: Any, enter: Enter, backend: Backend
+) -> None:
+    window = builders.an_open_window(term)
+    limits(term, window, at_once=1)
+    assert [enter(window, student).kind for student in (1, 2)] == ["called", "waiting"]
+    visit_over(backend, term, window, 1)
+    assert room.look(term.id, window.id, 2).kind == "called"
+    assert room.look(term.id, window.id, 1).ahead == 0
+
+
+def test_while_nobody_is_heard_nobody_is_skipped(term: Any, enter: Enter, backend: Backend) -> None:
+    window = builders.an_open_window(term)
+    limits(term, window, per_minute=0)
+    requests = [enter(window, student).request for student in range(5)]
+    for request in requests:
+        asleep(backend, term, window, request)
+    long_ago = room.state(term.id, window.id).at - 300_000
+    backend.redis.hset(key(term, window), "heard", str(long_ago))
+    limits(term, window)
+    assert room.advance(term.id, window.id).called == 0
+    assert room.look(term.id, window.id, 4).kind == "called"
+    kinds = [room.look(term.id, window.id, student).kind for student in range(5)]
+    assert kinds == ["called"] * 5
+
+
+def test_who_leaves_the_line_and_comes_again_has_the_same_place(term: Any, enter: Enter) -> None:
+    early, late = builders.a_coming_window(term), builders.an_open_window(term)
+    limits(term, late, per_minute=0)
+    for window in (early, late):
+        taken = [enter(window, student).request for student in (1, 2)]
+        room.leave(term.id, window.id, 1)
+        assert room.look(term.id, window.id, 1).kind == "none"
+        assert enter(window, 1).request == taken[0]
+        assert room.state(term.id, window.id).line == 2
+
+
+def test_who_has_left_is_not_called(term: Any, enter: Enter) -> None:
+    window = builders.an_open_window(term)
+    limits(term, window, per_minute=0)
+    enter(window, 1)
+    enter(window, 2)
+    room.leave(term.id, window.id, 1)
+    limits(term, window, at_once=1)
+    assert room.look(term.id, window.id, 2).kind == "called"
+    assert enter(window, 1).number == 3

@@ -1,0 +1,59 @@
+"""Several processes at once: each student has one place, in one order, and none is one too many."""
+
+import json
+import random
+from typing import Any
+
+from portal import backend as connections
+from portal.backend import Backend
+from portal.core.settings import Settings
+from portal.waiting_room import room
+from tests import cast as builders
+from tests.ledger.crowd import together
+
+PROCESSES, STUDENTS, AT_ONCE = 4, 120, 7
+
+
+def come_and_go(all_here: Any, term: int, window: int, seed: int) -> list[tuple[int, str]]:
+    """Let every student come from this process too, in an order of its own; then end all visits."""
+    redis = connections.connect(Settings.read()).redis
+    crowd = random.Random(seed).sample(range(1, STUDENTS + 1), STUDENTS)
+    all_here.wait()
+    places = [(student, room.enter(term, window, student).request) for student in crowd]
+    all_here.wait()
+    room.set_limits(term, window, 600_000, AT_ONCE, off=False)
+    while room.look(term, window, 0).room.waiting:
+        for student in redis.zrange(f"{{t:{term}}}:room:{window}:in", 0, -1):
+            room.leave(term, window, int(student))
+    return places
+
+
+def test_whatever_processes_do_at_once_the_line_is_one(backend: Backend, term: Any) -> None:
+    window = builders.an_open_window(term)
+    room.set_limits(term.id, window.id, 0, AT_ONCE, off=False)
+    with backend.redis.pubsub() as news:
+        news.subscribe(f"{{t:{term.id}}}:room")
+        shares = [(come_and_go, term.id, window.id, seed) for seed in range(PROCESSES)]
+        places = [place for share in together(shares) for place in share]
+        told = [json.loads(each["data"]) for each in _all(news)]
+    assert len(dict(places)) == len(set(places)) == STUDENTS
+    called = [student for each in told for student in each["students"] or ()]
+    assert called == [student for _, student in sorted(_numbered(backend, term.id, window.id))]
+    assert max(each["inside"] for each in told) == AT_ONCE
+    assert room.state(term.id, window.id).waiting == 0
+
+
+def _all(news: Any) -> list[dict[str, Any]]:
+    """All messages so far."""
+    found = []
+    while (message := news.get_message(timeout=0.5)) is not None:
+        if message["type"] == "message":
+            found.append(message)
+    return found
+
+
+def _numbered(backend: Backend, term: int, window: int) -> list[tuple[int, int]]:
+    base = f"{{t:{term}}}:room:{window}"
+    line: Any = backend.redis.zrange(f"{base}:line", 0, -1)
+    owners: Any = backend.redis.hmget(f"{base}:who", line)
+    return [(number, int(owner.partition(b":")[0])) for number, owner in enumerate(owners)]

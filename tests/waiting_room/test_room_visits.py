@@ -1,0 +1,48 @@
+"""Visits, once one is called: who may stay, for how long, and what becomes of the place then."""
+
+from typing import Any
+
+from portal.backend import Backend
+from portal.waiting_room import room
+from tests import cast as builders
+from tests.waiting_room.conftest import Enter
+from tests.waiting_room.hall import key, limits, visit_over
+
+
+def test_only_who_was_called_may_stay(term: Any, enter: Enter) -> None:
+    window = builders.an_open_window(term)
+    limits(term, window, at_once=1)
+    enter(window, 1)
+    enter(window, 2)
+    assert room.extend_stay(term.id, window.id, 1)
+    assert room.extend_stay(term.id, window.id, 2) is None
+    assert room.extend_stay(term.id, window.id, 3) is None
+
+
+def test_a_visit_that_is_over_gives_no_place_back(
+    term: Any, enter: Enter, backend: Backend
+) -> None:
+    window = builders.an_open_window(term)
+    limits(term, window, at_once=1)
+    enter(window, 1)
+    assert room.extend_stay(term.id, window.id, 1)
+    enter(window, 2)
+    visit_over(backend, term, window, 1)
+    assert room.look(term.id, window.id, 1).kind == "gone"
+    assert room.extend_stay(term.id, window.id, 1) is None
+    assert enter(window, 1).number == 3
+
+
+def test_a_busy_visit_goes_on_but_not_for_ever_while_others_wait(
+    term: Any, enter: Enter, backend: Backend
+) -> None:
+    window = builders.an_open_window(term)
+    limits(term, window, at_once=1)
+    began = enter(window, 1).room.at
+    first = room.extend_stay(term.id, window.id, 1) or 0
+    assert (room.extend_stay(term.id, window.id, 1) or 0) >= first
+    enter(window, 2)
+    backend.redis.hset(key(term, window, "came"), "1", str(began - 14 * 60_000))
+    backend.redis.zadd(key(term, window, "in"), {"1": began + 2000})
+    ends = room.extend_stay(term.id, window.id, 1) or 0
+    assert began + 60_000 <= ends <= began + 61_000

@@ -1,0 +1,54 @@
+"""How a wait is told: as a range, in the reader's words."""
+
+import pytest
+from flask import Flask
+
+from portal.languages import speaking
+from portal.waiting_room import wording
+from portal.waiting_room.wait_estimates import MINUTE, NEVER, WaitRange
+
+HOUR = 60 * MINUTE
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "said", "brief"),
+    [
+        (0, MINUTE, "less than a minute", "<1 min"),
+        (0, 3 * MINUTE, "at most 3 minutes", "0–3 min"),
+        (2 * MINUTE, 4 * MINUTE, "about 2 to 4 minutes", "2–4 min"),
+        (70 * MINUTE, 119 * MINUTE, "about 70 to 119 minutes", "70–119 min"),
+        (70 * MINUTE, 130 * MINUTE, "about 1 to 3 hours", "1–3 h"),
+        (10 * MINUTE, 130 * MINUTE, "at most 3 hours", "0–3 h"),
+        (0, NEVER, "nobody can say yet how long", ""),
+    ],
+)
+def test_a_wait_is_a_range(
+    application: Flask, least: int, most: int, said: str, brief: str
+) -> None:
+    with application.test_request_context():
+        assert wording.wait(WaitRange(least, most)) == said
+        assert wording.brief(WaitRange(least, most)) == brief
+
+
+def test_numbers_are_written_as_their_reader_does(application: Flask) -> None:
+    with application.test_request_context():
+        assert wording.title(wording.grouped(1250)) == "You are number 1,250 in line"
+        assert wording.ahead(1) == "1 person is before you."
+        assert wording.ahead(0) == "You are next."
+        with speaking("es"):
+            assert wording.grouped(12500) == "12.500"
+
+
+def test_the_script_is_given_the_same_words(application: Flask) -> None:
+    with application.test_request_context():
+        words = wording.words()
+        assert words["before"]["other"] == "%(count)s people are before you."
+        assert words["about"]["minutes"]["other"] == "about %(count)s minutes"
+        assert words["span"] == "%(least)s to %(most)s"
+
+
+def test_the_rooms_numbers_are_told_in_the_readers_language(application: Flask) -> None:
+    with application.test_request_context():
+        assert wording.lasting("PATIENCE") == "4 minutes"
+        with speaking("es"):
+            assert wording.lasting("TAKE") == "1 minuto"

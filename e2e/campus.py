@@ -28,7 +28,6 @@ from tests import cast as builders
 from tests.cast import Cast, Meets
 from tests.claims import claim
 from tests.exchange.makers import an_import
-from tests.rehearsal.told import a_rehearsal
 
 MORNING = (Meets("MWF", "09:00", "10:50"),)
 NOON = (Meets("TR", "12:00", "13:20"), Meets("F", "14:00", "16:50"))
@@ -66,7 +65,6 @@ class Campus:
     entry: int  # of the audit trail
     refusal: str  # of what Cleo could not have
     imported: int  # an import that Max may apply
-    rehearsal: int  # that has been played
 
     def find(self, address: str) -> str:
         """The address with its names turned into ids."""
@@ -115,7 +113,6 @@ def campus(cast: Cast) -> Campus:
         receipt=receipts.code(terms["open"].id, mine.seq or 0),
         refusal=receipts.code(terms["open"].id, refused.seq or 0),
         imported=an_import(cast.max),
-        rehearsal=a_rehearsal(),
     )
 
 

@@ -12,8 +12,7 @@ from portal.notifications.webhooks import relay as webhooks
 from portal.recorder import answered, lags, margin, runs
 from portal.recorder import reconcile as reconciling
 from portal.recorder.wake import wake
-from portal.rehearsal import book as rehearsals
-from portal.rehearsal import play
+from portal.rehearsal import play as rehearsals
 
 
 def audit(run: int) -> None:
@@ -42,11 +41,6 @@ def make_export(export_id: int) -> None:
     making.make(export_id)
 
 
-def rehearse(rehearsal: int) -> None:
-    """Play a rehearsal that somebody asked for."""
-    play.play(rehearsal)
-
-
 def forget() -> None:
     """Let go of what was sent, asked for or told long ago, as is done every hour."""
     with transaction() as session:
@@ -57,4 +51,4 @@ def forget() -> None:
         margin.forget(session)
         pruning.forget(session, backend().settings.notice_days)
         deliveries.forget(session, backend().settings.notice_days)
-        rehearsals.tidy(session)
+    rehearsals.delete_leftovers()

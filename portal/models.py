@@ -12,7 +12,6 @@ from portal.ops import models as ops
 from portal.people import models as people
 from portal.plans import models as plans
 from portal.recorder import models as record
-from portal.rehearsal import models as rehearsal
 from portal.reports import models as reports
 from portal.requests import models as requests
 from portal.schedule import models as schedule
@@ -29,7 +28,6 @@ __all__ = [
     "people",
     "plans",
     "record",
-    "rehearsal",
     "reports",
     "requests",
     "schedule",

@@ -1,42 +1,53 @@
-"""`fairseat rehearse`: an opening played against the portal that runs, by made-up students."""
+"""`fairseat rehearse`: made-up students play an opening against the portal that runs."""
 
-from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import click
+from jinja2 import Environment, FileSystemLoader
 from rich.console import Console
 from rich.table import Table
 
 from portal.backend import backend
-from portal.core.db import transaction
-from portal.rehearsal import book, play
-from portal.rehearsal.models import Rehearsal
-from portal.rehearsal.way import WindowInTheWay
+from portal.core.settings import ROOT, var_folder
+from portal.rehearsal import play
+from portal.running.door import not_ready
 from portal.running.surroundings import connected
 
-PHASES = {"answers": "answers", "per_second": "a second", "p50": "p50 ms", "p99": "p99 ms"}
-ROOM = (
-    "Waiting room: {in} were let in, half of them within {p50} s, 99 of 100 within {p99} s; {out}"
-    " were not."
+COLUMNS = {
+    "name": "Phase",
+    "answers": "Answers",
+    "per_second": "Per second",
+    "p50": "p50 (ms)",
+    "p99": "p99 (ms)",
+    "refused": "Refused",
+    "turned_away": "Turned away",
+    "failed": "Failed",
+}
+PROGRESS = (
+    "{phase}: {come} have come, {admitted} are admitted, {seats} seats and {positions} waitlist"
+    " positions given, {per_second} answers per second"
 )
-SEATS = "Seats: {taken} of {of} are taken, {waiting} wait in line, {oversold} are oversold."
+WAITS = (
+    "Waiting room: {admitted} were admitted, half of them within {p50} s, 99 % within {p99} s;"
+    " {not_admitted} were not."
+)
+SEATS = "Seats: {taken} of {of} are taken, {waiting} students wait, {oversold} are oversold."
 AUDIT = "Audit: {differences} differences in {events} events."
 ADVICE = (
-    "Advice: FAIRSEAT_ROOM={per_minute}/{at_once} with {had} web processes as now. To let"
-    " {students} students in within ten minutes it takes {processes} of them. They bear {bears}"
-    " answers a second, and each student takes {each} in the rush. "
+    "Advice: FAIRSEAT_ROOM={per_minute}/{at_once} with {processes_now} web processes as now. To"
+    " admit {students} students within ten minutes takes {processes} web processes. The processes"
+    " now can give {answers_per_second} answers per second, and each student takes"
+    " {answers_per_student} in the rush. "
 )
-IN_THE_WAY = (
-    "“{window}” of {term} is open, or opens before this would be over. Rehearse when no window is"
-    " open, or call it with --anyway."
-)
-AT_ITS_LIMIT = "They were at their limit, so this was seen."
-CROWDED = (
-    "They bear this at least: the process that played it was itself too busy to see"
-    " more. Play it from another machine."
-)
-NEVER_SLOW = "They were not at their limit, so this is worked out: play it with more students."
-FAILED = {"refused": "refused", "turned_away": "turned away", "failed": "failed"}
+NO_ADVICE = "No advice: no student was admitted before the end of the rush."
+LIMITS = {
+    "web": "The web processes were at their limit, so this was measured.",
+    "crowd": "They can give at least this: the process that played the students was itself too"
+    " busy to measure more. Run it on another machine.",
+    "none": "They were not at their limit, so this is an estimate: rehearse with more students.",
+}
 
 
 @click.command("rehearse")
@@ -44,83 +55,79 @@ FAILED = {"refused": "refused", "turned_away": "turned away", "failed": "failed"
     "--students",
     default=100,
     show_default=True,
-    type=click.IntRange(book.FEWEST_STUDENTS, book.MOST_STUDENTS),
+    type=click.IntRange(play.MIN_STUDENTS, play.MAX_STUDENTS),
     help="How many come.",
 )
 @click.option(
     "--minutes",
     default=3.0,
     show_default=True,
-    type=click.FloatRange(book.SHORTEST / 60, book.LONGEST / 60),
-    help="How long all of it takes, the lobby a quarter of it.",
+    type=click.FloatRange(play.MIN_SECONDS / 60, play.MAX_SECONDS / 60),
+    help="How long it takes in all; the lobby is a quarter of it.",
 )
-@click.option("--anyway", is_flag=True, help="Also while real students choose seats.")
-def command(students: int, minutes: float, *, anyway: bool) -> None:
-    """Play an opening with made-up students, in a term for practice that is deleted after it.
+@click.option("--anyway", is_flag=True, help="Also while real students register.")
+@click.option(
+    "--report",
+    "path",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Where to write the report page; by default in rehearsals/ of the data folder.",
+)
+def command(students: int, minutes: float, *, anyway: bool, path: Path | None) -> None:
+    """Play an opening with made-up students, in a practice term that is deleted afterwards.
 
-    Exit status 1 where a seat was given twice or the audit found a difference. Ctrl-C stops it.
+    Exit status 1 where a seat was given twice or the audit found a difference. Ctrl-C ends it.
     """
     console = Console()
-    with connected():
-        number = _begun(students, round(60 * minutes), anyway=anyway)
-        address = backend().settings.url
-        console.print(f"Watch it at {address}/admin/rehearsals/{number}", soft_wrap=True)
-        with suppress(KeyboardInterrupt):
-            _played(number, console)
-        with transaction() as session:
-            found = session.get_one(Rehearsal, number)
-    if found.error or found.report is None:
-        raise click.ClickException(found.error or "It came to nothing.")
-    say(found.report, console)
-    well = found.report["audit"]["clean"] and not found.report["seats"]["oversold"]
-    raise SystemExit(not well)
+    now = datetime.now(UTC)
+    path = path or var_folder() / "rehearsals" / f"{now:%Y-%m-%dT%H%M%SZ}.html"
+    with connected(), console.status("Making the practice term.") as status:
+        settings = backend().settings
+        if missing := not_ready(settings.url):
+            raise click.ClickException(f"The portal is not ready at {settings.url}: {missing}.")
+        try:
+            report = play.play(
+                students,
+                round(60 * minutes),
+                lambda progress: status.update(PROGRESS.format(**progress)),
+                anyway=anyway,
+            )
+        except play.RefusedError as why:
+            raise click.ClickException(str(why)) from why
+        page = render(report, settings.institution, now)
+    _print(report, console)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(page, encoding="utf-8")
+    console.print(f"Report: {path}", soft_wrap=True, highlight=False)
+    raise SystemExit(bool(report["audit"]["differences"] or report["seats"]["oversold"]))
 
 
-def _begun(students: int, seconds: int, *, anyway: bool) -> int:
-    try:
-        with transaction() as session:
-            number = book.begin(session, students, seconds, None, anyway=anyway)
-    except WindowInTheWay as real:
-        told = IN_THE_WAY.format(window=real.window, term=real.term)
-        raise click.ClickException(told) from real
-    if number is None:
-        raise click.ClickException("Another rehearsal is under way. Wait until it has ended.")
-    return number
+def render(report: dict[str, Any], institution: str, now: datetime) -> str:
+    """Render the report as a page that needs no other file."""
+    templates = Environment(loader=FileSystemLoader(ROOT / "templates"), autoescape=True)
+    return templates.get_template("rehearsal_report.html").render(
+        report=report,
+        summary=summary(report),
+        columns=COLUMNS,
+        institution=institution,
+        date=f"{now:%Y-%m-%d %H:%M} UTC",
+    )
 
 
-def _played(number: int, console: Console) -> None:
-    with console.status("The practice term is made.") as status:
-        play.play(number, lambda standing: status.update(standing_in_words(standing)))
+def summary(report: dict[str, Any]) -> list[str]:
+    """Return what to know of the report, in sentences."""
+    advice = report["advice"]
+    return [
+        WAITS.format(**report["waits"]),
+        SEATS.format(**report["seats"]),
+        AUDIT.format(**report["audit"]),
+        ADVICE.format(**advice) + LIMITS[advice["limit"]] if advice else NO_ADVICE,
+    ]
 
 
-def standing_in_words(standing: dict[str, Any]) -> str:
-    """How it stands, on one line."""
-    return (
-        "{phase}: {come} have come, {inside} are in, {seats} seats and {places} places in line"
-        " given, {per_second} answers a second"
-    ).format(**standing)
-
-
-def say(report: dict[str, Any], console: Console) -> None:
-    """Print what came of it."""
-    table = Table("phase", *PHASES.values(), *FAILED.values(), box=None, pad_edge=False)
+def _print(report: dict[str, Any], console: Console) -> None:
+    table = Table(*COLUMNS.values(), box=None, pad_edge=False)
     for phase in report["phases"]:
-        table.add_row(phase["name"], *(str(phase[name]) for name in (*PHASES, *FAILED)))
+        table.add_row(*(str(phase[name]) for name in COLUMNS))
     console.print(table)
-    waits, seats, audit = report["waits"], report["seats"], report["audit"]
-    told = [ROOM.format(**waits), SEATS.format(**seats), AUDIT.format(**audit)]
-    for line in (*told, advice_in_words(report["advice"])):
+    for line in summary(report):
         console.print(line, soft_wrap=True, highlight=False)
-
-
-def advice_in_words(advice: dict[str, Any] | None) -> str:
-    """What to set."""
-    if advice is None:
-        return "No advice: nobody was let in before the rush was over."
-    return ADVICE.format(**advice) + _how_it_is_known(advice)
-
-
-def _how_it_is_known(advice: dict[str, Any]) -> str:
-    if advice["crowded"]:
-        return CROWDED
-    return AT_ITS_LIMIT if advice["reached"] else NEVER_SLOW

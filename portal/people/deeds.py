@@ -31,7 +31,7 @@ DEEDS = {
     "record.remove": _l("Course removed from a record"),
     "record.repaired": _l("Ledger and record repaired"),
     "rehearsal.begin": _l("Rehearsal begun"),
-    "rehearsal.stop": _l("Rehearsal stopped"),
+    "rehearsal.end": _l("Rehearsal ended"),
     "request.approve": _l("Request approved"),
     "request.decline": _l("Request declined"),
     "request.make": _l("Request made"),

@@ -1,1 +1,1 @@
-"""Rehearsals: an opening played against the running portal by students who are made up for it."""
+"""Rehearsals: made-up students play an opening against the running portal."""

@@ -1,168 +1,152 @@
-"""All students of a rehearsal, each a thread that comes, waits for its turn, and does its acts."""
+"""All students of a rehearsal: each is a thread that comes, waits for admission, and acts."""
 
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import takewhile
 from random import Random
 from threading import Event, Thread
 from typing import Any
 
-from portal.rehearsal import curves
-from portal.rehearsal.curves import Act
+from portal.rehearsal import behavior
+from portal.rehearsal.behavior import OPENING, Act
 from portal.rehearsal.student import Answer, Student, Unanswered
 
-INSIDE = {"free", "in"}
-AGAIN = (1.0, 3.0)  # seconds until whoever waits asks again, as their page does
-AT_OPENING = (0.5, 4.0)  # seconds after it until the page of whoever came early asks
-THINKS = (0.5, 3.0)  # seconds before each press
-LEAVING = 20.0  # seconds in which all have the answer to what they asked last
-RECENT = 5.0  # seconds of which a standing tells
+ADMITTED = {"free", "in"}
+RETRY = (1.0, 3.0)  # seconds until a student who waits asks again, as the page does
+AFTER_OPENING = (0.5, 4.0)  # seconds until the page of an early student asks
+THINKING = (0.5, 3.0)  # seconds before each press of a button
+LEAVING = 20.0  # seconds in which all get their last answer
+RECENT = 5.0  # seconds that `progress` averages over
 
 
 @dataclass(frozen=True)
-class Time:
-    """A rehearsal's time: begun on the clock of time.monotonic, so many seconds long."""
+class Timeline:
+    """The time of a rehearsal: its start on the clock of time.monotonic, and its seconds."""
 
-    begun: float
-    lasts: float
+    start: float
+    seconds: float
 
-    def now(self) -> float:
-        """The moment, 0 to 1."""
-        return self.of(time.monotonic())
+    def moment(self, at: float) -> float:
+        """Return the moment, from 0 to 1, of a time of the clock."""
+        return min(1.0, max(0.0, (at - self.start) / self.seconds))
 
-    def of(self, at: float) -> float:
-        """The moment of another one's clock."""
-        return min(1.0, max(0.0, (at - self.begun) / self.lasts))
+    def time_of(self, moment: float) -> float:
+        """Return the time of the clock at a moment."""
+        return self.start + moment * self.seconds
 
-    def until(self, moment: float) -> float:
-        """Seconds until a moment; none if it is past."""
-        return max(0.0, self.begun + moment * self.lasts - time.monotonic())
+    def seconds_until(self, moment: float) -> float:
+        return max(0.0, self.time_of(moment) - time.monotonic())
 
 
 @dataclass
-class Turn:
-    """When a student could first be let in, and when they were (on the clock of the crowd)."""
+class Visit:
+    """When a student could first be admitted, and when they were (0 = not yet)."""
 
     since: float
-    entered: float = 0.0
+    admitted: float = 0.0
 
 
 @dataclass
 class Crowd:
-    """Students that act until the time is over or they are told to end."""
+    """Students who act until the time is over or `ended` is set."""
 
     students: Sequence[Student]
     password: str
-    sections: Sequence[int]  # the most wanted first
-    time: Time
+    sections: list[int]  # those in most demand first
+    timeline: Timeline
     answers: list[Answer]
-    turns: dict[str, Turn] = field(default_factory=dict)
+    visits: dict[str, Visit] = field(default_factory=dict)
     outcomes: Counter[str] = field(default_factory=Counter)
     ended: Event = field(default_factory=Event)
     threads: list[Thread] = field(default_factory=list)
-    work: list[tuple[float, float]] = field(default_factory=list)  # as report.Seen has it
+    # Times, each with the processor seconds that this process has used until then.
+    cpu_used: list[tuple[float, float]] = field(default_factory=list)
 
-    def begin(self) -> None:
-        """Let them come."""
+    def start(self) -> None:
         self.threads = [
-            Thread(target=self._be, args=(each, Random(each.username)), daemon=True)  # noqa: S311
+            Thread(target=self._live, args=(each, Random(each.username)), daemon=True)  # noqa: S311
             for each in self.students
         ]
-        self.measure()
+        self.measure_cpu()
         for thread in self.threads:
             thread.start()
 
     def end(self) -> None:
-        """Let everyone have their last answer, and go."""
+        """Stop new requests, and wait a while for the last answers."""
         self.ended.set()
-        until = time.monotonic() + LEAVING
+        deadline = time.monotonic() + LEAVING
         for thread in self.threads:
-            thread.join(max(0.0, until - time.monotonic()))
-        self.measure()
+            thread.join(max(0.0, deadline - time.monotonic()))
+        self.measure_cpu()
 
-    def measure(self) -> None:
-        """Note how much processor time this process has taken until now."""
-        self.work.append((time.monotonic(), time.process_time()))
+    def measure_cpu(self) -> None:
+        self.cpu_used.append((time.monotonic(), time.process_time()))
 
-    def standing(self) -> dict[str, Any]:
-        """How it stands now, for whoever watches."""
-        turns = list(self.turns.values())
-        inside = sum(1 for each in turns if each.entered)
-        since = time.monotonic() - RECENT
-        recent = sum(1 for _ in takewhile(lambda each: each.heard > since, reversed(self.answers)))
+    def progress(self) -> dict[str, Any]:
+        """Return the figures of this moment."""
+        now, visits = time.monotonic(), list(self.visits.values())
+        recent = sum(each.received_at > now - RECENT for each in self.answers[-10_000:])
         return {
-            "phase": curves.phase_at(self.time.now()).name,
-            "done": round(self.time.now(), 3),
-            "come": len(turns),
-            "inside": inside,
+            "phase": behavior.phase_at(self.timeline.moment(now)).name,
+            "come": len(visits),
+            "admitted": sum(each.admitted > 0 for each in visits),
             "seats": self.outcomes["seat"],
-            "places": self.outcomes["place"],
-            "gone": self.outcomes["gone"],
+            "positions": self.outcomes["position"],
             "per_second": round(recent / RECENT, 1),
         }
 
-    def _be(self, student: Student, chance: Random) -> None:
-        """One life; who is turned away tries again."""
-        wanted = _wishes(self.sections, chance)
-        acts = curves.acts(chance)
-        self.ended.wait(self.time.until(curves.arrival(chance)))
-        while not (self.ended.is_set() or student.token):
+    def _live(self, student: Student, chance: Random) -> None:
+        """Do all that one student does; a student who is turned away tries again."""
+        wanted = behavior.preferences(self.sections, chance)
+        acts = behavior.acts(chance)
+        self._sleep(self.timeline.seconds_until(behavior.arrival(chance)))
+        while not (self.ended.is_set() or student.csrf_token):
             self._try(chance, partial(student.log_in, self.password))
-        while not self.ended.is_set() and not self._inside(student):
-            self._try(chance, partial(self._come, student, chance))
+        while not (self.ended.is_set() or self._admitted(student)):
+            self._try(chance, partial(self._enter, student, chance))
         for act in acts:
-            self.ended.wait(self.time.until(act.at))
-            self.ended.wait(chance.uniform(*THINKS))
+            self._sleep(self.timeline.seconds_until(act.at) + chance.uniform(*THINKING))
             if self.ended.is_set():
                 return
-            self._try(chance, partial(self._do, student, act, wanted, chance))
+            self._try(chance, partial(self._act, student, act, wanted, chance))
 
-    def _try(self, chance: Random, deed: Callable[[], None]) -> None:
+    def _sleep(self, seconds: float) -> None:
+        self.ended.wait(seconds)
+
+    def _try(self, chance: Random, step: Callable[[], None]) -> None:
         try:
-            deed()
+            step()
         except Unanswered:
-            self.ended.wait(chance.uniform(*AGAIN))
+            self._sleep(chance.uniform(*RETRY))
 
-    def _inside(self, student: Student) -> bool:
-        turn = self.turns.get(student.username)
-        return turn is not None and turn.entered > 0
+    def _admitted(self, student: Student) -> bool:
+        visit = self.visits.get(student.username)
+        return visit is not None and visit.admitted > 0
 
-    def _come(self, student: Student, chance: Random) -> None:
-        """To the room once, and in or on to the next time."""
-        opens = self.time.begun + curves.OPENS * self.time.lasts
-        asked = time.monotonic()
-        stands = student.come()
-        turn = self.turns.setdefault(student.username, Turn(max(opens, asked)))
-        if time.monotonic() < opens:
-            self.ended.wait(self.time.until(curves.OPENS) + chance.uniform(*AT_OPENING))
-        elif stands in INSIDE:
-            turn.entered = time.monotonic()
-            student.look()
+    def _enter(self, student: Student, chance: Random) -> None:
+        opening, asked = self.timeline.time_of(OPENING), time.monotonic()
+        state = student.enter()
+        visit = self.visits.setdefault(student.username, Visit(max(opening, asked)))
+        if time.monotonic() < opening:
+            self._sleep(self.timeline.seconds_until(OPENING) + chance.uniform(*AFTER_OPENING))
+        elif state in ADMITTED:
+            visit.admitted = time.monotonic()
+            student.load_page()
         else:
-            self.ended.wait(chance.uniform(*AGAIN))
+            self._sleep(chance.uniform(*RETRY))
 
-    def _do(self, student: Student, act: Act, wanted: list[int], chance: Random) -> None:
+    def _act(self, student: Student, act: Act, wanted: list[int], chance: Random) -> None:
         if act.kind == "drop":
-            if student.mine:
-                self.outcomes[student.give_up(chance.choice(sorted(student.mine)))] += 1
+            if student.enrolled:
+                self.outcomes[student.give_up(chance.choice(sorted(student.enrolled)))] += 1
             return
         while wanted and not self.ended.is_set():
-            outcome = student.take(wanted.pop(), waits=act.waits)
+            outcome = student.claim(wanted.pop(0), waits=act.waits)
             self.outcomes[outcome] += 1
             if outcome == "out":
-                student.come()
+                student.enter()
             elif outcome not in {"full", "refused"}:
                 return
-            self.ended.wait(chance.uniform(*THINKS))
-
-
-def _wishes(sections: Sequence[int], chance: Random) -> list[int]:
-    """Sections in the order in which one would have them, the last first; more want the first."""
-    tenth = len(sections) / len(curves.DEMAND)
-    demand = sorted(curves.DEMAND, reverse=True)
-    weights = [demand[int(place / tenth)] for place in range(len(sections))]
-    order = sorted(range(len(sections)), key=lambda at: chance.random() ** (1 / weights[at]))
-    return [sections[at] for at in order]
+            self._sleep(chance.uniform(*THINKING))

@@ -1,138 +1,159 @@
-"""Plays a rehearsal from beginning to end, in whatever process was called to it."""
+"""Play a rehearsal: one at a time, in this process, against the portal at its own address."""
 
-import logging
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import func, select, text
+from sqlalchemy.exc import SQLAlchemyError
 
 from portal.backend import backend
-from portal.core.db import transaction
+from portal.catalog.models import Term
+from portal.core.db import look, transaction
+from portal.people.models import AuditEntry
 from portal.people.models import Student as StudentRow
 from portal.recorder.audit import audit_term
-from portal.rehearsal import book, report
-from portal.rehearsal import term as terms
-from portal.rehearsal.crowd import Crowd, Time
-from portal.rehearsal.curves import OPENS
-from portal.rehearsal.models import Rehearsal
+from portal.rehearsal import practice_term, report
+from portal.rehearsal.behavior import OPENING
+from portal.rehearsal.crowd import Crowd, Timeline
+from portal.rehearsal.practice_term import PracticeTerm
 from portal.rehearsal.student import Answer, Student
-from portal.rehearsal.term import Practice
-from portal.running.door import not_ready
 from portal.windows import warmth
 
-EVERY = 1.0  # seconds between two looks at it
-SETTLED = 10.0  # seconds for free seats to go to whoever waits and may have them
+MIN_STUDENTS, MAX_STUDENTS = 2, 500
+MIN_SECONDS, MAX_SECONDS = 20, 120 * 60
+PREPARATION = 10 * 60  # seconds for what comes before and after
+PROMOTION = 10.0  # seconds for free seats to go to the waitlists
+LOCK = "hashtext('fairseat rehearsal')"
 
-log = logging.getLogger(__name__)
 Tell = Callable[[dict[str, Any]], None]
 
 
-class NotPlayableError(Exception):
-    """It can't be played; the message says why."""
+class RefusedError(Exception):
+    """The rehearsal can't be played; the message says why."""
 
 
-def play(number: int, tell: Tell = lambda _standing: None) -> None:
-    """Play it, unless somebody has; what comes of it is kept with it, a failure too."""
-    wanted = book.take(number)
-    if wanted is None:
-        return
+def play(students: int, seconds: int, tell: Tell, *, anyway: bool = False) -> dict[str, Any]:
+    """Play a rehearsal and return its report; `tell` receives the progress each second.
+
+    KeyboardInterrupt ends it early. Raise RefusedError where it can't be played: another one runs,
+    or real students register before its end and it is not to be played `anyway`.
+    """
+    if not backend().settings.passwords:
+        raise RefusedError("Made-up students log in with passwords: FAIRSEAT_PASSWORDS is 0.")
+    if not anyway:
+        _check_windows(seconds + PREPARATION)
+    with _the_only_one():
+        try:
+            return _play(students, seconds, tell)
+        finally:
+            with transaction() as session:
+                practice_term.delete_all(session)
+
+
+def delete_leftovers() -> None:
+    """Delete what a rehearsal that was killed has left behind."""
+    with suppress(RefusedError), _the_only_one(), transaction() as session:
+        practice_term.delete_all(session)
+
+
+@contextmanager
+def _the_only_one() -> Iterator[None]:
+    """Hold the lock of rehearsals; PostgreSQL frees it if this process dies."""
+    with look() as session:
+        if not session.scalar(text(f"SELECT pg_try_advisory_lock({LOCK})")):
+            raise RefusedError("Another rehearsal is running. Wait until it has ended.")
+        try:
+            yield
+        finally:
+            with suppress(SQLAlchemyError):  # the connection was lost, and the lock with it
+                session.execute(text(f"SELECT pg_advisory_unlock({LOCK})"))
+
+
+def _check_windows(seconds: int) -> None:
+    """Raise RefusedError where a window of real students is open, or opens within the time."""
+    ledger, now = backend().ledger, backend().ledger.now()
+    with transaction() as session:
+        real = select(Term).where(Term.deleted_at.is_(None), ~Term.practice)
+        terms = session.scalars(real.order_by(Term.id)).all()
+    for term in terms:
+        for window in ledger.windows(term.id):
+            soon = window.opens < now + 1000 * seconds and now < window.closes
+            if soon and window.state == "scheduled":
+                raise RefusedError(
+                    f"“{window.name}” of {term.name} is open, or opens before the rehearsal ends."
+                    " Rehearse when no window is open, or use --anyway."
+                )
+
+
+def _play(students: int, seconds: int, tell: Tell) -> dict[str, Any]:
+    password, address = secrets.token_urlsafe(24), backend().settings.url
+    practice = practice_term.make(students, password)
+    _note("rehearsal.begin", practice.id, {"students": students, "seconds": seconds})
+    timeline, now = Timeline(time.monotonic(), seconds), backend().ledger.now()
+    # The window closes with the last second.
+    opens, closes = now + int(1000 * OPENING * seconds), now + 1000 * (seconds + 5)
+    practice_term.open_window(practice, opens, closes)
+    answers: list[Answer] = []
+    people = [Student(address, practice.id, name, answers.append) for name in practice.usernames]
+    crowd = Crowd(people, password, practice.sections, timeline, answers)
+    stopped = False
+    crowd.start()
     try:
-        with book.beating(number):
-            found = _play(wanted, tell)
-    except NotPlayableError as why:
-        book.end(number, error=str(why))
-        return
-    except Exception as error:
-        log.exception("Rehearsal %s failed", number)
-        book.end(number, error=f"{type(error).__name__}: {error}"[:2000])
-        raise
-    except BaseException:
-        book.end(number, error="It was broken off.")
-        raise
-    book.end(number, step="done", report=found)
-
-
-def _play(wanted: Rehearsal, tell: Tell) -> dict[str, Any]:
-    settings = backend().settings
-    if not settings.passwords:
-        raise NotPlayableError("Made-up students log in with passwords: FAIRSEAT_PASSWORDS is 0.")
-    if missing := not_ready(settings.url):
-        raise NotPlayableError(f"The portal is not ready at {settings.url}: {missing}.")
-    password = secrets.token_urlsafe(24)
-    practice = terms.make(wanted.id, wanted.students, password)
-    crowd = _crowd(practice, settings.url, password, wanted.seconds)
-    goes_on = book.note(wanted.id, step="playing", term_id=practice.term)
-    crowd.begin()
-    try:
-        while goes_on and crowd.time.now() < 1:
-            crowd.ended.wait(min(EVERY, crowd.time.until(1.0)))
-            crowd.measure()
-            standing = crowd.standing()
-            goes_on = book.note(wanted.id, now=standing)
-            tell(standing)
+        while time.monotonic() < timeline.time_of(1):
+            time.sleep(min(1.0, timeline.seconds_until(1)))
+            crowd.measure_cpu()
+            tell(crowd.progress())
     except KeyboardInterrupt:
-        goes_on = False
+        stopped = True
     finally:
         crowd.end()
-    book.note(wanted.id, step="auditing", now=crowd.standing())
-    return _report(crowd, practice, stopped=not goes_on)
+    found = {"students": students, "seconds": seconds, "stopped": stopped}
+    found |= _report(crowd, practice)
+    _note("rehearsal.end", practice.id, found)
+    return found
 
 
-def _crowd(practice: Practice, address: str, password: str, seconds: int) -> Crowd:
-    """Its students, and the window that they wait for: it closes with the last second."""
-    begun, now = Time(time.monotonic(), seconds), backend().ledger.now()
-    terms.schedule(practice, now + int(1000 * OPENS * seconds), now + 1000 * (seconds + 5))
-    answers: list[Answer] = []
-    students = [
-        Student(address, practice.term, username, answers.append) for username in practice.usernames
-    ]
-    return Crowd(students, password, practice.sections, begun, answers)
-
-
-def _report(crowd: Crowd, practice: Practice, *, stopped: bool) -> dict[str, Any]:
-    _settle(practice.term)
-    seats = backend().ledger.seats(practice.term).values()
-    audited = audit_term(practice.term)
+def _report(crowd: Crowd, practice: PracticeTerm) -> dict[str, Any]:
+    _close_windows(practice.id)
+    seats = backend().ledger.seats(practice.id).values()
+    audited = audit_term(practice.id)
     with transaction() as session:
-        real = select(func.count()).select_from(StudentRow).where(StudentRow.deleted_at.is_(None))
-        students = (session.scalar(real) or 0) - len(practice.numbers)
+        everyone = select(func.count()).where(StudentRow.deleted_at.is_(None))
+        real = (session.scalar(everyone) or 0) - len(practice.numbers)
+    answers, visits = list(crowd.answers), list(crowd.visits.values())
+    seen = report.Observed(answers, visits, crowd.timeline, crowd.cpu_used)
     processes = len(warmth.processes())
-    answers, turns = list(crowd.answers), list(crowd.turns.values())
-    seen = report.Seen(answers, turns, crowd.time, crowd.work)
     return {
-        "stopped": stopped,
-        "phases": report.phases(answers, crowd.time),
-        "waits": report.waits(turns),
+        "phases": report.phases(answers, crowd.timeline),
+        "waits": report.waits(visits),
         "seats": {
             "taken": sum(each.taken for each in seats),
             "of": sum(each.capacity for each in seats),
             "waiting": sum(each.waiting for each in seats),
             "oversold": sum(each.over for each in seats),
         },
-        "outcomes": dict(crowd.outcomes),
-        "audit": {
-            "clean": audited["clean"],
-            "events": audited["events"],
-            "differences": len(audited["differences"]),
-        },
-        "advice": report.advise(seen, processes, max(students, len(practice.numbers))),
+        "audit": {"events": audited["events"], "differences": len(audited["differences"])},
+        "advice": report.advise(seen, processes, max(real, len(practice.numbers))),
     }
 
 
-def _settle(term: int) -> None:
-    """Close the window, and let the workers do what there is to do."""
-    for window in backend().ledger.windows(term):
-        if window.closes > backend().ledger.now():
-            _shut(term, window.id, begun=window.opens <= backend().ledger.now())
-    until = time.monotonic() + SETTLED
-    while time.monotonic() < until:
-        if not backend().redis.scard(f"{{t:{term}}}:vacant"):
-            return
+def _close_windows(term: int) -> None:
+    """Close what is open, and give the workers time to promote."""
+    ledger = backend().ledger
+    for window in ledger.windows(term):
+        now = ledger.now()
+        if window.closes > now:
+            end = ledger.close_window if window.opens <= now else ledger.cancel_window
+            end(term, window.id, "rehearsal")
+    deadline = time.monotonic() + PROMOTION
+    while time.monotonic() < deadline and backend().redis.scard(f"{{t:{term}}}:vacant"):
         time.sleep(0.2)
 
 
-def _shut(term: int, window: int, *, begun: bool) -> None:
-    ledger = backend().ledger
-    (ledger.close_window if begun else ledger.cancel_window)(term, window, "rehearsal")
+def _note(action: str, term: int, after: dict[str, Any]) -> None:
+    entry = AuditEntry(action=action, subject=f"term:{term}", after=after, reason="command line")
+    with transaction() as session:
+        session.add(entry)

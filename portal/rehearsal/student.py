@@ -1,4 +1,4 @@
-"""A student who is made up, and does over HTTP what a browser would do for a real one."""
+"""A made-up student, who does over HTTP what a browser does for a real one."""
 
 import re
 import time
@@ -12,156 +12,145 @@ from altcha import Challenge, Payload, solve_challenge
 
 HIDDEN = re.compile(r'<input type="hidden" name="([^"]+)" value="([^"]*)"')
 TONE = re.compile(r'#toasts">\s*<div class="toast" data-tone="(\w+)"')
-HELD = {"go": "seat", "wait": "place"}
-PATIENCE = 60.0  # seconds for one answer
-STANDS = "Fairseat-Gate"  # the header that tells scripts how their student stands
-SENT = {"HX-Request": "true", "HX-Target": "dialog"}  # as from a page with scripts
+STANDS = "Fairseat-Gate"  # the header with the state of the student in the waiting room
+GIVEN = {"go": "seat", "wait": "position"}  # by the tone of the answer
+TIMEOUT = 60.0  # seconds
+HTMX = {"HX-Request": "true", "HX-Target": "dialog"}
 
 
-class Unanswered(Exception):  # noqa: N818  what a student meets
+class Unanswered(Exception):  # noqa: N818  a state of the portal, not a mistake
     """No answer came, or one that says to come again later."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """How long the portal took for what: `status` 0 where no answer came."""
+    """How long the portal took for a request; `status` is 0 where no answer came."""
 
-    what: str
+    request: str
     at: float  # on the clock of time.monotonic
     seconds: float
     status: int
 
     @property
-    def heard(self) -> float:
-        """When it had come, on the same clock."""
+    def received_at(self) -> float:
         return self.at + self.seconds
 
     @property
     def served(self) -> bool:
-        """Whether the portal did what it was asked, or said in words why not."""
+        """Whether the portal did what it was asked, or gave its reasons why not."""
         return 0 < self.status < 500 and self.status != 429
 
 
 @dataclass
 class Student:
-    """One of them; everything that the portal answers is `heard`."""
+    """One student; passes each answer of the portal to `on_answer`."""
 
     address: str
     term: int
     username: str
-    heard: Callable[[Answer], None]
+    on_answer: Callable[[Answer], None]
     http: requests.Session = field(default_factory=requests.Session)
-    token: str = ""
-    mine: dict[int, str] = field(default_factory=dict)  # section: "seat" or "place"
+    csrf_token: str = ""
+    enrolled: dict[int, str] = field(default_factory=dict)  # section: "seat" or "position"
 
     def __post_init__(self) -> None:
+        self.page = f"/terms/{self.term}"
         self.http.trust_env = False
         self.http.headers["Referer"] = f"{self.address}{self.page}"
         self.http.headers["User-Agent"] = "Fairseat rehearsal"
 
-    @property
-    def page(self) -> str:
-        """The term's one page."""
-        return f"/terms/{self.term}"
-
     def log_in(self, password: str) -> None:
-        """By the form, and on to the term's page."""
-        form = _fields(self._ask("login", "GET", "/login").text)
-        told = form | {"username": self.username, "password": password}
-        self._ask("login", "POST", "/login", told)
-        self.look()
-        me = self._ask("me", "GET", "/api/v1/me")
+        """Log in by the form, then load the page of the term."""
+        form = _hidden_fields(self._request("login", "GET", "/login").text)
+        credentials = {"username": self.username, "password": password}
+        self._request("login", "POST", "/login", form | credentials)
+        self.load_page()
+        me = self._request("me", "GET", "/api/v1/me")
         if me.status_code != 200:
             raise Unanswered
-        self.token = me.json()["csrf_token"]
+        self.csrf_token = me.json()["csrf_token"]
 
-    def look(self) -> None:
-        """Load the lobby, or the picker."""
-        self._ask("page", "GET", self.page)
+    def load_page(self) -> None:
+        """Load the lobby or the section picker."""
+        self._request("page", "GET", self.page)
 
-    def come(self) -> str:
-        """Get in line, or in; gives how one stands (portal/web/http/admission.py)."""
-        answer = self._ask("room", "POST", f"{self.page}/room", {}, SENT)
-        stands = answer.headers.get(STANDS, "")
-        if stands == "unproven":
-            self._prove()
-            return self.come()
-        return stands
+    def enter(self) -> str:
+        """Ask to be let in, and return the state that the waiting room gives."""
+        answer = self._request("room", "POST", f"{self.page}/room", {}, HTMX)
+        state = answer.headers.get(STANDS, "")
+        if state == "unproven":
+            self._solve_captcha()
+            return self.enter()
+        return state
 
-    def take(self, section: int, *, waits: bool) -> str:
-        """Ask for a seat, or where there is none for a place in line if one `waits`.
+    def claim(self, section: int, *, waits: bool) -> str:
+        """Ask for a seat, or if one `waits` for a waitlist position where the section is full.
 
-        Gives `seat`, `place`, `full`, `refused`, or `out` where it is not one's turn.
+        Return `seat`, `position`, `full`, `refused`, or `out` where the student is not let in.
         """
         where = f"{self.page}/sections/{section}/pick"
-        form = self._ask("form", "GET", where, None, SENT)
-        fields = _fields(form.text)
+        form = self._request("form", "GET", where, None, HTMX)
+        fields = _hidden_fields(form.text)
         if form.status_code != 200 or 'type="submit"' not in form.text:
             return "refused" if "request" in fields else "out"
         if fields.get("wait") and not waits:
             return "full"
-        given = {"wait": "1"} if waits else {}
-        return self._decided(section, "claim", where, fields | given)
-
-    def give_up(self, section: int) -> str:
-        """Give up a seat or a place in line; gives `gone` or `refused`."""
-        act = "drop" if self.mine[section] == "seat" else "leave"
-        where = f"{self.page}/sections/{section}/{act}"
-        fields = _fields(self._ask("form", "GET", where, None, SENT).text)
-        del self.mine[section]  # whatever comes of it: who waited may have a seat by now
-        answer = self._ask(act, "POST", where, fields, SENT)
-        return "gone" if answer.status_code == 200 else "refused"
-
-    def _decided(self, section: int, what: str, where: str, fields: dict[str, str]) -> str:
-        answer = self._ask(what, "POST", where, fields, SENT)
+        answer = self._request(
+            "claim", "POST", where, fields | ({"wait": "1"} if waits else {}), HTMX
+        )
         if answer.status_code == 403:
             return "out"
-        found = TONE.search(answer.text) if answer.status_code == 200 else None
-        if found is None or found[1] not in HELD:
+        tone = TONE.search(answer.text) if answer.status_code == 200 else None
+        if tone is None or tone[1] not in GIVEN:
             return "refused"
-        self.mine[section] = HELD[found[1]]
-        return self.mine[section]
+        self.enrolled[section] = GIVEN[tone[1]]
+        return GIVEN[tone[1]]
 
-    def _prove(self) -> None:
-        """Solve the captcha, as the browser does while the lobby counts down."""
-        challenge = self._ask("captcha", "GET", "/captcha/challenge")
+    def give_up(self, section: int) -> str:
+        """Drop a seat or leave a waitlist; return `given_up` or `refused`."""
+        act = "drop" if self.enrolled[section] == "seat" else "leave"
+        where = f"{self.page}/sections/{section}/{act}"
+        fields = _hidden_fields(self._request("form", "GET", where, None, HTMX).text)
+        del self.enrolled[section]  # in any case: the waitlist position may be a seat by now
+        answer = self._request(act, "POST", where, fields, HTMX)
+        return "given_up" if answer.status_code == 200 else "refused"
+
+    def _solve_captcha(self) -> None:
+        challenge = self._request("captcha", "GET", "/captcha/challenge")
         if challenge.status_code != 200:
             raise Unanswered
         puzzle = Challenge.from_dict(challenge.json())
         solution = solve_challenge(puzzle)
         if solution is None:
             raise Unanswered
-        told = {"payload": Payload(puzzle, solution).to_base64()}
-        if self._ask("captcha", "POST", "/captcha", told, SENT).status_code != 204:
+        payload = {"payload": Payload(puzzle, solution).to_base64()}
+        if self._request("captcha", "POST", "/captcha", payload, HTMX).status_code != 204:
             raise Unanswered
 
-    def _ask(
+    def _request(
         self,
-        what: str,
+        name: str,
         method: str,
         path: str,
         fields: dict[str, str] | None = None,
         headers: dict[str, str] | None = None,
     ) -> requests.Response:
-        """The answer; raises Unanswered where there is none, or none of use."""
+        """Return the answer; raise Unanswered where there is none of use."""
         more: dict[str, Any] = {"headers": headers or {}, "allow_redirects": False}
         if fields is not None:
-            more["data"] = {"csrf_token": self.token} | fields
+            more["data"] = {"csrf_token": self.csrf_token} | fields
         began, status = time.monotonic(), 0
         try:
-            answer = self.http.request(
-                method, self.address + path, timeout=PATIENCE, stream=False, **more
-            )
+            answer = self.http.request(method, self.address + path, timeout=TIMEOUT, **more)
             status = answer.status_code
         except requests.RequestException as error:
             raise Unanswered from error
         finally:
-            self.heard(Answer(what, began, time.monotonic() - began, status))
+            self.on_answer(Answer(name, began, time.monotonic() - began, status))
         if status == 429 or status >= 500:
             raise Unanswered
         return answer
 
 
-def _fields(page: str) -> dict[str, str]:
-    """The hidden fields of a form."""
+def _hidden_fields(page: str) -> dict[str, str]:
     return {name: unescape(value) for name, value in HIDDEN.findall(page)}

@@ -185,11 +185,6 @@ RULES = {
     "<any(pause,resume,off,on):turn>": ADMIN,
     "POST /admin/terms/<int:term_id>/windows/<int:window_id>/room/"
     "<any(pause,resume,off,on):turn>": ADMIN,
-    "GET /admin/rehearsals": ADMIN,
-    "POST /admin/rehearsals": ADMIN,
-    "GET /admin/rehearsals/<int:rehearsal_id>": ADMIN,
-    "GET /admin/rehearsals/<int:rehearsal_id>/now": ADMIN,
-    "POST /admin/rehearsals/<int:rehearsal_id>/stop": ADMIN,
     "GET /admin/webhooks": ADMIN,
     "POST /admin/webhooks": ADMIN,
     f"GET {WEBHOOK}": ADMIN,

@@ -66,7 +66,6 @@ def a_values(app: Flask, cast: Cast) -> Values:
         "hold_id": story["hold_id"][0],
         "override_id": story["override_id"][0],
         "webhook_id": story["webhook_id"][0],
-        "rehearsal_id": story["rehearsal_id"][0],
         "what": "off",
         "filename": "img/mark.svg",
     }

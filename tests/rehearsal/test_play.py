@@ -1,170 +1,155 @@
-"""A rehearsal as a whole: played by a process of its own, stopped, killed, and never two."""
+"""A rehearsal as a whole, by its command: one at a time, never beside real students by mistake."""
 
-from threading import Thread
-from typing import Any
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
-from sqlalchemy import func, select, update
+from sqlalchemy import select
 
 from portal.backend import Backend
+from portal.catalog.models import Term
 from portal.catalog.term_catalog import live_terms
 from portal.core.db import transaction
 from portal.people.models import AuditEntry
-from portal.rehearsal import book, play, way
-from portal.rehearsal import term as terms
-from portal.rehearsal.models import Rehearsal
-from portal.rehearsal.way import WindowInTheWay
+from portal.rehearsal import play, practice_term
+from portal.rehearsal.play import RefusedError
 from tests import cast as builders
 from tests.live.nodes import Node
 from tests.record.processes import ready, running, wait_for
 
-STUDENTS, LONG = 3, 60 * 60  # seconds, of which only the beginning is played
-LONG_AGO = func.now() - 2 * book.STILL
+STUDENTS = "3"
 
 
-def begin(students: int = STUDENTS, seconds: int = LONG, *, anyway: bool = False) -> int | None:
+@pytest.fixture(autouse=True)
+def played(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The rehearsals that were begun, in tests of whether one begins: none is played."""
+    begun: list[int] = []
+
+    def begin(students: int, _seconds: int, _tell: play.Tell) -> dict[str, object]:
+        begun.append(students)
+        return {}
+
+    monkeypatch.setattr(play, "_play", begin)
+    return begun
+
+
+def rehearse(seconds: int = 60 * 60, *, anyway: bool = False) -> None:
+    play.play(3, seconds, lambda _: None, anyway=anyway)
+
+
+def command(node: Node, report: Path, minutes: str = "60") -> subprocess.Popen[str]:
+    arguments = ["--students", STUDENTS, "--minutes", minutes, "--report", str(report)]
+    return subprocess.Popen(
+        [sys.executable, "-m", "portal.cli", "rehearse", *arguments],
+        env={**os.environ, "FAIRSEAT_URL": node.origin},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def entries() -> list[AuditEntry]:
     with transaction() as session:
-        return book.begin(session, students, seconds, None, anyway=anyway)
+        return list(session.scalars(select(AuditEntry).order_by(AuditEntry.id)))
 
 
-def begun() -> int:
-    number = begin()
-    assert number
-    return number
-
-
-def found(number: int) -> Any:
-    with transaction() as session:
-        return session.get_one(Rehearsal, number)
-
-
-def stop(number: int) -> bool:
-    with transaction() as session:
-        return book.stop(session, number, None)
-
-
-def test_it_is_played_until_it_is_stopped_and_its_report_stays(
-    portal: Node, backend: Backend
+def test_ctrl_c_ends_it_and_its_report_stays(
+    portal: Node, backend: Backend, tmp_path: Path
 ) -> None:
+    report = tmp_path / "reports" / "one.html"
     with running(("worker", "record"), ("worker", "promote")):
         ready("record", "promote")
-        number = begun()
-        playing = Thread(target=play.play, args=(number,), daemon=True)
-        playing.start()
-        wait_for(lambda: found(number).now.get("phase") == "lobby")
+        process = command(portal, report)
+        wait_for(lambda: [each.practice for each in live_terms()] == [True])
         [term] = live_terms()
-        assert term.practice
-        assert [each.state for each in backend.ledger.windows(term.id)] == ["scheduled"]
-        assert stop(number)
-        playing.join(200)
-        assert not playing.is_alive()
+        wait_for(lambda: bool(backend.ledger.windows(term.id)))
+        second, _ = command(portal, tmp_path / "second.html").communicate(timeout=120)
+        assert "Another rehearsal is running." in second
+        wait_for(lambda: bool(entries()))
+        process.send_signal(signal.SIGINT)
+        said, _ = process.communicate(timeout=200)
+    assert process.returncode == 0, said
     assert live_terms() == []
-    ended = found(number)
-    assert (ended.busy, ended.step, ended.error) == (None, "done", "")
-    assert ended.report["stopped"]
-    assert ended.report["audit"] == {
-        "clean": True,
-        "events": ended.report["audit"]["events"],
-        "differences": 0,
-    }
-    assert ended.report["seats"]["oversold"] == 0
     assert [each.state for each in backend.ledger.windows(term.id)] == ["canceled"]
-    assert not stop(number)
+    assert re.search(r"Audit: 0 differences in \d+ events", said)
+    assert f"Report: {report}" in said
+    assert "stopped early" in report.read_text()
+    began, ended = entries()
+    assert (began.action, began.after) == ("rehearsal.begin", {"students": 3, "seconds": 3600})
+    assert ended.action == "rehearsal.end"
+    assert ended.after
+    assert ended.after["audit"]["differences"] == 0
     assert portal.child.alive
 
 
-def test_it_is_not_played_against_a_portal_that_is_not_ready(portal: Node) -> None:
-    number = begun()
-    play.play(number)
-    assert f"is not ready at {portal.origin}" in found(number).error
-    assert begin()
+def test_it_is_not_played_against_a_portal_that_is_not_ready(portal: Node, tmp_path: Path) -> None:
+    said, _ = command(portal, tmp_path / "report.html").communicate(timeout=120)
+    assert f"is not ready at {portal.origin}" in said
+    assert entries() == []
 
 
-def test_there_is_one_at_a_time(backend: Backend) -> None:  # noqa: ARG001
-    assert begin()
-    assert begin() is None
+@pytest.mark.parametrize("wrong", ["0.1", "121"])
+def test_it_is_bounded(portal: Node, tmp_path: Path, wrong: str) -> None:
+    process = command(portal, tmp_path / "report.html", wrong)
+    said, _ = process.communicate(timeout=120)
+    assert process.returncode == 2
+    assert "is not in the range" in said
 
 
-@pytest.mark.parametrize(
-    ("students", "seconds"),
-    [(1, 60), (book.MOST_STUDENTS + 1, 60), (9, 1), (9, book.LONGEST + 1)],
-)
-def test_it_is_bounded(backend: Backend, students: int, seconds: int) -> None:  # noqa: ARG001
-    with pytest.raises(ValueError, match="students"):
-        begin(students, seconds)
-
-
-def test_one_is_played_once(backend: Backend) -> None:  # noqa: ARG001
-    number = begun()
-    assert book.take(number)
-    play.play(number)  # as a worker that was called twice would
-    assert found(number).step == "making"
-
-
-def test_one_whose_process_was_killed_stands_in_nobodys_way(backend: Backend) -> None:  # noqa: ARG001
-    number = begun()
-    book.take(number)
-    terms.make(number, STUDENTS, "let us practise")
-    with transaction() as session:
-        session.execute(update(Rehearsal).values(moved_at=LONG_AGO))
-    assert begin()
-    assert found(number).error == book.LOST
+def test_what_one_that_was_killed_has_left_is_deleted(backend: Backend) -> None:  # noqa: ARG001
+    practice_term.make(3, "let us practise")
+    play.delete_leftovers()
     assert live_terms() == []
 
 
-def test_one_that_is_long_at_something_is_not_lost(backend: Backend) -> None:  # noqa: ARG001
-    number = begun()
-    book.take(number)
-    with transaction() as session:
-        old = session.scalar(update(Rehearsal).values(moved_at=LONG_AGO).returning(func.now()))
-    with book.beating(number, every=0.01):
-        wait_for(lambda: found(number).moved_at > old)
-        assert begin() is None
-    assert found(number).busy
+def test_one_that_runs_keeps_its_term(backend: Backend) -> None:  # noqa: ARG001
+    with play._the_only_one():  # noqa: SLF001
+        practice_term.make(3, "let us practise")
+        play.delete_leftovers()
+        assert len(live_terms()) == 1
 
 
 @pytest.mark.parametrize(("minutes", "in_the_way"), [(30, True), (24 * 60, False)])
 def test_it_is_not_begun_before_a_window_of_real_students(
     backend: Backend,  # noqa: ARG001
+    played: list[int],
     minutes: float,
     in_the_way: bool,  # noqa: FBT001
 ) -> None:
     window = builders.a_coming_window(builders.a_term(), minutes)
     if not in_the_way:
-        assert begin()
+        rehearse()
+        assert played == [3]
         return
-    with pytest.raises(WindowInTheWay) as told:
-        begin()
-    assert told.value.window == window.name
-    assert begin(seconds=60)  # it would be over by then
+    with pytest.raises(RefusedError, match=window.name):
+        rehearse()
+    rehearse(seconds=60)  # it would be over by then
+    assert played == [3]
 
 
-def test_it_is_begun_beside_an_open_window_only_if_that_is_meant(backend: Backend) -> None:
+def test_it_is_begun_beside_an_open_window_only_if_that_is_meant(
+    backend: Backend, played: list[int]
+) -> None:
     term = builders.a_term()
     window = builders.an_open_window(term)
-    with pytest.raises(WindowInTheWay) as told:
-        begin()
-    assert (told.value.window, told.value.term) == (window.name, term.name)
-    assert begin(anyway=True)
+    with pytest.raises(RefusedError, match=f"{window.name}” of {term.name} is open"):
+        rehearse()
+    rehearse(anyway=True)
     backend.ledger.close_window(term.id, window.id, "registrar")
-    with transaction() as session:
-        way.clear(session, LONG)
+    rehearse()
+    assert played == [3, 3]
 
 
-def test_a_window_for_practice_is_in_nobodys_way(backend: Backend) -> None:
-    practice = terms.make(1, STUDENTS, "let us practise")
+def test_a_window_for_practice_is_in_nobodys_way(backend: Backend, played: list[int]) -> None:
+    practice = practice_term.make(3, "let us practise")
     now = backend.ledger.now()
-    terms.schedule(practice, now - 1000, now + 600_000)
-    assert begin()
-
-
-def test_the_trail_says_who_began_and_stopped_it(backend: Backend) -> None:  # noqa: ARG001
-    number = begun()
-    assert stop(number)
+    practice_term.open_window(practice, now - 1000, now + 600_000)
+    rehearse()
+    assert played == [3]
     with transaction() as session:
-        entries = session.scalars(select(AuditEntry).order_by(AuditEntry.id)).all()
-    assert [(each.action, each.subject) for each in entries] == [
-        ("rehearsal.begin", f"rehearsal:{number}"),
-        ("rehearsal.stop", f"rehearsal:{number}"),
-    ]
-    assert entries[0].after == {"students": STUDENTS, "seconds": LONG}
+        term = session.get_one(Term, practice.id)
+    assert term.deleted_at

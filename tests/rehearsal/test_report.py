@@ -1,17 +1,29 @@
 """The report: figures of each phase, and what follows from them for rooms and web processes."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
-from portal.commands.rehearse import advice_in_words
+from portal.commands.rehearse import render, summary
 from portal.rehearsal import report
-from portal.rehearsal.crowd import Time, Turn
-from portal.rehearsal.curves import BEGINS
+from portal.rehearsal.behavior import STARTS
+from portal.rehearsal.crowd import Timeline, Visit
 from portal.rehearsal.student import Answer
 
-TIME = Time(begun=1000.0, lasts=400.0)  # the rush from 1100 to 1200
+TIME = Timeline(start=1000.0, seconds=400.0)  # the rush from 1100 to 1200
 QUICK, SLOW = 0.02, 2.0
+REPORT: dict[str, Any] = {
+    "students": 5,
+    "seconds": 90,
+    "stopped": True,
+    "phases": [],
+    "waits": {"admitted": 5, "not_admitted": 0, "p50": 1.5, "p99": 2.5},
+    "seats": {"taken": 18, "of": 20, "waiting": 3, "oversold": 0},
+    "audit": {"events": 44, "differences": 0},
+    "advice": None,
+}
 
 
 def answers(
@@ -22,9 +34,9 @@ def answers(
     return [Answer("claim", begin + at / per_second, seconds, 200) for at in range(count)]
 
 
-def turns(count: int) -> list[Turn]:
+def visits(count: int) -> list[Visit]:
     """So many who came early and were let in ten seconds after the opening."""
-    return [Turn(1100.0, 1110.0) for _ in range(count)]
+    return [Visit(1100.0, 1110.0) for _ in range(count)]
 
 
 def test_each_phase_that_has_begun_has_its_figures() -> None:
@@ -40,36 +52,41 @@ def test_each_phase_that_has_begun_has_its_figures() -> None:
 
 
 def test_waits_are_those_of_the_line() -> None:
-    assert report.waits([*turns(3), Turn(1100.0)]) == {"in": 3, "out": 1, "p50": 10.0, "p99": 10.0}
+    assert report.waits([*visits(3), Visit(1100.0)]) == {
+        "admitted": 3,
+        "not_admitted": 1,
+        "p50": 10.0,
+        "p99": 10.0,
+    }
 
 
-def seen(answers: list[Answer], crowd: float = 0.1, entered: int = 100) -> report.Seen:
+def seen(answers: list[Answer], crowd: float = 0.1, entered: int = 100) -> report.Observed:
     """What was seen, by a process that took so much of a core itself."""
     work = [(at, at * crowd) for at in map(float, range(1100, 1211))]
-    return report.Seen(answers, turns(entered), TIME, work)
+    return report.Observed(answers, visits(entered), TIME, work)
 
 
 def test_a_web_that_was_never_slow_bears_what_its_answers_leave_time_for() -> None:
     found = report.advise(seen(answers(20, QUICK)), 2, 1000)
     assert found
-    assert not found["reached"]
-    assert found["bears"] == 2 / QUICK
-    assert found["each"] == pytest.approx(18, abs=1)
+    assert found["limit"] == "none"
+    assert found["answers_per_second"] == 2 / QUICK
+    assert found["answers_per_student"] == pytest.approx(18, abs=1)
 
 
 def test_a_web_at_its_limit_bears_what_it_did_before() -> None:
     asked = answers(20, QUICK, lasts=50) + answers(25, SLOW, 1150.0, 50)
     found = report.advise(seen(asked), 2, 1000)
     assert found
-    assert found["reached"]
-    assert found["bears"] == 20
+    assert found["limit"] == "web"
+    assert found["answers_per_second"] == 20
 
 
 def test_a_part_of_what_a_slow_web_did_counts_where_it_is_more() -> None:
     asked = answers(20, QUICK, lasts=50) + answers(60, SLOW, 1150.0, 50)
     found = report.advise(seen(asked), 2, 1000)
     assert found
-    assert found["bears"] == report.SPARE * 60
+    assert found["answers_per_second"] == report.HEADROOM * 60
 
 
 @pytest.mark.parametrize("status", [0, 429, 500, 503])
@@ -77,43 +94,45 @@ def test_an_answer_that_turns_away_is_no_answer(status: int) -> None:
     turned_away = [replace(each, status=status) for each in answers(200, QUICK, 1150.0, 50)]
     found = report.advise(seen(answers(20, QUICK) + turned_away), 2, 1000)
     assert found
-    assert found["reached"]
-    assert found["bears"] == 20
-    assert found["each"] == pytest.approx(18, abs=1)
+    assert found["limit"] == "web"
+    assert found["answers_per_second"] == 20
+    assert found["answers_per_student"] == pytest.approx(18, abs=1)
 
 
 def test_one_failure_in_a_thousand_is_none_of_the_webs_limit() -> None:
     lost = [replace(each, status=0) for each in answers(1, QUICK, 1150.0, 1)]
     found = report.advise(seen(answers(200, QUICK) + lost), 2, 1000)
     assert found
-    assert not found["reached"]
+    assert found["limit"] == "none"
 
 
 def test_an_answer_counts_when_it_came() -> None:
     asked = [Answer("claim", 1150.0, each / 20, 200) for each in range(1000)]  # all at once
     found = report.advise(seen(answers(20, QUICK, lasts=50) + asked), 2, 1000)
     assert found
-    assert found["bears"] == 20
+    assert found["answers_per_second"] == 20
 
 
 def test_a_crowd_that_was_busy_itself_is_told_of() -> None:
     asked = answers(20, QUICK, lasts=50) + answers(25, SLOW, 1150.0, 50)
     found = report.advise(seen(asked, crowd=0.9), 2, 1000)
     assert found
-    assert (found["reached"], found["crowded"]) == (False, True)
-    assert found["bears"] == 20
-    told = advice_in_words(found)
-    assert "at least" in told
-    assert "at their limit" not in told
+    assert found["limit"] == "crowd"
+    assert found["answers_per_second"] == 20
+    *_, advice = summary(REPORT | {"advice": found})
+    assert "at least" in advice
+    assert "at their limit" not in advice
 
 
 def test_limits_and_processes_follow() -> None:
     found = report.advise(seen(answers(20, QUICK)), 2, 10_000)
     assert found
-    assert found["per_minute"] == pytest.approx(60 * report.SPARE * 100 / found["each"], rel=0.02)
+    assert found["per_minute"] == pytest.approx(
+        60 * report.HEADROOM * 100 / found["answers_per_student"], rel=0.02
+    )
     assert found["at_once"] == 5 * found["per_minute"]
-    assert found["processes"] * found["per_minute"] * report.ALL_IN >= 2 * 10_000
-    assert (found["processes"] - 1) * found["per_minute"] * report.ALL_IN < 2 * 10_000
+    assert found["processes"] * found["per_minute"] * report.ADMIT_ALL >= 2 * 10_000
+    assert (found["processes"] - 1) * found["per_minute"] * report.ADMIT_ALL < 2 * 10_000
 
 
 def test_there_is_no_advice_where_nobody_came_in() -> None:
@@ -121,5 +140,19 @@ def test_there_is_no_advice_where_nobody_came_in() -> None:
 
 
 def test_phases_are_told_by_the_time() -> None:
-    assert TIME.of(TIME.begun + BEGINS[1] * TIME.lasts) == BEGINS[1]
-    assert TIME.of(0.0) == 0.0
+    assert TIME.moment(TIME.time_of(STARTS[1])) == STARTS[1]
+    assert TIME.moment(0.0) == 0.0
+
+
+def test_the_page_has_the_figures_and_what_follows_from_them() -> None:
+    asked = answers(20, QUICK)
+    found = report.advise(seen(asked), 2, 1000)
+    told = REPORT | {"phases": report.phases(asked, TIME), "advice": found}
+    page = render(told, "Fairseat <University>", datetime(2030, 9, 2, 8, tzinfo=UTC))
+    assert found
+    assert "Rehearsal of 2030-09-02 08:00 UTC" in page
+    assert "Fairseat &lt;University&gt;: 5 made-up students in 1.5 minutes, stopped early." in page
+    assert "18 of 20 are taken" in page
+    assert "0 differences in 44 events" in page
+    assert f"FAIRSEAT_ROOM={found['per_minute']}/{found['at_once']}" in page
+    assert "<td>rush</td><td>2000</td>" in page

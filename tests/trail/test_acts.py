@@ -46,8 +46,6 @@ ACTS: dict[str, Form | str] = {
     "POST /admin/operations/mails/<which>/<any(retry,discard):fate>": (
         "tests/notices/test_operations_mails.py"
     ),
-    "POST /admin/rehearsals": "tests/rehearsal/test_pages.py",
-    "POST /admin/rehearsals/<int:rehearsal_id>/stop": "tests/rehearsal/test_play.py",
     "POST /admin/teachers/<int:teacher_id>": "tests/web/registrar/test_teachers.py",
     "POST /admin/students/<int:student_id>/completed": "tests/web/registrar/test_completed.py",
     "POST /admin/students/<int:student_id>/holds/new": "tests/web/registrar/test_holds.py",

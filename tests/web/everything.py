@@ -30,7 +30,6 @@ from portal.requests import asking
 from tests import cast as builders
 from tests.cast import Cast, Meets
 from tests.exchange.makers import an_export, an_import
-from tests.rehearsal.told import a_rehearsal
 from tests.web.plans import place
 from tests.web.visitors import browser_of
 from tests.web.visits import address, press
@@ -91,7 +90,6 @@ def a_story(app: Flask, cast: Cast) -> Values:
         "hold_id": [_held(cast)],
         "override_id": [_permitted(cast, sections["held"])],
         "webhook_id": [_told(cast)],
-        "rehearsal_id": [a_rehearsal()],
         "what": list(WEBHOOK_DEEDS),
         "token": [key.id for key in keys.of_account(cast.ada.account_id)],
     }

@@ -7,7 +7,6 @@ from portal.admin import (
     imports,
     operations,
     receipts,
-    rehearsals,
     requests,
     results,
     rules,
@@ -22,6 +21,6 @@ from portal.web.admin import students
 bp = Blueprint("admin", __name__, url_prefix="/admin")
 for part in (
     *(terms, rules, *windows.PARTS, *sections.PARTS, *results.PARTS, students),
-    *(teachers, requests, receipts, audit, *imports.PARTS, operations, rehearsals, webhooks),
+    *(teachers, requests, receipts, audit, *imports.PARTS, operations, webhooks),
 ):
     bp.register_blueprint(part.bp)

@@ -17,9 +17,9 @@ from bench.saturated import packed
 from portal.core.redis_clients import commands
 from portal.embedded import Servers
 from portal.embedded.folder import Folder
+from portal.ledger.function_library import encode, prefix
+from portal.ledger.types import Candidate, as_payload
 from portal.protection import rate_limits
-from portal.seats.asks import Candidate, as_payload
-from portal.seats.library import encoded, prefix
 from portal.web.http import request_limits
 from tests.ledger.desk import OPEN, TERM, Desk
 from tests.record.rush import ENROLL_EVERYONE, spec
@@ -171,7 +171,7 @@ class Ledger:
         return self.desk.ledger.library.ask_all(op, TERM, asks)
 
     def _packed(self, ask: Ask) -> bytes:
-        return packed(b"FCALL", b"fairseat_submit", b"1", AT.encode(), encoded(ask).encode())
+        return packed(b"FCALL", b"fairseat_submit", b"1", AT.encode(), encode(ask).encode())
 
     def _counted(self, sha: str) -> bytes:
         student = str(self.chance.randint(1, self.students))

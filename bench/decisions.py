@@ -16,7 +16,7 @@ from bench.baselines import row_lock
 from bench.saturated import packed
 from portal.backend import backend
 from portal.embedded.postgres import binary
-from portal.seats.library import encoded, prefix
+from portal.ledger.function_library import encode, prefix
 
 CREDITS, LIMIT = 300, 6000  # hundredths
 RATE = re.compile(r"tps = ([\d.]+)")
@@ -73,4 +73,4 @@ def _ask(term: int, section: int, window: int, student: int) -> bytes:
         "correlation": "bench",
     }
     at = prefix(term).encode()
-    return packed(b"FCALL", b"fairseat_submit", b"1", at, encoded(ask).encode())
+    return packed(b"FCALL", b"fairseat_submit", b"1", at, encode(ask).encode())

@@ -17,10 +17,10 @@ from sqlalchemy import insert, select, update
 from portal.backend import backend
 from portal.catalog.models import Course, Meeting, Section, Term
 from portal.core.db import transaction
+from portal.ledger.function_library import prefix
 from portal.people import passwords, sessions
 from portal.people.accounts import Visitor
 from portal.people.models import Account, Student
-from portal.seats.ledger import prefix
 from portal.waiting_room import access_tokens
 from portal.waiting_room.access_tokens import LIFETIME, AccessToken
 from portal.web.http import guard

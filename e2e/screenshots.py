@@ -22,13 +22,13 @@ from e2e.portal import Running, running
 from portal.catalog.term_catalog import SectionView, catalog_of, live_terms
 from portal.core.db import transaction
 from portal.core.settings import ROOT
+from portal.ledger.types import Outcome, WindowView
 from portal.people.models import Account, Student, Teacher
 from portal.plans import plan, store
 from portal.plans.plan import Part
 from portal.recorder import receipts
 from portal.reports.models import WindowReport
 from portal.seats import desk
-from portal.seats.answers import Outcome, WindowView
 from portal.seats.desk import Asked
 from portal.waiting_room import room
 

@@ -6,7 +6,7 @@ import time
 from redis.exceptions import RedisError
 from sqlalchemy.exc import InterfaceError, OperationalError
 
-from portal.seats.errors import LedgerUnavailable
+from portal.ledger.errors import LedgerUnavailable
 
 AWAY = (OperationalError, InterfaceError, LedgerUnavailable, RedisError, OSError)
 AGAIN = 60.0  # seconds until the same thing is said again

@@ -6,7 +6,7 @@ from redis import Redis
 
 from portal.core import db, redis_clients
 from portal.core.settings import Settings
-from portal.seats.ledger import Ledger
+from portal.ledger.client import Ledger
 
 
 @dataclass

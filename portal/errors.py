@@ -20,7 +20,7 @@ from portal.core.db import crowded
 from portal.core.i18n import _, _l, _n
 from portal.edge import resend
 from portal.extensions import limiter
-from portal.seats.errors import LedgerBehind, LedgerSilent, LedgerUnavailable
+from portal.ledger.errors import LedgerBehind, LedgerSilent, LedgerUnavailable
 from portal.web.http import request_limits
 from portal.web.http.request_limits import TooMany
 

@@ -26,8 +26,8 @@ from portal.catalog.models import (
     section_teachers,
 )
 from portal.core.db import transaction
+from portal.ledger.types import WindowView
 from portal.people.models import Account, Student, StudentSubject, Teacher
-from portal.seats.answers import WindowView
 from portal.windows.models import window_ids
 from portal.windows.warmup import section_specs
 

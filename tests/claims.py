@@ -3,10 +3,10 @@
 from typing import Any
 
 from portal.backend import backend
-from portal.seats.answers import Answer, WindowView
+from portal.ledger.types import Decision, WindowView
 
 
-def claim(student: Any, section: Any, *windows: WindowView, wait: bool = True) -> Answer:
+def claim(student: Any, section: Any, *windows: WindowView, wait: bool = True) -> Decision:
     """A seat, else a place in line; through every window of the term unless some are named."""
     ledger = backend().ledger
     return ledger.claim(

@@ -15,18 +15,18 @@ from portal import create_app
 from portal.backend import backend
 from portal.core.db import transaction
 from portal.core.settings import Settings
-from portal.seats.answers import (
-    Answer,
-    Held,
-    LineAnswer,
+from portal.ledger.client import Ledger
+from portal.ledger.types import (
+    ChoiceResult,
+    Decision,
+    HeldSeat,
     Outcome,
     Reason,
-    Seats,
+    SeatCounts,
     Standing,
-    Submission,
-    Waiting,
+    SubmissionResult,
+    WaitlistPosition,
 )
-from portal.seats.ledger import Ledger
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS row_lock_sections (
@@ -75,7 +75,7 @@ def prepare() -> None:
         db.execute(text(TABLES))
 
 
-def offer(sections: Iterable[Seats]) -> None:
+def offer(sections: Iterable[SeatCounts]) -> None:
     """Tell it of sections that nobody has claimed."""
     row = "INSERT INTO row_lock_sections VALUES (:section, :capacity, 0, 0, :waitlist)"
     told = [
@@ -89,7 +89,7 @@ def offer(sections: Iterable[Seats]) -> None:
 class RowLock(Ledger):
     """A ledger whose claims PostgreSQL decides, one at a time for each section."""
 
-    def submit(self, term: int, *, student: int, lines: Any, **_asked: Any) -> Submission:  # noqa: ARG002
+    def submit(self, term: int, *, student: int, lines: Any, **_asked: Any) -> SubmissionResult:  # noqa: ARG002
         """A seat, else a place in line."""
         [[part]] = lines[0].options
         with transaction() as db:
@@ -103,25 +103,29 @@ class RowLock(Ledger):
                 return _refused(part.section)
             decided = {"outcome": outcome.value, "place": place, "taken": taken, "waiting": waiting}
             seq = db.execute(TAKE, asked | decided).scalar_one()
-        counts = Seats(part.section, capacity, taken, waiting, waitlist, "OPEN", seq)
+        counts = SeatCounts(part.section, capacity, taken, waiting, waitlist, "OPEN", seq)
         return _told(part.section, part.credits, outcome, place, counts)
 
 
-def _told(section: int, worth: int, outcome: Outcome, place: int, counts: Seats) -> Submission:
+def _told(
+    section: int, worth: int, outcome: Outcome, place: int, counts: SeatCounts
+) -> SubmissionResult:
     at = int(time.time() * 1000)
     held, waits = (), ()
     if outcome is Outcome.ENROLLED:
-        held = (Held(section, worth, counts.seq, at),)
+        held = (HeldSeat(section, worth, counts.seq, at),)
     else:
-        waits = (Waiting(section, worth, counts.seq, at, place, counts.waiting),)
-    answer = Answer(outcome, at, counts.seq, section, counts.seq, place, seats=counts)
-    return Submission(at, (LineAnswer(outcome, 1, (answer,)),), standing=Standing(held, waits))
+        waits = (WaitlistPosition(section, worth, counts.seq, at, place, counts.waiting),)
+    answer = Decision(outcome, at, counts.seq, section, counts.seq, place, seats=counts)
+    return SubmissionResult(
+        at, (ChoiceResult(outcome, 1, (answer,)),), standing=Standing(held, waits)
+    )
 
 
-def _refused(section: int) -> Submission:
+def _refused(section: int) -> SubmissionResult:
     at, why = int(time.time() * 1000), (Reason("full"),)
-    answer = Answer(Outcome.REFUSED, at, section=section, reasons=why)
-    return Submission(at, (LineAnswer(Outcome.REFUSED, refused=((answer,),)),))
+    answer = Decision(Outcome.REFUSED, at, section=section, reasons=why)
+    return SubmissionResult(at, (ChoiceResult(Outcome.REFUSED, refused=((answer,),)),))
 
 
 def app() -> Flask:

@@ -12,7 +12,7 @@ from e2e.room.waiter import FRAME, waits_as
 from e2e.test_announce import heard, until_heard
 from e2e.test_lobby import banner_is
 from portal.catalog.models import Section, Term
-from portal.seats.answers import WindowView
+from portal.ledger.types import WindowView
 from portal.waiting_room import room
 
 

@@ -9,11 +9,11 @@ from sqlalchemy.orm import Session, aliased
 
 from portal.catalog import requisites
 from portal.catalog.term_catalog import TermCatalog
+from portal.catalog.time_conflicts import meet
 from portal.catalog.views import MeetingView, SectionView
 from portal.core.i18n import _
 from portal.people.models import Account, Student
 from portal.recorder.models import Enrollment, WaitlistPlace
-from portal.seats.clashes import meet
 
 SHOWN = 200  # that are named; the page of the results lists them all
 

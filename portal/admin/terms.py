@@ -13,9 +13,9 @@ from portal.backend import backend
 from portal.catalog.models import Term
 from portal.catalog.term_catalog import live_terms
 from portal.core.db import transaction
+from portal.ledger.types import WindowView
 from portal.recorder import known
 from portal.reports.tally import Tally, tally
-from portal.seats.answers import WindowView
 from portal.waiting_room import room
 from portal.waiting_room.room import RoomState
 from portal.windows import cohorts, readiness

@@ -17,9 +17,9 @@ from portal.api.windows import ANSWERS, answer, window_id
 from portal.api.wrongs import so_long
 from portal.catalog.search import LONGEST, Query
 from portal.catalog.term_catalog import SectionView, TermCatalog, catalog_of
+from portal.ledger.types import SeatCounts
 from portal.people.profile import profile
 from portal.seats import rules
-from portal.seats.answers import Seats
 from portal.windows.phases import Phase, shows
 
 PAGE = 40
@@ -105,7 +105,7 @@ def _listed(now: Phase) -> bool:
 
 
 def _found(
-    offered: TermCatalog, asked: dict[str, Any], counts: dict[int, Seats]
+    offered: TermCatalog, asked: dict[str, Any], counts: dict[int, SeatCounts]
 ) -> list[SectionView]:
     text = " ".join(asked["q"].replace("\0", "").split())
     seats = as_yours(offered, offered.sections, counts) if asked["free"] else None

@@ -15,9 +15,9 @@ from portal.api.own import decided
 from portal.api.promoted import next_in, processed
 from portal.api.wanted import published
 from portal.api.wrongs import so_many
+from portal.ledger.types import Decision
 from portal.recorder.fact import moment
 from portal.seats import desk
-from portal.seats.answers import Answer
 from portal.student.wish import MOST_TOGETHER
 
 
@@ -93,7 +93,7 @@ def _may_know_who(asked: giving_up.Request) -> bool:
     return teaches or "admin" in who.roles
 
 
-def _freed(asked: giving_up.Request, answer: Answer) -> dict[str, Any]:
+def _freed(asked: giving_up.Request, answer: Decision) -> dict[str, Any]:
     if answer.reasons:
         return dict.fromkeys(FREED) | {"seat_released": False, "waitlist_processed": False}
     done = processed(asked.term, answer)

@@ -15,8 +15,8 @@ from portal.api.reading import Malformed, Reader
 from portal.core.i18n import _l
 from portal.errors import WORDS, Words, problem
 from portal.extensions import csrf
+from portal.ledger.errors import KeyReused
 from portal.people import accounts
-from portal.seats.errors import KeyReused
 
 MALFORMED = Words(
     _l("The request makes no sense as it is"),

@@ -14,8 +14,8 @@ from portal.api.schemas import Body, Said
 from portal.api.wanted import published
 from portal.catalog.term_catalog import TermCatalog
 from portal.core.correlation import correlation
+from portal.ledger.types import Decision
 from portal.recorder.receipts import code
-from portal.seats.answers import Answer
 from portal.seats.desk import Asked
 from portal.student import saying
 
@@ -73,12 +73,12 @@ def request(header: dict[str, Any], body: dict[str, Any]) -> Request:
     return Request(student, section, offered, keys.chosen(header, body))
 
 
-def decide(asked: Request, how: Callable[[Asked], Answer]) -> Answer:
+def decide(asked: Request, how: Callable[[Asked], Decision]) -> Decision:
     """The desk's answer."""
     return how(Asked(asked.student, asked.term, asked.section, asked.key.text, correlation()))
 
 
-def facts(asked: Request, answer: Answer) -> dict[str, Any]:
+def facts(asked: Request, answer: Decision) -> dict[str, Any]:
     """What is told of either."""
     return {
         "section_id": asked.section,
@@ -90,7 +90,7 @@ def facts(asked: Request, answer: Answer) -> dict[str, Any]:
     }
 
 
-def sentence(asked: Request, answer: Answer, along: Sequence[int] = ()) -> str:
+def sentence(asked: Request, answer: Decision, along: Sequence[int] = ()) -> str:
     """What came of it, or all that stands in the way."""
     if not answer.reasons:
         return saying.plainly([replace(answer, replayed=False)], asked.term, along)

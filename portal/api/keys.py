@@ -16,7 +16,7 @@ from portal.api.reading import fault
 from portal.core import logs
 from portal.core.i18n import _, _l
 from portal.errors import LATER, UNSURE, Words, problem
-from portal.seats.errors import LedgerSilent
+from portal.ledger.errors import LedgerSilent
 
 log = logging.getLogger(__name__)
 

@@ -16,11 +16,11 @@ from portal.backend import backend
 from portal.catalog.term_catalog import TermCatalog
 from portal.core.cache import AWAY
 from portal.core.i18n import _
+from portal.ledger.errors import LedgerUnavailable
+from portal.ledger.types import SeatCounts, Standing, WindowView
 from portal.people.profile import profile
 from portal.recorder import known
 from portal.seats import desk
-from portal.seats.answers import Seats, Standing, WindowView
-from portal.seats.errors import LedgerUnavailable
 from portal.student.scene import Scene
 from portal.windows.localtime import Clockface
 from portal.windows.phases import Phase, open_to, phase
@@ -40,7 +40,7 @@ def phase_of(term: int) -> Phase:
     return phase(windows(term), known.now())
 
 
-def seats(term: int) -> dict[int, Seats]:
+def seats(term: int) -> dict[int, SeatCounts]:
     """The counts of every section of a term, a second old at most."""
     _note(term)
     if not known.recorded():
@@ -51,7 +51,7 @@ def seats(term: int) -> dict[int, Seats]:
     return known.seats(term)
 
 
-def seats_of(term: int, sections: list[int]) -> dict[int, Seats]:
+def seats_of(term: int, sections: list[int]) -> dict[int, SeatCounts]:
     """The counts of some sections."""
     _note(term)
     return known.seats_of(term, sections)
@@ -93,7 +93,7 @@ def _all_windows(term: int) -> list[WindowView]:
 
 
 @cached(TTLCache(maxsize=16, ttl=FRESH_SECONDS), lock=Lock())
-def _all_seats(term: int) -> dict[int, Seats]:
+def _all_seats(term: int) -> dict[int, SeatCounts]:
     return backend().ledger.seats(term)
 
 

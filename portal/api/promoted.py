@@ -6,16 +6,16 @@ from contextlib import suppress
 from portal.backend import backend
 from portal.core.cache import AWAY
 from portal.core.db import transaction
+from portal.ledger.errors import LedgerUnavailable
+from portal.ledger.types import Decision
 from portal.recorder import fold, journal
 from portal.recorder.fact import Fact
-from portal.seats.answers import Answer
-from portal.seats.errors import LedgerUnavailable
 
 PATIENCE = (0.02, 0.04, 0.08, 0.16)  # seconds between looks: a worker takes some ms as a rule
 WITHIN = 50  # events after the drop
 
 
-def processed(term: int, dropped: Answer) -> bool | None:
+def processed(term: int, dropped: Decision) -> bool | None:
     """True once the waitlist has been gone through, False where nobody waits, None if unknown."""
     counts = dropped.seats
     if counts is None or counts.status != "OPEN" or not (counts.open and counts.waiting):
@@ -29,7 +29,7 @@ def processed(term: int, dropped: Answer) -> bool | None:
     return None
 
 
-def next_in(term: int, dropped: Answer) -> int | None:
+def next_in(term: int, dropped: Decision) -> int | None:
     """The student who came in for the drop, if that has happened."""
     known: list[Fact] = []
     with suppress(LedgerUnavailable, *AWAY):
@@ -40,6 +40,6 @@ def next_in(term: int, dropped: Answer) -> int | None:
     return int(min(came, key=lambda fact: fact.seq).payload["student"]) if came else None
 
 
-def _came(fact: Fact, dropped: Answer) -> bool:
+def _came(fact: Fact, dropped: Decision) -> bool:
     about = fact.name == "promoted" and fact.payload.get("section") == dropped.section
     return about and fact.seq > dropped.seq

@@ -9,10 +9,10 @@ from cachetools import LRUCache, cached
 
 from portal.backend import backend
 from portal.catalog.term_catalog import live_terms
+from portal.ledger.types import WindowView
 from portal.people.accounts import Visitor
 from portal.people.profile import profile
 from portal.seats import desk
-from portal.seats.answers import WindowView
 from portal.waiting_room import room, wait_estimates
 from portal.waiting_room.access_tokens import AccessToken
 from portal.waiting_room.room import QueueEntry, WindowShut

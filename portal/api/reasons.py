@@ -7,7 +7,7 @@ from marshmallow import fields
 from portal.api.schemas import Said
 from portal.backend import backend
 from portal.catalog.term_catalog import TermCatalog
-from portal.seats.answers import Reason
+from portal.ledger.types import Reason
 from portal.seats.case import Case
 from portal.seats.reasons import told
 from portal.seats.sentences import SENTENCES

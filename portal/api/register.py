@@ -21,10 +21,10 @@ from portal.catalog.term_catalog import TermCatalog
 from portal.core.correlation import correlation
 from portal.core.i18n import _l
 from portal.errors import Words
+from portal.ledger.errors import NotAdmitted
 from portal.recorder.fact import moment
 from portal.seats import desk
 from portal.seats.desk import Asker
-from portal.seats.errors import NotAdmitted
 from portal.web.http import guard
 from portal.web.http.guard import AccessTokenRequired, needs_access_token
 

@@ -16,9 +16,9 @@ from portal.api.reasons import Why, in_words
 from portal.api.schemas import Said, said
 from portal.api.sections import Section, shown
 from portal.api.standings import Record, records
+from portal.ledger.types import HeldSeat, WaitlistPosition
 from portal.recorder import freed
 from portal.recorder.fact import moment
-from portal.seats.answers import Held, Waiting
 from portal.student.chances import chances
 
 STUDENT = f"/students/<int(min=1, max={LARGEST}):student_id>"
@@ -196,7 +196,9 @@ def _places(record: Record) -> list[dict[str, Any]]:
     ]
 
 
-def _about(record: Record, places: tuple[Held, ...] | tuple[Waiting, ...]) -> list[dict[str, Any]]:
+def _about(
+    record: Record, places: tuple[HeldSeat, ...] | tuple[WaitlistPosition, ...]
+) -> list[dict[str, Any]]:
     """What seats and places in line have in common."""
     sections = shown(record.offered, record.offered.some(each.section for each in places))
     return [

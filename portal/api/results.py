@@ -11,9 +11,9 @@ from portal.api.reasons import Why, in_words
 from portal.api.schemas import Said
 from portal.backend import backend
 from portal.catalog.term_catalog import TermCatalog
+from portal.ledger.errors import LedgerUnavailable
+from portal.ledger.types import Decision, Outcome, SubmissionResult
 from portal.recorder.receipts import code
-from portal.seats.answers import Answer, Outcome, Submission
-from portal.seats.errors import LedgerUnavailable
 from portal.student import saying
 from portal.student.planning.result import Word
 from portal.student.planning.result import summary as in_short
@@ -46,7 +46,7 @@ class Summary(Said):
     errors = fields.Integer(metadata={"description": "How many were refused."})
 
 
-def told(decided: Submission, offered: TermCatalog, student: int) -> list[dict[str, Any]]:
+def told(decided: SubmissionResult, offered: TermCatalog, student: int) -> list[dict[str, Any]]:
     """A result for each section, in the order of the wishes."""
     answers = [each for line in decided.lines for each in line.taken or line.refused[0]]
     seats = _held(answers, offered.term.id, student)
@@ -71,7 +71,7 @@ def sentence(counts: dict[str, int]) -> str:
     return in_short(Counter(words))
 
 
-def _result(answer: Answer, offered: TermCatalog, seats: dict[int, int]) -> dict[str, Any]:
+def _result(answer: Decision, offered: TermCatalog, seats: dict[int, int]) -> dict[str, Any]:
     status, term = _status(answer), offered.term.id
     why = in_words(answer.reasons, offered, answer.section, answer.given_up)
     against = " ".join(each["message"] for each in why)
@@ -87,19 +87,19 @@ def _result(answer: Answer, offered: TermCatalog, seats: dict[int, int]) -> dict
     }
 
 
-def _status(answer: Answer) -> str:
+def _status(answer: Decision) -> str:
     if answer.outcome != Outcome.REFUSED:
         return str(answer.outcome)
     codes = {each.code for each in answer.reasons}
     return HAD.get(codes.pop(), "refused") if len(codes) == 1 else "refused"
 
 
-def _position(answer: Answer) -> int | None:
+def _position(answer: Decision) -> int | None:
     """The place of one who waits already."""
     return next((each.facts.get("position") for each in answer.reasons), None)
 
 
-def _held(answers: Sequence[Answer], term: int, student: int) -> dict[int, int]:
+def _held(answers: Sequence[Decision], term: int, student: int) -> dict[int, int]:
     """The numbers of the seats that were had already, by section."""
     if not any(each.code == "already_enrolled" for one in answers for each in one.reasons):
         return {}

@@ -10,8 +10,8 @@ from portal.api import known
 from portal.api.schemas import Said
 from portal.catalog.search import hours
 from portal.catalog.term_catalog import MeetingView, SectionView, TermCatalog
+from portal.ledger.types import SeatCounts, Standing
 from portal.recorder.known import recorded
-from portal.seats.answers import Seats, Standing
 from portal.seats.case import name_of
 from portal.student.alike import classes
 from portal.student.amounts import amounts
@@ -109,8 +109,8 @@ def shown(offered: TermCatalog, cards: Iterable[SectionView]) -> dict[int, dict[
 
 
 def as_yours(
-    offered: TermCatalog, cards: Iterable[SectionView], counts: dict[int, Seats]
-) -> dict[int, Seats]:
+    offered: TermCatalog, cards: Iterable[SectionView], counts: dict[int, SeatCounts]
+) -> dict[int, SeatCounts]:
     """The counts as they are for whoever asks: seats kept for a student are open to that one."""
     some = [card for card in cards if card.reserves and card.id in counts]
     student = visitor().student_id
@@ -121,7 +121,9 @@ def as_yours(
     return counts | own
 
 
-def _section(offered: TermCatalog, card: SectionView, seats: Seats, yours: Seats) -> dict[str, Any]:
+def _section(
+    offered: TermCatalog, card: SectionView, seats: SeatCounts, yours: SeatCounts
+) -> dict[str, Any]:
     return {
         "section_id": card.id,
         "semester_id": card.term_id,
@@ -154,7 +156,7 @@ def _section(offered: TermCatalog, card: SectionView, seats: Seats, yours: Seats
     }
 
 
-def _counts(seats: Seats, yours: Seats) -> dict[str, Any]:
+def _counts(seats: SeatCounts, yours: SeatCounts) -> dict[str, Any]:
     names = ("capacity", "taken", "waiting", "waitlist_capacity")
     return {name: getattr(seats, name) for name in names} | {
         "available": seats.open,

@@ -7,8 +7,8 @@ from flask import abort
 from portal.access import visitor
 from portal.api import known
 from portal.catalog.term_catalog import TermCatalog, catalog_of, live_terms
+from portal.ledger.types import HeldSeat, Standing, WaitlistPosition
 from portal.people.profile import profile
-from portal.seats.answers import Held, Standing, Waiting
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def _exists(student: int) -> bool:
 def _of_teacher(record: Record, teachers: frozenset[int]) -> Record:
     """Those of its seats and places that are in classes of the teacher, and no word of others."""
 
-    def taught(place: Held | Waiting) -> bool:
+    def taught(place: HeldSeat | WaitlistPosition) -> bool:
         card = record.offered.section(place.section)
         return card is not None and not teachers.isdisjoint(card.teacher_ids)
 

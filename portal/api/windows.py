@@ -12,8 +12,8 @@ from portal.api.fields import Id
 from portal.api.operations import about, asks, gives
 from portal.api.schemas import Said, said
 from portal.catalog.term_catalog import catalog_of
+from portal.ledger.types import WindowView
 from portal.recorder.fact import moment
-from portal.seats.answers import WindowView
 from portal.windows.phases import Phase, phase
 
 ANSWERS = ["unscheduled", "before", "open", "ended"]

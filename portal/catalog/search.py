@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from portal.catalog import formatting
 from portal.catalog.spellings import Unreadable, credits_of, days_of, time_of
-from portal.seats.answers import Seats
+from portal.ledger.types import SeatCounts
 
 if TYPE_CHECKING:
     from werkzeug.datastructures import MultiDict
@@ -65,7 +65,7 @@ class Query:
         return bool(self.args())
 
     def pick(
-        self, sections: "Iterable[SectionView]", seats: dict[int, Seats] | None
+        self, sections: "Iterable[SectionView]", seats: dict[int, SeatCounts] | None
     ) -> "list[SectionView]":
         """Those of `sections` that fit, in their order; without `seats` all count as open."""
         if not self.narrowed:
@@ -73,7 +73,7 @@ class Query:
         words = terms(self.text)
         return [each for each in sections if self.fits(each, seats) and matches(each.words, words)]
 
-    def fits(self, card: "SectionView", seats: dict[int, Seats] | None) -> bool:
+    def fits(self, card: "SectionView", seats: dict[int, SeatCounts] | None) -> bool:
         if self.subject and card.subject_code != self.subject:
             return False
         if self.credits is not None and not card.credits_min <= self.credits <= card.credits_max:
@@ -97,7 +97,7 @@ class Query:
         return not (early or late)
 
 
-def claimable(seats: Seats | None) -> bool:
+def claimable(seats: SeatCounts | None) -> bool:
     return seats is not None and seats.claimable
 
 

@@ -16,7 +16,7 @@ from portal.catalog.search import Query
 from portal.catalog.views import MeetingView, SectionView, TermView
 from portal.core.cache import Cache
 from portal.core.db import transaction
-from portal.seats.answers import Seats
+from portal.ledger.types import SeatCounts
 
 __all__ = ["MeetingView", "NoSuchTerm", "SectionView", "TermCatalog", "TermView", "catalog_of"]
 
@@ -67,7 +67,7 @@ class TermCatalog:
         pool = self._by_pool.get(section.pool, []) if section.pool else []
         return [each for each in pool if each.id != section.id and each.status == "OPEN"]
 
-    def search(self, query: Query, seats: dict[int, Seats] | None = None) -> list[SectionView]:
+    def search(self, query: Query, seats: dict[int, SeatCounts] | None = None) -> list[SectionView]:
         """Return the sections that fit `query`, sorted; without `seats` all count as open."""
         return query.pick(self.sections, seats)
 

@@ -27,8 +27,8 @@ from portal.catalog.models import (
 )
 from portal.catalog.requisites import Tree
 from portal.catalog.search import index
+from portal.ledger.types import SkipRule
 from portal.people.models import Teacher
-from portal.seats.asks import Passes
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class TermView:
     ends_on: date
     credit_limit: Decimal
     drops_per_day: int
-    passes: Passes | None = None  # how often a waiter may be skipped before losing the position
+    passes: SkipRule | None = None  # how often a waiter may be skipped before losing the position
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ def term_view(term: Term) -> TermView:
         term.ends_on,
         term.credit_limit,
         term.drops_per_day,
-        Passes(term.pass_limit, tuple(term.pass_codes)) if term.pass_limit else None,
+        SkipRule(term.pass_limit, tuple(term.pass_codes)) if term.pass_limit else None,
     )
 
 

@@ -25,9 +25,9 @@ from portal.exchange.importing.kinds import KINDS
 from portal.exchange.importing.options import LAYOUTS, Options
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.run import Imported, import_files
+from portal.ledger.errors import LedgerUnavailable
 from portal.running.served import portal
 from portal.running.surroundings import connected
-from portal.seats.errors import LedgerUnavailable
 
 AWAY = (
     "The ledger is away. All is stored but the seats of students: the clock has them given once it"

@@ -11,8 +11,8 @@ from portal.catalog.term_catalog import live_terms
 from portal.core import schema
 from portal.core.settings import Settings, var_folder
 from portal.embedded.folder import Folder
+from portal.ledger.errors import LedgerBehind
 from portal.running.served import served
-from portal.seats.errors import LedgerBehind
 from portal.windows.warmup import warm_up
 
 LOST = (

@@ -5,6 +5,7 @@ import click
 from portal.backend import backend
 from portal.commands.noting import note
 from portal.commands.progress import bars
+from portal.ledger.errors import LedgerUnavailable
 from portal.recorder import fence, restore, runs
 from portal.recorder.audit import audit_term
 from portal.recorder.checkpoint import recorded
@@ -15,7 +16,6 @@ from portal.recorder.rebuild import LogDamaged, rebuild
 from portal.recorder.restore import Plan
 from portal.recorder.terms import named
 from portal.running.surroundings import connected
-from portal.seats.errors import LedgerUnavailable
 
 SIDES = "ledger", "read_model", "log"
 SHOWN = 20  # differences that are printed

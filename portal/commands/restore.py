@@ -11,6 +11,9 @@ from portal.commands.noting import note
 from portal.commands.progress import bars
 from portal.commands.rebuild import restore_term, say_plan
 from portal.core import schema
+from portal.ledger import replicas
+from portal.ledger.errors import LedgerUnavailable
+from portal.ledger.function_library import prefix, translate_errors
 from portal.ops import backup
 from portal.recorder import fence, restore
 from portal.recorder.journal import last_seq
@@ -18,9 +21,6 @@ from portal.recorder.rebuild import LogDamaged
 from portal.recorder.terms import named
 from portal.running import served
 from portal.running.surroundings import connected
-from portal.seats import replicas
-from portal.seats.errors import LedgerUnavailable
-from portal.seats.library import prefix, reached
 
 TROUBLES = (
     LogDamaged,
@@ -99,7 +99,7 @@ def _ledger(number: int, name: str, *, forget: bool) -> None:
 def _let_go(parts: Backend, known: set[int]) -> None:
     """Forget what the ledger holds of other terms: their numbers will be given again."""
     kept = {prefix(number).encode() for number in known}
-    with reached(), parts.redis.pipeline(transaction=False) as pipe:
+    with translate_errors(), parts.redis.pipeline(transaction=False) as pipe:
         for key in parts.redis.scan_iter(match="{t:*}*", count=1000):
             if key.partition(b"}")[0] + b"}" not in kept:
                 pipe.unlink(key)

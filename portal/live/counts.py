@@ -6,25 +6,25 @@ from threading import Lock
 from typing import Any
 
 from portal.languages import speaking
-from portal.seats.answers import Seats
+from portal.ledger.types import SeatCounts
 
 # A newer ledger may tell more than this process knows of.
-TOLD = {field.name for field in fields(Seats)} - {"section", "seq"}
+TOLD = {field.name for field in fields(SeatCounts)} - {"section", "seq"}
 
 
 class Counts:
     """The counts of every term that somebody watches."""
 
     def __init__(
-        self, read: Callable[[int], dict[int, Seats]], render: Callable[[Seats], str]
+        self, read: Callable[[int], dict[int, SeatCounts]], render: Callable[[SeatCounts], str]
     ) -> None:
         self._read = read
         self._render = render
         self._lock = Lock()
         self._loading = Lock()
-        self._seats: dict[int, dict[int, Seats]] = {}
-        self._heard: dict[int, dict[int, Seats]] = {}  # while a term is being read
-        self._html: dict[tuple[int, str], tuple[Seats, str]] = {}
+        self._seats: dict[int, dict[int, SeatCounts]] = {}
+        self._heard: dict[int, dict[int, SeatCounts]] = {}  # while a term is being read
+        self._html: dict[tuple[int, str], tuple[SeatCounts, str]] = {}
 
     @property
     def terms(self) -> list[int]:
@@ -32,7 +32,7 @@ class Counts:
         with self._lock:
             return list({*self._seats, *self._heard})
 
-    def of(self, term: int) -> dict[int, Seats]:
+    def of(self, term: int) -> dict[int, SeatCounts]:
         """The counts of a term, from the ledger when first asked for."""
         if term not in self._seats:
             with self._loading:
@@ -56,7 +56,7 @@ class Counts:
             return {each.section for each in found if known is not None and _take(known, each)}
 
     def fragments(
-        self, seats: Mapping[int, Seats], sections: Iterable[int], language: str
+        self, seats: Mapping[int, SeatCounts], sections: Iterable[int], language: str
     ) -> dict[str, str]:
         """The HTML of those of the sections that are among `seats`, by element id."""
         known = (seats[each] for each in sections if each in seats)
@@ -74,7 +74,9 @@ class Counts:
             with self._lock:
                 self._heard.pop(term, None)
 
-    def _merge(self, term: int, found: dict[int, Seats], heard: dict[int, Seats]) -> set[int]:
+    def _merge(
+        self, term: int, found: dict[int, SeatCounts], heard: dict[int, SeatCounts]
+    ) -> set[int]:
         for seats in heard.values():
             _take(found, seats)
         if not found:
@@ -85,7 +87,7 @@ class Counts:
         known.update(found)
         return changed
 
-    def _fragment(self, seats: Seats, language: str) -> str:
+    def _fragment(self, seats: SeatCounts, language: str) -> str:
         key = (seats.section, language)
         rendered, html = self._html.get(key, (None, ""))
         if rendered is not seats:
@@ -95,12 +97,12 @@ class Counts:
         return html
 
 
-def _seats(told: dict[str, Any], seq: int) -> Seats:
+def _seats(told: dict[str, Any], seq: int) -> SeatCounts:
     counts = {name: value for name, value in told["seats"].items() if name in TOLD}
-    return Seats(section=told["section"], seq=seq, **counts)
+    return SeatCounts(section=told["section"], seq=seq, **counts)
 
 
-def _take(known: dict[int, Seats], seats: Seats) -> bool:
+def _take(known: dict[int, SeatCounts], seats: SeatCounts) -> bool:
     """Keep the counts unless newer ones are known."""
     if seats.section in known and known[seats.section].seq >= seats.seq:
         return False

@@ -13,6 +13,8 @@ from redis import Redis
 from portal.catalog import term_catalog
 from portal.core import flags
 from portal.core.metrics import SOCKETS
+from portal.ledger.errors import LedgerUnavailable
+from portal.ledger.types import SeatCounts
 from portal.live import deliver, topics
 from portal.live.counts import Counts
 from portal.live.listening import Topics
@@ -24,8 +26,6 @@ from portal.live.subscription import Hear, Subscription
 from portal.live.topics import Topic
 from portal.live.watch import Watch
 from portal.people import accounts
-from portal.seats.answers import Seats
-from portal.seats.errors import LedgerUnavailable
 
 log = logging.getLogger(__name__)
 
@@ -44,8 +44,8 @@ class Hub:
     def __init__(
         self,
         redis: Redis,
-        read: Callable[[int], dict[int, Seats]],
-        render: Callable[[Seats], str],
+        read: Callable[[int], dict[int, SeatCounts]],
+        render: Callable[[SeatCounts], str],
     ) -> None:
         self.counts = Counts(read, render)
         self.pages: set[Page] = set()

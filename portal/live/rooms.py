@@ -5,11 +5,11 @@ import time
 from functools import lru_cache
 from threading import Event, Lock
 
+from portal.ledger.errors import LedgerUnavailable
 from portal.live import topics
 from portal.live.listening import Topics
 from portal.live.news import Signal, turn
 from portal.live.topics import Topic
-from portal.seats.errors import LedgerUnavailable
 from portal.waiting_room import room, wait_estimates
 from portal.waiting_room.room import QueueEntry, RoomState
 

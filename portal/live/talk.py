@@ -12,6 +12,7 @@ from wsproto.events import Ping
 
 from portal.core.i18n import reader
 from portal.core.metrics import FRAMES
+from portal.ledger.errors import LedgerUnavailable
 from portal.live import own, rooms, topics
 from portal.live.hub import Hub
 from portal.live.news import Signal
@@ -21,7 +22,6 @@ from portal.live.teachers import may_see_roster
 from portal.live.topics import Topic
 from portal.live.wishes import Allowance, Wish, parse
 from portal.people import accounts
-from portal.seats.errors import LedgerUnavailable
 from portal.waiting_room import room
 
 if TYPE_CHECKING:

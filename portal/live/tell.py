@@ -8,7 +8,7 @@ from typing import Any, Literal
 from redis.exceptions import RedisError
 
 from portal.backend import backend
-from portal.seats.library import prefix
+from portal.ledger.function_library import prefix
 
 
 def tell(

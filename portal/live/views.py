@@ -26,13 +26,13 @@ from portal.core.i18n import reader
 from portal.edge.urls import same_origin
 from portal.errors import WORDS, answer
 from portal.extensions import sock
+from portal.ledger.types import SeatCounts
 from portal.live import own, rooms, wire
 from portal.live.hub import Hub
 from portal.live.sight import seen
 from portal.live.talk import Talk
 from portal.live.wishes import listed, number
 from portal.people import sessions
-from portal.seats.answers import Seats
 from portal.waiting_room import room, wait_estimates
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def _begin(state: "BlueprintSetupState") -> None:
     app = state.app
     template = "fragments/seats.html"
 
-    def render(seats: Seats) -> str:
+    def render(seats: SeatCounts) -> str:
         return app.jinja_env.get_template(template).render(seats=seats)
 
     ledger = backend().ledger

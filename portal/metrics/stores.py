@@ -17,6 +17,7 @@ from portal.backend import backend
 from portal.catalog.models import Term
 from portal.core.db import transaction
 from portal.exchange.importing import book
+from portal.ledger.replicas import in_sync
 from portal.notifications import outbox
 from portal.notifications.models import Outgoing
 from portal.notifications.webhooks import outbox as webhooks
@@ -26,7 +27,6 @@ from portal.recorder import journal
 from portal.recorder.fact import milliseconds
 from portal.recorder.journal import last_seq
 from portal.recorder.models import Checkpoint, Event, Reconciled
-from portal.seats.replicas import in_sync
 
 
 def remembered(terms: Sequence[Term], *, ledger: bool) -> Iterator[Metric]:

@@ -9,9 +9,9 @@ from sqlalchemy.orm import Session, aliased
 from portal.catalog.editing.news import SectionChange
 from portal.catalog.formatting import days
 from portal.catalog.term_catalog import TermCatalog, current
+from portal.catalog.time_conflicts import meet
 from portal.catalog.views import MeetingView, SectionView
 from portal.recorder.models import Enrollment, WaitlistPlace
-from portal.seats.clashes import meet
 
 Kept = dict[str, Any]  # a section's code and number, and its meetings that clash
 

@@ -10,6 +10,7 @@ from portal.catalog import requisites
 from portal.catalog.editing.news import changes
 from portal.catalog.term_catalog import catalog_of
 from portal.core.i18n import _
+from portal.ledger.types import Reason
 from portal.notifications import clashing
 from portal.notifications.kinds import (
     BY_HAND,
@@ -25,7 +26,6 @@ from portal.notifications.kinds import (
     WINDOW_SOON,
 )
 from portal.requests.words import rules
-from portal.seats.answers import Reason
 from portal.seats.case import Case, Step, name_of
 from portal.seats.promise import Promise, in_words
 from portal.seats.reasons import Told, told

@@ -13,9 +13,9 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from portal.core import logs, redis_clients, schema
 from portal.core.db import with_driver
+from portal.ledger import replicas
+from portal.ledger.function_library import prefix
 from portal.ops.crew import alive, workers
-from portal.seats import replicas
-from portal.seats.library import prefix
 
 PROMISED = ("record", "promote")  # queues without whose workers promises are not kept
 PATIENCE = 1.5  # seconds for all checks together

@@ -7,8 +7,8 @@ from flask import session
 from redis.exceptions import RedisError
 
 from portal.backend import backend
+from portal.ledger.function_library import translate_errors
 from portal.protection import captcha
-from portal.seats.library import reached
 
 NOBODY = 0  # the account of a puzzle for someone who has not logged in
 KEPT_AS = "one_more"  # in the session
@@ -20,7 +20,7 @@ def earn(payload: str) -> None:
     captcha.check(payload, NOBODY)
     session[KEPT_AS] = secrets.token_urlsafe(12)
     # Whoever keeps a copy of the session's cookie has one more try all the same.
-    with reached():
+    with translate_errors():
         backend().redis.set(_name(session[KEPT_AS]), 1, ex=LASTS)
 
 

@@ -10,9 +10,9 @@ from portal.access import signed_in, visitor
 from portal.catalog.models import Term
 from portal.catalog.term_catalog import offered_terms
 from portal.core.cache import AWAY
+from portal.ledger.errors import LedgerUnavailable
 from portal.people.profile import profile
 from portal.recorder import known
-from portal.seats.errors import LedgerUnavailable
 from portal.windows.phases import Phase, open_to, phase
 
 bp = Blueprint("home", __name__)

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from portal.ledger.types import Reason, Standing
 from portal.plans.plan import Option, Plan
 from portal.seats import foresight
-from portal.seats.answers import Reason, Standing
 from portal.seats.wishes import hundredths
 
 if TYPE_CHECKING:

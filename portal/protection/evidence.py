@@ -11,7 +11,7 @@ from cachetools import TTLCache
 from redis.exceptions import RedisError
 
 from portal.backend import backend
-from portal.seats.library import prefix, reached
+from portal.ledger.function_library import prefix, translate_errors
 
 Way = Literal["work", "code", "remote"]
 
@@ -43,14 +43,14 @@ def record_limited(account: int) -> None:
 
 def proofs() -> dict[int, str]:
     """How each account has proved itself, as far as is known."""
-    with reached():
+    with translate_errors():
         found: Any = backend().redis.hgetall(WAYS)
     return {int(account): way.decode() for account, way in found.items()}
 
 
 def met_limits(since: int) -> set[int]:
     """The accounts that have met a limit since a moment (ms)."""
-    with reached():
+    with translate_errors():
         found: Any = backend().redis.zrangebyscore(LIMITED, since, "+inf")
     return {int(account) for account in found}
 
@@ -58,7 +58,7 @@ def met_limits(since: int) -> set[int]:
 def arrivals(term: int, window: int) -> tuple[list[int], dict[int, int]]:
     """Students who came to the room before it opened, in order; when (ms) the later came."""
     base = f"{prefix(term)}:room:{window}"
-    with reached(), backend().redis.pipeline(transaction=False) as pipe:
+    with translate_errors(), backend().redis.pipeline(transaction=False) as pipe:
         pipe.zrange(f"{base}:line", 0, -1, withscores=True)
         pipe.hgetall(f"{base}:who")
         line, who = pipe.execute()

@@ -13,12 +13,12 @@ from sqlalchemy import delete, func, select, text
 from sqlalchemy.orm import Session
 
 from portal.backend import backend
+from portal.ledger.errors import LedgerUnavailable
+from portal.ledger.function_library import prefix, translate_errors
 from portal.recorder.differences import Difference
 from portal.recorder.fact import Fact, moment
 from portal.recorder.models import AS_FACT, Answered, Event
 from portal.recorder.writes import batches
-from portal.seats.errors import LedgerUnavailable
-from portal.seats.library import prefix, reached
 
 DAY = timedelta(days=1)
 ENDING = 60_000  # ms before its end, from when on an answer is not compared: clocks differ
@@ -102,14 +102,14 @@ def strays(session: Session, term: int, names: Iterable[str], seq: int) -> Itera
 
 def _held(term: int, keys: Sequence[Key]) -> list[str | None]:
     """What the ledger has under these keys."""
-    with reached():
+    with translate_errors():
         found: Any = backend().redis.mget([name(term, *key) for key in keys])
     return [said and said.decode() for said in found]
 
 
 def _is_ending(term: int, student: int, request: str) -> bool:
     """Whether the ledger is about to forget it, as `forget` may have done by another clock."""
-    with reached():
+    with translate_errors():
         left: Any = backend().redis.pttl(name(term, student, request))
     return bool(left != -1 and left < ENDING)
 

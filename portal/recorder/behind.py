@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from portal.backend import backend
+from portal.ledger.errors import LedgerUnavailable
 from portal.recorder.audit import catch_up
 from portal.recorder.checkpoint import recorded
 from portal.recorder.journal import JournalGap, last_seq
 from portal.recorder.project import UnknownEvent
 from portal.recorder.terms import named
-from portal.seats.errors import LedgerUnavailable
 
 SLOW = "PostgreSQL is too slow, or another recorder holds the semester. Try again"
 

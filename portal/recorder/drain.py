@@ -18,6 +18,7 @@ from sqlalchemy.sql import func
 from portal.backend import backend
 from portal.core import metrics
 from portal.core.db import transaction
+from portal.ledger.function_library import prefix
 from portal.notifications.codes import NO_TERM
 from portal.notifications.follow import follow
 from portal.notifications.webhooks import outbox
@@ -27,7 +28,6 @@ from portal.recorder.journal import JournalGap
 from portal.recorder.models import Checkpoint
 from portal.recorder.project import UnknownEvent, apply
 from portal.recorder.wake import wake
-from portal.seats.library import prefix
 
 BATCH = 2000
 LONGEST = 10.0  # seconds

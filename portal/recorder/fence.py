@@ -10,7 +10,7 @@ from typing import Any
 from uuid import uuid4
 
 from portal.backend import backend
-from portal.seats.library import prefix, reached
+from portal.ledger.function_library import prefix, translate_errors
 
 Command = list[str]
 
@@ -67,7 +67,7 @@ def hold(term: int, reason: str) -> Held:
 
 def why(term: int) -> str:
     """Why it stands; blank where there is none."""
-    with reached():
+    with translate_errors():
         found = backend().redis.get(key(term))
     return found.decode() if isinstance(found, bytes) else ""
 

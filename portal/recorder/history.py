@@ -10,12 +10,12 @@ from sqlalchemy.orm import aliased
 from portal.backend import backend
 from portal.catalog.models import Term
 from portal.core.db import transaction
+from portal.ledger.errors import LedgerUnavailable
 from portal.recorder import journal
 from portal.recorder.checkpoint import recorded
 from portal.recorder.fact import Fact
 from portal.recorder.models import AS_FACT, Event
 from portal.recorder.receipts import Receipt
-from portal.seats.errors import LedgerUnavailable
 
 PAGE = 30
 FRESH = 200  # events of the journal that may not have been recorded yet

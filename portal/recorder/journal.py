@@ -5,9 +5,9 @@ from typing import Any
 
 from redis import Redis
 
+from portal.ledger import replicas
+from portal.ledger.function_library import prefix, translate_errors
 from portal.recorder.fact import Fact, entry_of, parsed
-from portal.seats import replicas
-from portal.seats.library import prefix, reached
 
 AT_ONCE = 2000  # entries
 
@@ -26,7 +26,7 @@ def read(
     """
     after = anchor.seq if anchor else 0
     # One server answers all of it: another one might have copies of something else.
-    with reached(), redis.pipeline(transaction=False) as pipe:
+    with translate_errors(), redis.pipeline(transaction=False) as pipe:
         # The number first: events that come in between can't make it seem ahead of the journal.
         pipe.get(f"{prefix(term)}:seq")
         pipe.xrange(f"{prefix(term)}:journal", min=f"{after}-0", count=count + 1)
@@ -45,14 +45,14 @@ def read(
 
 def entry(redis: Redis, term: int, seq: int) -> Fact | None:
     """The fact of that number, if the journal still holds it."""
-    with reached():
+    with translate_errors():
         found: Any = redis.xrange(f"{prefix(term)}:journal", min=f"{seq}-0", max=f"{seq}-0")
     return parsed(found[0][1][b"event"]) if found else None
 
 
 def first_behind(redis: Redis, term: int, recorded: int) -> Fact | None:
     """The first fact behind event `recorded`; None where the journal has none that can be read."""
-    with reached():
+    with translate_errors():
         found: Any = redis.xrange(f"{prefix(term)}:journal", min=f"({recorded}-0", count=1)
     with suppress(ValueError, LookupError, TypeError, AttributeError):
         return parsed(found[0][1][b"event"])
@@ -64,7 +64,7 @@ def whole(redis: Redis, term: int) -> list[Fact]:
     facts: list[Fact] = []
     while True:
         since = f"({facts[-1].seq}-0" if facts else "-"
-        with reached():
+        with translate_errors():
             found: Any = redis.xrange(f"{prefix(term)}:journal", min=since, count=AT_ONCE)
         if not found:
             return facts
@@ -83,18 +83,18 @@ def anew(term: int, anchor: Fact | None) -> list[list[str]]:
 
 def latest(redis: Redis, term: int, count: int, after: int = 0) -> list[Fact]:
     """The last facts that the journal holds behind event `after`, newest first, so many at most."""
-    with reached():
+    with translate_errors():
         found: Any = redis.xrevrange(f"{prefix(term)}:journal", min=f"({after}-0", count=count)
     return [parsed(fields[b"event"]) for _, fields in found]
 
 
 def trim(redis: Redis, term: int, through: int) -> None:
     """Forget what lies before event `through`, be that the anchor of the next read or earlier."""
-    with reached():
+    with translate_errors():
         redis.xtrim(f"{prefix(term)}:journal", minid=f"{through}-0", approximate=False)
 
 
 def last_seq(redis: Redis, term: int) -> int:
     """The number of the term's latest event; 0 where there is none."""
-    with reached():
+    with translate_errors():
         return int(redis.get(f"{prefix(term)}:seq") or 0)

@@ -13,10 +13,10 @@ from sqlalchemy import func, select
 
 from portal.backend import backend
 from portal.core.db import transaction
+from portal.ledger.errors import LedgerUnavailable
+from portal.ledger.types import SeatCounts, Standing, WindowView
 from portal.recorder import last
 from portal.recorder.models import Checkpoint
-from portal.seats.answers import Seats, Standing, WindowView
-from portal.seats.errors import LedgerUnavailable
 
 Said = TypeVar("Said")
 
@@ -47,12 +47,12 @@ def give_up() -> None:
     g.recorded = True
 
 
-def seats(term: int) -> dict[int, Seats]:
+def seats(term: int) -> dict[int, SeatCounts]:
     """The counts of every section of a term."""
     return _known(lambda: backend().ledger.seats(term), lambda: last.seats(term))
 
 
-def seats_of(term: int, sections: Sequence[int]) -> dict[int, Seats]:
+def seats_of(term: int, sections: Sequence[int]) -> dict[int, SeatCounts]:
     """The counts of those sections that are known."""
     return _known(
         lambda: backend().ledger.seats_of(term, sections), lambda: last.seats(term, sections)

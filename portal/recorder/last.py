@@ -7,16 +7,16 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session, aliased
 
 from portal.core.db import transaction
+from portal.ledger import replies
+from portal.ledger.types import HeldSeat, SeatCounts, Standing, WaitlistPosition, WindowView
 from portal.recorder.fact import milliseconds
 from portal.recorder.models import Enrollment, Event, SectionSeats, WaitlistPlace
-from portal.seats import replies
-from portal.seats.answers import Held, Seats, Standing, Waiting, WindowView
 from portal.windows.models import Window
 
 WAITING = ("waiting", "passed")
 
 
-def seats(term: int, sections: Iterable[int] | None = None) -> dict[int, Seats]:
+def seats(term: int, sections: Iterable[int] | None = None) -> dict[int, SeatCounts]:
     """The counts of some sections of a term, or of all."""
     found = select(SectionSeats).where(SectionSeats.term_id == term)
     if sections is not None:
@@ -64,8 +64,8 @@ def _used(session: Session, term: int) -> dict[int, int]:
     return {pool: number for pool, number in session.execute(found) if pool}
 
 
-def _seats(row: SectionSeats, used: dict[int, int]) -> Seats:
-    return Seats(
+def _seats(row: SectionSeats, used: dict[int, int]) -> SeatCounts:
+    return SeatCounts(
         section=row.section_id,
         capacity=row.capacity,
         taken=row.prior + row.enrolled,
@@ -80,13 +80,13 @@ def _seats(row: SectionSeats, used: dict[int, int]) -> Seats:
     )
 
 
-def _held(session: Session, term: int, student: int) -> Iterable[Held]:
+def _held(session: Session, term: int, student: int) -> Iterable[HeldSeat]:
     found = select(Enrollment).filter_by(term_id=term, student_id=student, state="enrolled")
     for row in session.scalars(found.order_by(Enrollment.section_id)):
-        yield Held(row.section_id, row.credits, row.registration, milliseconds(row.since))
+        yield HeldSeat(row.section_id, row.credits, row.registration, milliseconds(row.since))
 
 
-def _waiting(session: Session, term: int, student: int) -> Iterable[Waiting]:
+def _waiting(session: Session, term: int, student: int) -> Iterable[WaitlistPosition]:
     line = aliased(WaitlistPlace)
     there = line.section_id == WaitlistPlace.section_id, line.state.in_(WAITING)
     size = select(func.count()).where(line.term_id == term, *there)
@@ -100,7 +100,7 @@ def _waiting(session: Session, term: int, student: int) -> Iterable[Waiting]:
     for row, at, of in session.execute(found):
         since, passed = milliseconds(row.since), row.state == "passed"
         reasons = replies.reasons(row.reasons) if passed else ()
-        yield Waiting(
+        yield WaitlistPosition(
             row.section_id, row.credits, row.ticket, since, at, of, reasons, row.instead or 0
         )
 

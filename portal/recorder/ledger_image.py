@@ -2,7 +2,7 @@
 
 Audits compare the ledger with it, `rebuild ledger` writes it. A kind of key that is missing in
 KINDS is a difference wherever it is found. What a section is set to is described in
-`portal.seats.asks.SectionSpec`, which the ledger's functions and events follow too.
+`portal.ledger.types.SectionSpec`, which the ledger's functions and events follow too.
 """
 
 from collections import Counter, defaultdict
@@ -12,10 +12,10 @@ from typing import Any, Literal
 
 import orjson
 
+from portal.ledger import types
+from portal.ledger.types import COUNTS
 from portal.recorder.fact import Fact, milliseconds
 from portal.recorder.project import Pair, Row, State
-from portal.seats import asks
-from portal.seats.answers import COUNTS
 
 Shape = Literal["hash", "set", "sorted set", "text"]
 # Of a hash its fields, of a set its members (True), of a sorted set its members and scores.
@@ -129,7 +129,7 @@ Numbered = Iterable[tuple[int | None, Mapping[Any, Any]]]  # what a key is of, a
 def _sections(image: Image) -> Numbered:
     for section, told in image.told.items():
         # An event from before a field was there does not tell it, and the ledger has not got it.
-        facts = {name: told[name] for name in asks.SECTION_FACTS if name in told}
+        facts = {name: told[name] for name in types.SECTION_FIELDS if name in told}
         facts |= {"version": told["section_version"], "pool": told.get("pool") or 0}
         yield section, facts | {"reserves": told.get("reserves", [])}
 

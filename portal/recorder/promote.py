@@ -4,11 +4,10 @@ from collections.abc import Iterator
 
 from portal.backend import backend
 from portal.catalog.term_catalog import TermCatalog, catalog_of
+from portal.ledger.types import Candidate, Promotion, Reason, WindowView
 from portal.people import profile
 from portal.recorder.wake import wake
 from portal.seats import rules
-from portal.seats.answers import Promotion, Reason, WindowView
-from portal.seats.asks import Candidate
 from portal.seats.desk import hundredths, limit
 from portal.windows.phases import open_to
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from portal.backend import backend
 from portal.core.cache import AWAY
 from portal.core.db import transaction
+from portal.ledger.errors import LedgerUnavailable
+from portal.ledger.types import Reason, SeatCounts
 from portal.recorder import fold, journal
 from portal.recorder.fact import Fact, milliseconds
-from portal.seats.answers import Reason, Seats
-from portal.seats.errors import LedgerUnavailable
 
 SYMBOLS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's: no I, L, O, U
 VALUES = {symbol: value for value, symbol in enumerate(SYMBOLS)} | {"O": 0, "I": 1, "L": 1}
@@ -50,10 +50,10 @@ class Receipt:
         return tuple(Reason(row["code"], row.get("facts") or {}) for row in rows)
 
     @property
-    def seats(self) -> Seats | None:
+    def seats(self) -> SeatCounts | None:
         """The counts right after the decision; None where the ledger did not know the section."""
         counts = self.fact.payload.get("seats")
-        return Seats(section=self.section, seq=self.fact.seq, **counts) if counts else None
+        return SeatCounts(section=self.section, seq=self.fact.seq, **counts) if counts else None
 
 
 def find(text: str) -> Receipt | None:

@@ -10,10 +10,10 @@ from sqlalchemy.orm import InstrumentedAttribute
 from portal.backend import backend
 from portal.catalog.term_catalog import live_terms
 from portal.core.db import transaction
+from portal.ledger.errors import LedgerUnavailable
 from portal.people.models import Hold, Override
 from portal.recorder.models import Event, SectionSeats, WaitlistPlace
 from portal.recorder.wake import wake
-from portal.seats.errors import LedgerUnavailable
 
 SKEW = timedelta(seconds=5)  # by which the clocks of our machines may differ
 Moment = InstrumentedAttribute[datetime]

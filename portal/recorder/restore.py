@@ -14,6 +14,7 @@ from sqlalchemy import func, select, text
 
 from portal.backend import backend
 from portal.core.db import transaction
+from portal.ledger.function_library import prefix, translate_errors
 from portal.recorder import answered, fence, journal, writes
 from portal.recorder.audit import audit_term, catch_up
 from portal.recorder.checkpoint import recorded
@@ -25,7 +26,6 @@ from portal.recorder.ledger_image import APART, BY_NAME, Image, split
 from portal.recorder.project import UnknownEvent
 from portal.recorder.rebuild import refuse_damaged
 from portal.recorder.wake import wake
-from portal.seats.library import prefix, reached
 
 AT_ONCE = 2000  # keys a round trip
 # What the log doesn't know of and what may stay: a waiting room has its own order of who came when.
@@ -151,7 +151,7 @@ def _sizes(term: int, image: Image) -> dict[str, int]:
 def _wipe(held: Held) -> None:
     """Let go of what the ledger holds."""
     redis, at = backend().redis, f"{prefix(held.term)}:"
-    with reached():
+    with translate_errors():
         found = redis.scan_iter(match=f"{at}*", count=AT_ONCE)
         for names in writes.batches(map(bytes.decode, found), AT_ONCE):
             gone = [name for name in names if split(name[len(at) :])[0] not in KEPT]

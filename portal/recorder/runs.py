@@ -15,10 +15,10 @@ from sqlalchemy.orm import Session
 from portal.backend import backend
 from portal.core.correlation import cause
 from portal.core.db import transaction
+from portal.ledger.errors import LedgerUnavailable
 from portal.ops.dead import KEPT
 from portal.ops.models import AuditRun
 from portal.recorder.audit import Report, audit_term
-from portal.seats.errors import LedgerUnavailable
 
 QUEUE, JOB = "errands", "jobs.errands.audit"
 LONGEST = 30 * 60  # seconds that one may take

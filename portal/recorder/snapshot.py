@@ -5,9 +5,9 @@ from typing import Any
 
 from redis import Redis
 
+from portal.ledger.function_library import prefix, translate_errors
 from portal.recorder.ledger_image import BY_NAME, TEXT, Keys, Shape, plain, split
 from portal.recorder.writes import batches
-from portal.seats.library import prefix, reached
 
 AT_ONCE = 2000  # keys a step
 Step = tuple[int, Keys]  # the number of the last event, and what there was just then
@@ -16,27 +16,27 @@ Step = tuple[int, Keys]  # the number of the last event, and what there was just
 def names(redis: Redis, term: int) -> set[str]:
     """Every key of the term, without its prefix."""
     at = f"{prefix(term)}:"
-    with reached():
+    with translate_errors():
         found = redis.scan_iter(match=f"{at}*", count=AT_ONCE)
         return {name.decode()[len(at) :] for name in found}
 
 
 def sections_of(redis: Redis, term: int) -> set[int]:
     """The sections that the ledger lists."""
-    with reached():
+    with translate_errors():
         return {int(section) for section in redis.hkeys(f"{prefix(term)}:seats")}
 
 
 def pools_of(redis: Redis, term: int) -> set[int]:
     """The pools that the ledger lists."""
-    with reached():
+    with translate_errors():
         return {int(pool) for pool in redis.hkeys(f"{prefix(term)}:pools")}
 
 
 def students(redis: Redis, term: int, sections: Iterable[int]) -> set[int]:
     """Who has a seat or a place in line in these sections."""
     at = prefix(term)
-    with reached(), redis.pipeline(transaction=False) as pipe:
+    with translate_errors(), redis.pipeline(transaction=False) as pipe:
         for section in sections:
             pipe.hkeys(f"{at}:roster:{section}")
             pipe.zrange(f"{at}:queue:{section}", 0, -1)
@@ -54,7 +54,7 @@ def take(redis: Redis, term: int, keys: Collection[str]) -> list[Step]:
 def _step(redis: Redis, term: int, keys: list[str]) -> Step:
     at = prefix(term)
     shapes = [BY_NAME[split(key)[0]].shape for key in keys]
-    with reached(), redis.pipeline(transaction=True) as pipe:
+    with translate_errors(), redis.pipeline(transaction=True) as pipe:
         pipe.get(f"{at}:seq")
         for key, shape in zip(keys, shapes, strict=True):
             _ask(pipe, shape, f"{at}:{key}")

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from portal.core.i18n import _, _l
+from portal.ledger.types import SeatCounts
 from portal.recorder.fact import Fact
 from portal.recorder.receipts import Receipt
 from portal.seats import keeping
-from portal.seats.answers import Seats
 from portal.seats.case import Case
 from portal.seats.reasons import Told, told
 
@@ -50,7 +50,7 @@ def outcome(fact: Fact) -> tuple[str, str]:
     return str(came), tone
 
 
-def counts(seats: Seats) -> str:
+def counts(seats: SeatCounts) -> str:
     """How full a section was: "0 of 30 seats open, 4 waiting."."""
     facts = {"open": seats.open, "capacity": seats.capacity, "waiting": seats.waiting}
     if seats.waitlist_capacity or seats.waiting:

@@ -10,6 +10,7 @@ from sqlalchemy import func, select
 from portal.backend import backend
 from portal.catalog.models import Section, Term
 from portal.core.db import transaction
+from portal.ledger.function_library import prefix, translate_errors
 from portal.notifications.codes import NO_TERM
 from portal.notifications.due import due
 from portal.notifications.webhooks import outbox
@@ -19,7 +20,6 @@ from portal.recorder.models import Checkpoint
 from portal.recorder.reconsider import Chance, chances, give
 from portal.recorder.wake import wake
 from portal.reports.due import unreported
-from portal.seats.library import prefix, reached
 from portal.windows.readiness import Wish, opening
 
 PATIENCE = 5.0  # seconds until a worker whose work has not moved is called again
@@ -157,7 +157,7 @@ def live_terms() -> list[LiveTerm]:
 
 def standings(terms: list[LiveTerm]) -> list[Standing]:
     """How the ledger stands in each term, in one round trip."""
-    with reached(), backend().redis.pipeline(transaction=False) as pipe:
+    with translate_errors(), backend().redis.pipeline(transaction=False) as pipe:
         for term in terms:
             pipe.get(f"{prefix(term.id)}:seq")
             pipe.scard(f"{prefix(term.id)}:vacant")

@@ -7,8 +7,8 @@ from sqlalchemy import Select, func, select
 
 from portal.core.cache import AWAY, Cache
 from portal.core.db import transaction
+from portal.ledger.types import WindowView
 from portal.recorder.models import Event
-from portal.seats.answers import WindowView
 
 FRESH_SECONDS = 3.0
 COUNTED = {

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from portal.catalog.models import Section, Term
 from portal.core.db import transaction
+from portal.ledger.errors import LedgerUnavailable
 from portal.people import overrides
 from portal.people.models import AuditEntry
 from portal.recorder.reconsider import reconsider
@@ -18,7 +19,6 @@ from portal.requests.errors import RequestRefused
 from portal.requests.models import Request
 from portal.requests.stale import obstacle
 from portal.requests.telling import tell_author
-from portal.seats.errors import LedgerUnavailable
 from portal.windows.offer import offer
 
 

@@ -11,11 +11,11 @@ from portal.catalog import requisites
 from portal.catalog.models import Meeting, Room, Section
 from portal.catalog.term_catalog import live_terms
 from portal.core.db import transaction
+from portal.ledger.types import SeatCounts
 from portal.people.models import Student
 from portal.recorder import known
 from portal.requests.models import Request
 from portal.requests.stale import obstacle
-from portal.seats.answers import Seats
 from portal.seats.promise import Promise, promise
 
 PAGE = 30
@@ -31,7 +31,7 @@ class Line:
     term: str
     room: int | None  # seats of the smallest room that it meets in, where known
     stale: str
-    seats: Seats | None = None
+    seats: SeatCounts | None = None
 
     @property
     def id(self) -> int:
@@ -142,10 +142,10 @@ def _rooms(session: Session, sections: set[int]) -> dict[int, int]:
     return {section: seats or 0 for section, seats in session.execute(found)}
 
 
-def _counts(lines: Iterable[Line]) -> list[Seats | None]:
+def _counts(lines: Iterable[Line]) -> list[SeatCounts | None]:
     """How each section stands."""
     sections = [each.request.section for each in lines]
-    counts: dict[int, Seats] = {}
+    counts: dict[int, SeatCounts] = {}
     for term in {each.term_id for each in sections}:
         mine = [each.id for each in sections if each.term_id == term]
         counts |= known.seats_of(term, mine)

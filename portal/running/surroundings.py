@@ -15,9 +15,9 @@ from portal.core import schema
 from portal.core.settings import Settings, var_folder
 from portal.embedded import Servers
 from portal.embedded.folder import Folder
+from portal.ledger.errors import LedgerUnavailable
 from portal.running.served import check_databases
 from portal.running.troubles import TROUBLES
-from portal.seats.errors import LedgerUnavailable
 
 AWAY = (OperationalError, InterfaceError, NoLedger, LateLedger, LedgerUnavailable)
 

@@ -8,10 +8,10 @@ from zlib import crc32
 from portal.catalog.term_catalog import TermCatalog
 from portal.catalog.views import MeetingView, SectionView, TermView
 from portal.core.cache import AWAY
+from portal.ledger.types import HeldSeat, Standing, WaitlistPosition
 from portal.recorder import known
 from portal.schedule.days_off import Break, breaks
 from portal.schedule.week import Week, week
-from portal.seats.answers import Held, Standing, Waiting
 
 TINTS = 8  # how many courses can be told apart by colour (static/css/schedule.css)
 
@@ -24,7 +24,7 @@ class Entry:
     credits: int  # hundredths
     card: SectionView | None
     tint: int  # from 1, the same for all sections of a course
-    place: Waiting | None = None
+    place: WaitlistPosition | None = None
 
     @property
     def canceled(self) -> bool:
@@ -124,7 +124,10 @@ def _breaks(term_id: int) -> tuple[Break, ...]:
 
 
 def _entry(
-    held: Held | Waiting, catalog: TermCatalog, tints: dict[int, int], place: Waiting | None = None
+    held: HeldSeat | WaitlistPosition,
+    catalog: TermCatalog,
+    tints: dict[int, int],
+    place: WaitlistPosition | None = None,
 ) -> Entry:
     tint = tints[held.section]
     return Entry(held.section, held.credits, catalog.section(held.section), tint, place)
@@ -136,7 +139,7 @@ def _code(entry: Entry) -> tuple[str, str]:
 
 def _tints(found: Standing, catalog: TermCatalog) -> dict[int, int]:
     """By section: a course has the tint of its turn, so that what comes later changes no other."""
-    every: Iterable[Held | Waiting] = (*found.enrolled, *found.waiting)
+    every: Iterable[HeldSeat | WaitlistPosition] = (*found.enrolled, *found.waiting)
     sections = [each.section for each in sorted(every, key=lambda each: each.at)]
     cards = {section: catalog.section(section) for section in sections}
     courses = {section: card.course_id if card else -section for section, card in cards.items()}

@@ -7,11 +7,10 @@ from decimal import Decimal
 
 from portal.backend import backend
 from portal.catalog.term_catalog import catalog_of
+from portal.ledger.types import AdminAdjustment, Decision, Reason
 from portal.people.profile import Profile, profile
 from portal.recorder.wake import wake
 from portal.seats import desk, wishes
-from portal.seats.answers import Answer, Reason
-from portal.seats.asks import ByHand
 from portal.seats.wishes import Wanted, hundredths
 
 # What can't be put aside, as there would be no sense in it.
@@ -55,7 +54,7 @@ def preview(change: Adjustment) -> tuple[Reason, ...]:
 
 def adjust(
     change: Adjustment, *, why: str, by: int, request: str | None, correlation: str
-) -> Answer:
+) -> Decision:
     """Let the ledger decide it in one step, for the account `by`; the record notes who and why.
 
     ENROLLED (a move too) or DROPPED, or REFUSED with every reason that was not put aside.
@@ -93,7 +92,7 @@ class Many:
         return "system" if self.by is None else f"account:{self.by}"
 
 
-def adjust_all(many: Many, people: Mapping[int, Profile]) -> list[Answer]:
+def adjust_all(many: Many, people: Mapping[int, Profile]) -> list[Decision]:
     """Let the ledger decide each of many changes, in one round trip; answers in their order.
 
     Their students are `people`. Raises KeyReused.
@@ -111,7 +110,7 @@ def adjust_all(many: Many, people: Mapping[int, Profile]) -> list[Answer]:
     return answers
 
 
-def exchange(ring: Many, people: Mapping[int, Profile]) -> tuple[Answer, ...]:
+def exchange(ring: Many, people: Mapping[int, Profile]) -> tuple[Decision, ...]:
     """Let the ledger do a ring of moves in one step, each into the seat that the next one leaves.
 
     All or none; answers in their order, under the key of the first. Raises KeyReused and NoRing.
@@ -134,7 +133,7 @@ def firm(reasons: Iterable[Reason]) -> list[Reason]:
     return [reason for reason in reasons if reason.code in FIRM]
 
 
-def _asked(change: Adjustment, who: Profile) -> ByHand:
+def _asked(change: Adjustment, who: Profile) -> AdminAdjustment:
     """The change with all that the ledger must be told."""
     if change.add is None and change.drop is None:
         raise ValueError("A change by hand needs a section.")
@@ -142,7 +141,7 @@ def _asked(change: Adjustment, who: Profile) -> ByHand:
     add = None
     if change.add is not None:
         add = wishes.part(Wanted(change.add, change.credits), who, offered)
-    return ByHand(
+    return AdminAdjustment(
         student=change.student,
         add=add,
         drop=change.drop,

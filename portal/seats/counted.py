@@ -1,10 +1,10 @@
 """What students were told, counted for whoever watches."""
 
 from portal.core.metrics import DECISIONS, REFUSALS
-from portal.seats.answers import Answer, Outcome, Submission
+from portal.ledger.types import Decision, Outcome, SubmissionResult
 
 
-def submission(decided: Submission) -> None:
+def submission(decided: SubmissionResult) -> None:
     """Count the outcome of each wish; an answer that is given again counts no more."""
     if decided.replayed:
         return
@@ -13,7 +13,7 @@ def submission(decided: Submission) -> None:
         _count("claim", line.outcome, {reason.code for part in refused for reason in part.reasons})
 
 
-def answer(act: str, told: Answer) -> None:
+def answer(act: str, told: Decision) -> None:
     """Count a drop, or that a place was left."""
     if not told.replayed:
         _count(act, told.outcome, {reason.code for reason in told.reasons})

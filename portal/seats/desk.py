@@ -15,10 +15,11 @@ from cachetools import TTLCache, cached
 
 from portal.backend import backend
 from portal.catalog.term_catalog import TermCatalog, catalog_of
+from portal.ledger import replies
+from portal.ledger.types import Decision, SubmissionResult, WindowView
 from portal.people.profile import Profile, profile
 from portal.recorder.wake import wake
-from portal.seats import counted, replies, wishes
-from portal.seats.answers import Answer, Submission, WindowView
+from portal.seats import counted, wishes
 from portal.seats.wishes import Wanted, Wish, hundredths
 from portal.windows.phases import open_to
 
@@ -56,7 +57,7 @@ class Asked:
 
 def submit(
     asker: Asker, wished: Sequence[Wish], content: Sequence[Any] | None = None
-) -> Submission:
+) -> SubmissionResult:
     """Decide several wishes in one step; the answers are in the order of the wishes.
 
     A wish for a section that is linked to another (see linked.py) names both in one option, unless
@@ -92,13 +93,13 @@ def claim(
     credits: Decimal | None,  # noqa: A002  the field's word
     wait: bool,
     instead: int | None = None,
-) -> Answer:
+) -> Decision:
     """Ask for one seat, or with `wait` for a place in line: a `submit` of that wish alone."""
     wish = Wish([[Wanted(asked.section, credits)]], wait, instead)
     return replies.only(submit(asked.asker, [wish]))
 
 
-def drop(asked: Asked, along: Sequence[int] = ()) -> Answer:
+def drop(asked: Asked, along: Sequence[int] = ()) -> Decision:
     """Give a seat up, and what `along` names with it, in one step.
 
     The ledger decides how many drops of the day that is: a seat that can't be held without another
@@ -118,7 +119,7 @@ def drop(asked: Asked, along: Sequence[int] = ()) -> Answer:
     return answer
 
 
-def leave(asked: Asked) -> Answer:
+def leave(asked: Asked) -> Decision:
     """Give a place on a waitlist up."""
     answer = backend().ledger.leave(**vars(asked), actor=_actor(profile(asked.student)))
     wake(asked.term, answer.wake)

@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from portal.catalog import requisites
+from portal.catalog.time_conflicts import clash
+from portal.ledger.types import Reason, SeatCounts, Standing
 from portal.seats import rules
-from portal.seats.answers import Reason, Seats, Standing
-from portal.seats.clashes import clash
 from portal.windows.phases import Phase
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ def shut(phase: Phase) -> list[Reason]:
     return [Reason("window_ended", {"closes": window.closes})]
 
 
-def no_room(seats: Seats | None) -> list[Reason]:
+def no_room(seats: SeatCounts | None) -> list[Reason]:
     """Why not even a place on the waitlist is left, if so."""
     if seats is None or seats.claimable or seats.waiting < seats.waitlist_capacity:
         return []

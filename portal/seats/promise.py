@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from portal.core.i18n import _, _n
-from portal.seats.answers import Seats
+from portal.ledger.types import SeatCounts
 
 if TYPE_CHECKING:
     from portal.catalog.views import ReserveView
@@ -27,7 +27,7 @@ class Promise:
         return self.open + self.kept > 0
 
 
-def promise(seats: Seats) -> Promise:
+def promise(seats: SeatCounts) -> Promise:
     """What those in line get of the seats that are free by these counts, as they will be."""
     line = seats.waiting - seats.passed if seats.status == "OPEN" else 0
     given = min(line, seats.open)
@@ -58,7 +58,7 @@ def in_words(promised: Promise) -> Iterable[str]:
         )
 
 
-def heirs(left: Seats, sharing: Iterable[Seats]) -> dict[int, Promise]:
+def heirs(left: SeatCounts, sharing: Iterable[SeatCounts]) -> dict[int, Promise]:
     """The lines, by section, to which a seat may go that was given up in `left`.
 
     Both are counts as they will be. As it is another seat, also who was passed over is asked again.

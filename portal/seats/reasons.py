@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from portal.seats.answers import Reason
+from portal.ledger.types import Reason
 from portal.seats.case import Case, Step
 from portal.seats.sentences import SENTENCES, unknown
 

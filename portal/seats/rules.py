@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from portal.catalog import requisites
-from portal.seats.answers import Reason
+from portal.ledger.types import Reason
 from portal.seats.restrictions import grouped
 from portal.windows.phases import in_cohort
 

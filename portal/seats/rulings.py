@@ -3,10 +3,10 @@
 from typing import Any
 
 from portal.catalog import requisites
+from portal.catalog.time_conflicts import clash_in_words
 from portal.core.i18n import _
 from portal.seats import steps
 from portal.seats.case import Case, Step, amount, credits_in_words
-from portal.seats.clashes import clash_in_words
 from portal.seats.restrictions import restriction as restriction_in_words
 
 Facts = dict[str, Any]

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import astuple, dataclass, replace
 
-from portal.seats.answers import Seats
+from portal.ledger.types import SeatCounts
 
 
 @dataclass(frozen=True)
@@ -17,16 +17,16 @@ class Totals:
     waiting: int = 0
 
 
-def totals(seats: Iterable[Seats], pools: Mapping[int, int]) -> Totals:
+def totals(seats: Iterable[SeatCounts], pools: Mapping[int, int]) -> Totals:
     """The sums; seats that sections of a pool share count once (`pools`: section → pool)."""
-    alike: defaultdict[int, list[Seats]] = defaultdict(list)
+    alike: defaultdict[int, list[SeatCounts]] = defaultdict(list)
     for each in seats:
         alike[pools.get(each.section, 0)].append(each)
     found = [_shared(some) if pool else _sum(some) for pool, some in alike.items()]
     return Totals(*map(sum, zip(*map(astuple, found), strict=True)))
 
 
-def _sum(seats: list[Seats]) -> Totals:
+def _sum(seats: list[SeatCounts]) -> Totals:
     return Totals(
         offered=sum(each.capacity for each in seats),
         taken=sum(each.taken for each in seats),
@@ -35,7 +35,7 @@ def _sum(seats: list[Seats]) -> Totals:
     )
 
 
-def _shared(seats: list[Seats]) -> Totals:
+def _shared(seats: list[SeatCounts]) -> Totals:
     """Of sections of one pool; those of it that are not among them have their part in it too."""
     own, pool = _sum(seats), seats[0]
     if pool.pool_capacity is None:  # it has left the pool meanwhile

@@ -6,9 +6,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from portal.catalog import requisites
+from portal.ledger.types import Claim, ClaimGroup, LedgerChoice, Reason
 from portal.seats import linked, rules
-from portal.seats.answers import Reason
-from portal.seats.asks import Line, Option, Part
 
 if TYPE_CHECKING:
     from portal.catalog.term_catalog import TermCatalog
@@ -61,19 +60,19 @@ def content(wishes: Sequence[Wish]) -> list[Any]:
     ]
 
 
-def line(wish: Wish, who: "Profile", offered: "TermCatalog") -> Line:
+def line(wish: Wish, who: "Profile", offered: "TermCatalog") -> LedgerChoice:
     """The wish with all that the ledger must be told."""
     options = (_option(each, who, offered) for each in wish.options)
-    return Line(tuple(options), wish.wait, wish.instead)
+    return LedgerChoice(tuple(options), wish.wait, wish.instead)
 
 
-def part(wanted: Wanted, who: "Profile", offered: "TermCatalog") -> Part:
+def part(wanted: Wanted, who: "Profile", offered: "TermCatalog") -> Claim:
     """One section with all that the ledger must be told."""
     card = offered.section(wanted.section)
     if card is None:
-        return Part(wanted.section, credits=0, rules=(Reason("section_unknown"),))
+        return Claim(wanted.section, credits=0, rules=(Reason("section_unknown"),))
     beyond = rules.unoffered(who, card, offered)
-    return Part(
+    return Claim(
         section=card.id,
         credits=hundredths(card.credits_min if wanted.credits is None else wanted.credits),
         corequisites=None if beyond else rules.corequisites(who, card, offered),
@@ -88,7 +87,7 @@ def hundredths(credits: Decimal) -> int:  # noqa: A002  the field's word
     return round(credits * 100)
 
 
-def _option(option: Sequence[Wanted], who: "Profile", offered: "TermCatalog") -> Option:
+def _option(option: Sequence[Wanted], who: "Profile", offered: "TermCatalog") -> ClaimGroup:
     """Its parts; one that is no partner of any other is refused."""
     cards = offered.some([each.section for each in option])
     strangers = {card.id for card in linked.strangers(cards)}

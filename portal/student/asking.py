@@ -11,7 +11,7 @@ from portal.core import logs
 from portal.core.cache import AWAY
 from portal.core.i18n import _l
 from portal.errors import LATER, Words, answer, away
-from portal.seats.errors import KeyReused, LedgerBehind, LedgerUnavailable
+from portal.ledger.errors import KeyReused, LedgerBehind, LedgerUnavailable
 from portal.student import bp, forms, wish
 from portal.student.pages import mine_of
 from portal.student.scene import Scene

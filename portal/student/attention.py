@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 from markupsafe import Markup
 
 from portal.backend import backend
+from portal.catalog.time_conflicts import pair_in_words, pairs
 from portal.catalog.views import SectionView
 from portal.core.i18n import _
 from portal.people.profile import HoldView, Profile
 from portal.recorder.fact import milliseconds
 from portal.seats import rules, rulings
-from portal.seats.clashes import pair_in_words, pairs
 from portal.student.drawing import drawn
 from portal.windows.localtime import Clockface
 

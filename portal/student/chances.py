@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from portal.core.i18n import _, _n
+from portal.ledger.types import WaitlistPosition
 from portal.recorder import freed, odds
 from portal.recorder.odds import Band, Estimate
-from portal.seats.answers import Waiting
 from portal.student.scene import Scene
 
 
@@ -35,7 +35,7 @@ def chances(scene: Scene) -> dict[int, Chance]:
     }
 
 
-def _capacity(scene: Scene, place: Waiting) -> int:
+def _capacity(scene: Scene, place: WaitlistPosition) -> int:
     card = scene.catalog.section(place.section)
     return card.capacity if card else 0
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from portal.catalog.term_catalog import SectionView
 from portal.core.i18n import _
+from portal.ledger.types import Decision, Reason, SeatCounts
 from portal.seats import foresight
-from portal.seats.answers import Answer, Reason, Seats
 from portal.seats.case import Step, name_of
 from portal.seats.wishes import hundredths
 from portal.student import refused, wish
@@ -21,7 +21,7 @@ from portal.student.planning.seen import counts
 from portal.student.scene import Scene
 
 
-def pick(now: Scene, card: SectionView, answers: Sequence[Answer] = ()) -> str:
+def pick(now: Scene, card: SectionView, answers: Sequence[Decision] = ()) -> str:
     """Asks for a seat; where another section of the course is held, for an exchange at once."""
     held = now.catalog.some(now.held)
     rival = next((each for each in held if each.course_id == card.course_id), None)
@@ -30,7 +30,7 @@ def pick(now: Scene, card: SectionView, answers: Sequence[Answer] = ()) -> str:
     return _form("pick", now, card, answers)
 
 
-def swap(now: Scene, card: SectionView, old: SectionView, answers: Sequence[Answer] = ()) -> str:
+def swap(now: Scene, card: SectionView, old: SectionView, answers: Sequence[Decision] = ()) -> str:
     """Asks for a seat in exchange for the one in `old`."""
     return _form("swap", now, card, answers, old)
 
@@ -54,7 +54,7 @@ def others(now: Scene, card: SectionView) -> str:
     )
 
 
-def credit_range(card: SectionView) -> Answer:
+def credit_range(card: SectionView) -> Decision:
     """That the credits chosen are none that the section is offered for."""
     facts = {"min": hundredths(card.credits_min), "max": hundredths(card.credits_max)}
     return refused.foreseen(card.id, [Reason("credit_range", facts)])
@@ -64,7 +64,7 @@ def _form(
     act: str,
     now: Scene,
     card: SectionView,
-    answers: Sequence[Answer],
+    answers: Sequence[Decision],
     old: SectionView | None = None,
 ) -> str:
     instead, all_seats = old.id if old else 0, seats_of(card)
@@ -109,7 +109,7 @@ def _exchange(now: Scene, old: SectionView) -> dict[str, Any]:
     }
 
 
-def _rivals(now: Scene, card: SectionView, seats: Seats, offered: set[str]) -> list[Step]:
+def _rivals(now: Scene, card: SectionView, seats: SeatCounts, offered: set[str]) -> list[Step]:
     """The exchanges that could be made for the section, but for one that is offered already."""
     if now.phase.kind != "open" or now.state(card.id) or foresight.no_room(seats):
         return []

@@ -12,8 +12,8 @@ from portal.catalog import requisites
 from portal.catalog.term_catalog import SectionView, TermCatalog
 from portal.core.i18n import _
 from portal.errors import UNSURE
+from portal.ledger.types import Decision, Reason, SeatCounts
 from portal.seats import desk, foresight, steps
-from portal.seats.answers import Answer, Reason, Seats
 from portal.seats.case import Step, name_of
 from portal.student import refused, wish
 from portal.student.alike import WORDS, classes
@@ -25,7 +25,10 @@ from portal.waiting_room import wording
 
 
 def drop(
-    now: Scene, card: SectionView, along: Sequence[SectionView] = (), answers: Sequence[Answer] = ()
+    now: Scene,
+    card: SectionView,
+    along: Sequence[SectionView] = (),
+    answers: Sequence[Decision] = (),
 ) -> str:
     """Asks whether a seat is given up, and with it those of `along`."""
     going = [card.id, *(each.id for each in along)]
@@ -57,7 +60,7 @@ def drop(
     )
 
 
-def leave(now: Scene, card: SectionView, answers: Sequence[Answer] = ()) -> str:
+def leave(now: Scene, card: SectionView, answers: Sequence[Decision] = ()) -> str:
     """Asks whether a place on a waitlist is given up."""
     place = now.places.get(card.id)
     known = foresight.waited_by(now.profile, now.catalog, now.standing, card.id)
@@ -134,7 +137,7 @@ def address(card: SectionView, act: str) -> str:
     return f"/terms/{card.term_id}/sections/{card.id}/{act}"
 
 
-def seats_of(card: SectionView) -> Seats:
+def seats_of(card: SectionView) -> SeatCounts:
     """The counts of a section at this moment."""
     return backend().ledger.seats_of(card.term_id, [card.id]).get(card.id) or unknown(card)
 
@@ -160,7 +163,7 @@ def _not_held(section: int, card: SectionView) -> Reason:
 
 
 def _all_at_once(
-    told: Refused, answers: Sequence[Answer], card: SectionView, along: Sequence[SectionView]
+    told: Refused, answers: Sequence[Decision], card: SectionView, along: Sequence[SectionView]
 ) -> Refused:
     """One step to give up the section with all that needs it, in place of one for each."""
     reasons = [reason for each in answers for reason in each.reasons]

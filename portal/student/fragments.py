@@ -9,8 +9,8 @@ from markupsafe import Markup
 from portal.catalog import requisites
 from portal.catalog.term_catalog import SectionView
 from portal.core.i18n import _, reader
+from portal.ledger.types import HeldSeat, Reason, SeatCounts
 from portal.seats import foresight
-from portal.seats.answers import Held, Reason, Seats
 from portal.seats.case import Case, Step, amount, credits_in_words
 from portal.seats.reasons import Told, told
 from portal.student import kept
@@ -23,7 +23,7 @@ from portal.waiting_room import wording
 from portal.windows import countdown
 
 
-def seats(counts: Seats) -> Markup:
+def seats(counts: SeatCounts) -> Markup:
     """The live counts of a section, id seats-<section>."""
     return _seats(counts, reader())
 
@@ -116,7 +116,7 @@ def toast(  # noqa: PLR0913  each has a default that most keep
 
 
 @lru_cache(maxsize=20_000)
-def _seats(counts: Seats, _language: Locale) -> Markup:
+def _seats(counts: SeatCounts, _language: Locale) -> Markup:
     return drawn("fragments/seats.html", seats=counts)
 
 
@@ -174,7 +174,7 @@ def _needs(scene: Scene, missing: list[int], waited: bool) -> str:  # noqa: FBT0
     )
 
 
-def _mine(scene: Scene, held: Held, canceled: Told | None, alone: str) -> Markup:
+def _mine(scene: Scene, held: HeldSeat, canceled: Told | None, alone: str) -> Markup:
     """A seat among my selections."""
     card = scene.catalog.section(held.section)
     return _mine_seat(

@@ -6,9 +6,9 @@ from portal.backend import backend
 from portal.catalog.term_catalog import SectionView
 from portal.catalog.views import ReserveView
 from portal.core.i18n import _n
+from portal.ledger.types import SeatCounts
 from portal.recorder.fact import milliseconds
 from portal.seats import keeping, rules
-from portal.seats.answers import Seats
 from portal.student.scene import Scene
 
 
@@ -43,7 +43,9 @@ def lasting(now: Scene, card: SectionView) -> list[ReserveView]:
     ]
 
 
-def open_to(now: Scene, card: SectionView, seats: Seats, *, likely: bool = False) -> Seats:
+def open_to(
+    now: Scene, card: SectionView, seats: SeatCounts, *, likely: bool = False
+) -> SeatCounts:
     """The counts as they are for the student: seats kept for them are open, ahead of the line.
 
     Where others have reserves too, the ledger is asked whose seats are left; not if what is

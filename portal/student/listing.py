@@ -10,8 +10,8 @@ from markupsafe import Markup
 from portal.backend import backend
 from portal.catalog import requisites
 from portal.catalog.search import Query
+from portal.ledger.types import SeatCounts
 from portal.seats import rules
-from portal.seats.answers import Seats
 from portal.student import kept
 from portal.student.rows import rows
 from portal.student.scene import Scene
@@ -84,11 +84,11 @@ def _example(scene: Scene, found: "list[SectionView]") -> str:
 
 
 @cached(TTLCache(maxsize=16, ttl=COUNTS_FRESH_SECONDS))
-def _all_counts(term: int) -> dict[int, Seats]:
+def _all_counts(term: int) -> dict[int, SeatCounts]:
     return backend().ledger.seats(term)
 
 
-def _counts_for(scene: Scene) -> dict[int, Seats]:
+def _counts_for(scene: Scene) -> dict[int, SeatCounts]:
     """All counts as they are for the student."""
     counts = _all_counts(scene.term.id)
     some = [card for card in scene.catalog.sections if card.reserves and card.id in counts]

@@ -6,10 +6,10 @@ from typing import Any
 from markupsafe import Markup
 
 from portal.core.i18n import _
+from portal.ledger.types import Reason
 from portal.live.own import Own
 from portal.recorder import freed
 from portal.seats import foresight
-from portal.seats.answers import Reason
 from portal.seats.reasons import told
 from portal.student import fragments
 from portal.student.scene import Scene, scene

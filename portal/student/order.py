@@ -8,8 +8,8 @@ from portal.access import public
 from portal.backend import backend
 from portal.catalog.term_catalog import catalog_of
 from portal.core.cache import AWAY
+from portal.ledger.types import WindowView
 from portal.seats import desk
-from portal.seats.answers import WindowView
 from portal.student import bp
 from portal.waiting_room import draw, wording
 from portal.waiting_room.draw import Draw

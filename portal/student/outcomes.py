@@ -15,8 +15,8 @@ from portal.core import logs
 from portal.core.cache import AWAY
 from portal.core.i18n import _
 from portal.errors import Words
-from portal.seats.answers import Answer, Outcome, Seats
-from portal.seats.errors import LedgerUnavailable
+from portal.ledger.errors import LedgerUnavailable
+from portal.ledger.types import Decision, Outcome, SeatCounts
 from portal.student import fragments, saying, wish
 from portal.student.pages import mine_of
 from portal.student.receipt_links import with_receipts
@@ -29,7 +29,7 @@ TONES = {Outcome.ENROLLED: "go", Outcome.WAITLISTED: "wait"}
 
 
 def done(
-    decided: Sequence[Answer], card: SectionView, along: Sequence[SectionView] = ()
+    decided: Sequence[Decision], card: SectionView, along: Sequence[SectionView] = ()
 ) -> ResponseReturnValue:
     """The change in place, or back on the page that the student came from.
 
@@ -60,7 +60,7 @@ def closing(parts: Iterable[Markup]) -> Response:
     return response
 
 
-def _changed(decided: Sequence[Answer], now: Scene, also: list[int]) -> list[Markup]:
+def _changed(decided: Sequence[Decision], now: Scene, also: list[int]) -> list[Markup]:
     """The cells and counts of all sections that were touched, and my selections."""
     touched = [each.section for each in decided] + [each.given_up for each in decided] + also
     sections = [section for section in dict.fromkeys(touched) if section]
@@ -73,14 +73,14 @@ def _changed(decided: Sequence[Answer], now: Scene, also: list[int]) -> list[Mar
     ]
 
 
-def _counts(first: Answer, now: Scene, sections: list[int]) -> Iterable[Seats]:
+def _counts(first: Decision, now: Scene, sections: list[int]) -> Iterable[SeatCounts]:
     """The counts by now: those of the answer, unless it is an old one or others moved as well."""
     if len(sections) == 1 and first.seats and not first.replayed:
         return [first.seats]
     return backend().ledger.seats_of(now.term.id, sections).values()
 
 
-def _blind(decided: Sequence[Answer], card: SectionView, also: list[int]) -> ResponseReturnValue:
+def _blind(decided: Sequence[Decision], card: SectionView, also: list[int]) -> ResponseReturnValue:
     """What was decided, from the answers alone."""
     title = saying.plainly(decided, card.term_id, also)
     advice = _("Refresh the page to see all that you have.")
@@ -93,6 +93,6 @@ def _blind(decided: Sequence[Answer], card: SectionView, also: list[int]) -> Res
     return closing([*map(fragments.out_of_band, seats), toast])
 
 
-def _tone(decided: Sequence[Answer]) -> str:
+def _tone(decided: Sequence[Decision]) -> str:
     outcomes = {each.outcome for each in decided}
     return next((tone for outcome, tone in reversed(TONES.items()) if outcome in outcomes), "")

@@ -17,9 +17,9 @@ from portal.catalog import term_catalog
 from portal.catalog.formatting import DAYS, clock, day_names
 from portal.catalog.models import Term
 from portal.edge.urls import parts
+from portal.ledger.types import Decision, SubmissionResult
 from portal.recorder import freed
 from portal.seats import desk
-from portal.seats.answers import Answer, Submission
 from portal.student import bp, fragments
 from portal.student.line import Line, line_of
 from portal.student.listing import listing
@@ -75,7 +75,7 @@ def mine(term_id: int) -> ResponseReturnValue:
     return render_template("student/mine.html", **around(mine_of(term_id)))
 
 
-def mine_of(term_id: int, decided: Answer | Submission | None = None) -> Scene:
+def mine_of(term_id: int, decided: Decision | SubmissionResult | None = None) -> Scene:
     """The visitor's scene in a term, as of what was `decided`; 404 where there is no such term."""
     at = None if decided is None or decided.replayed else decided.at
     standing = decided.standing if decided else None

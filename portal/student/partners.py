@@ -8,8 +8,8 @@ from markupsafe import Markup
 from portal.backend import backend
 from portal.catalog import requisites
 from portal.catalog.term_catalog import MeetingView, SectionView
+from portal.ledger.types import Reason
 from portal.seats import foresight, linked, rules
-from portal.seats.answers import Reason
 from portal.seats.case import name_of
 from portal.seats.reasons import told
 from portal.seats.wishes import hundredths

@@ -8,9 +8,9 @@ from flask.typing import ResponseReturnValue
 
 from portal.access import requires
 from portal.catalog.term_catalog import SectionView
+from portal.ledger.types import Decision, Outcome
 from portal.resuming import resumes
 from portal.seats import desk
-from portal.seats.answers import Answer, Outcome
 from portal.seats.desk import Wanted, Wish
 from portal.student import bp, choices, forms, line, wish
 from portal.student.asking import card_of, seen
@@ -21,7 +21,7 @@ from portal.student.scene import Scene
 from portal.web.http.guard import needs_access_token
 
 HAD_ALREADY = {"already_enrolled", "already_waiting"}
-Form = Callable[[Scene, Sequence[Answer]], str]
+Form = Callable[[Scene, Sequence[Decision]], str]
 
 
 @bp.get("/sections/<int:section_id>/pick")
@@ -98,7 +98,7 @@ def _decided(card: SectionView, form: Form, instead: int | None = None) -> Respo
     return done(answers, card)
 
 
-def _had(answers: Sequence[Answer], now: Scene, instead: int | None) -> bool:
+def _had(answers: Sequence[Decision], now: Scene, instead: int | None) -> bool:
     """Whether all that was refused is had already, and on the same terms."""
     if {reason.code for each in answers for reason in each.reasons} - HAD_ALREADY:
         return False

@@ -11,13 +11,13 @@ from portal.access import visitor
 from portal.catalog.search import Query
 from portal.catalog.term_catalog import TermCatalog, catalog_of
 from portal.core.i18n import _
+from portal.ledger.errors import LedgerUnavailable
 from portal.people.profile import profile
 from portal.plans.plan import Option, Plan
 from portal.plans.store import plan_of
 from portal.recorder import known
 from portal.seats import rules
 from portal.seats.case import name_of
-from portal.seats.errors import LedgerUnavailable
 from portal.student import attention
 from portal.student.alike import classes
 from portal.student.listing import PAGE

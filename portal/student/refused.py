@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from itertools import chain, repeat
 from urllib.parse import urlsplit
 
+from portal.ledger.types import Decision, Outcome, Reason
 from portal.recorder.receipts import code
-from portal.seats.answers import Answer, Outcome, Reason
 from portal.seats.case import Step
 from portal.seats.reasons import Told, lasting, told
 from portal.student.scene import Scene
@@ -68,12 +68,12 @@ class Refused:
 NOTHING = Refused([], [])
 
 
-def foreseen(section: int, reasons: Iterable[Reason]) -> Answer:
+def foreseen(section: int, reasons: Iterable[Reason]) -> Decision:
     """What would be refused, as if it had been."""
-    return Answer(Outcome.REFUSED, at=0, section=section, reasons=tuple(reasons))
+    return Decision(Outcome.REFUSED, at=0, section=section, reasons=tuple(reasons))
 
 
-def to_show(answers: Sequence[Answer], section: int, known: Sequence[Reason]) -> list[Answer]:
+def to_show(answers: Sequence[Decision], section: int, known: Sequence[Reason]) -> list[Decision]:
     """The refusals that a form shows: the ledger's, or what is known to stand in the way now.
 
     A replayed refusal may be out of date: it is shown where nothing is known against the section.
@@ -83,7 +83,9 @@ def to_show(answers: Sequence[Answer], section: int, known: Sequence[Reason]) ->
     return [foreseen(section, known)]
 
 
-def dated(told: Refused, now: Scene, answers: Sequence[Answer], known: Sequence[Reason]) -> Refused:
+def dated(
+    told: Refused, now: Scene, answers: Sequence[Decision], known: Sequence[Reason]
+) -> Refused:
     """The same with the time of a replayed answer, and its receipts."""
     if not answers or not answers[0].replayed:
         return told
@@ -92,7 +94,7 @@ def dated(told: Refused, now: Scene, answers: Sequence[Answer], known: Sequence[
     return replace(told, receipts=codes, replayed=when, retry=not known)
 
 
-def in_words(now: Scene, answers: Sequence[Answer], instead: int = 0) -> Refused:
+def in_words(now: Scene, answers: Sequence[Decision], instead: int = 0) -> Refused:
     """The refusals among the answers; no next step comes twice, or leads back to their form."""
     offered: set[str] = set()
     stays = lasting(reason for each in answers for reason in each.reasons)
@@ -107,12 +109,14 @@ def in_words(now: Scene, answers: Sequence[Answer], instead: int = 0) -> Refused
     return Refused(refusals, receipts(now.term.id, answers))
 
 
-def receipts(term: int, answers: Iterable[Answer]) -> list[str]:
+def receipts(term: int, answers: Iterable[Decision]) -> list[str]:
     """The receipts' codes of decisions."""
     return [code(term, each.seq) for each in answers if each.seq]
 
 
-def _told(now: Scene, refused: Answer, offered: set[str], instead: int, *, alone: bool) -> Refusal:
+def _told(
+    now: Scene, refused: Decision, offered: set[str], instead: int, *, alone: bool
+) -> Refusal:
     case = replace(now.case(now.catalog.section(refused.section)), instead=instead)
     own = {case.url(refused.section, "pick")}
     if instead:

@@ -9,8 +9,8 @@ from markupsafe import Markup
 from portal.backend import backend
 from portal.catalog.term_catalog import SectionView
 from portal.core.i18n import reader
+from portal.ledger.types import SeatCounts
 from portal.seats import rules
-from portal.seats.answers import Seats
 from portal.seats.case import name_of
 from portal.seats.reasons import told
 from portal.student import fragments, kept
@@ -46,12 +46,12 @@ def rows(scene: Scene, cards: list[SectionView]) -> list[Markup]:
     ]
 
 
-def unknown(card: SectionView) -> Seats:
+def unknown(card: SectionView) -> SeatCounts:
     """The counts of a section that the ledger has not been told of yet: nothing to be had."""
-    return Seats(card.id, card.capacity, card.capacity, 0, 0, card.status, 0)
+    return SeatCounts(card.id, card.capacity, card.capacity, 0, 0, card.status, 0)
 
 
-def _row(scene: Scene, card: SectionView, counts: Seats) -> Row:
+def _row(scene: Scene, card: SectionView, counts: SeatCounts) -> Row:
     return Row(
         url=f"/terms/{card.term_id}/sections/{card.id}",
         section=card.id,

@@ -6,13 +6,13 @@ from portal.catalog import requisites
 from portal.catalog.term_catalog import catalog_of
 from portal.core.i18n import _, _n
 from portal.errors import Words
+from portal.ledger.types import Decision, Outcome
 from portal.seats import desk
-from portal.seats.answers import Answer, Outcome
 from portal.seats.case import credits_in_words, name_of
 from portal.student.scene import Scene
 
 
-def words(decided: Sequence[Answer], now: Scene, also: Sequence[int]) -> Words:
+def words(decided: Sequence[Decision], now: Scene, also: Sequence[int]) -> Words:
     """What came of it as things stand now; `also` are sections given up with the first."""
     first, name = decided[0], now.case(None).named
     if first.outcome == Outcome.LEFT:
@@ -36,7 +36,7 @@ def words(decided: Sequence[Answer], now: Scene, also: Sequence[int]) -> Words:
     return _selected(now, decided, held)
 
 
-def plainly(decided: Sequence[Answer], term: int, also: Sequence[int]) -> str:
+def plainly(decided: Sequence[Decision], term: int, also: Sequence[int]) -> str:
     """What was decided, in a sentence, from the answers alone."""
     offered, first = catalog_of(term), decided[0]
     if first.replayed:
@@ -62,7 +62,7 @@ def plainly(decided: Sequence[Answer], term: int, also: Sequence[int]) -> str:
     )
 
 
-def _selected(now: Scene, decided: Sequence[Answer], held: list[int]) -> Words:
+def _selected(now: Scene, decided: Sequence[Decision], held: list[int]) -> Words:
     amount = credits_in_words(sum(now.held[section].credits for section in held))
     gone = [each.given_up for each in decided if each.given_up not in {0, *now.held}]
     if not gone:

@@ -8,11 +8,11 @@ from zlib import crc32
 from portal.backend import backend
 from portal.catalog.term_catalog import SectionView, TermCatalog, TermView, catalog_of
 from portal.core.i18n import _
+from portal.ledger.types import HeldSeat, Reason, Standing, WaitlistPosition
 from portal.people.profile import Profile, profile
 from portal.plans.plan import Plan
 from portal.plans.store import plan_of
 from portal.seats import desk, foresight, rules
-from portal.seats.answers import Held, Reason, Standing, Waiting
 from portal.seats.case import Case
 from portal.seats.reasons import Told
 from portal.student.attention import Attention, attention
@@ -35,12 +35,12 @@ class Scene:
         return self.catalog.term
 
     @cached_property
-    def held(self) -> dict[int, Held]:
+    def held(self) -> dict[int, HeldSeat]:
         """Seats by section."""
         return {each.section: each for each in self.standing.enrolled}
 
     @cached_property
-    def places(self) -> dict[int, Waiting]:
+    def places(self) -> dict[int, WaitlistPosition]:
         """Places on waitlists by section."""
         return {each.section: each for each in self.standing.waiting}
 

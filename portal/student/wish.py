@@ -14,9 +14,9 @@ from portal.catalog.term_catalog import SectionView
 from portal.core.correlation import correlation
 from portal.edge import resend
 from portal.edge.urls import parts
+from portal.ledger.errors import LedgerSilent
 from portal.people.login import safe_path
 from portal.seats.desk import Asked, Asker
-from portal.seats.errors import LedgerSilent
 from portal.student.amounts import amounts
 from portal.web.http.guard import access_token
 

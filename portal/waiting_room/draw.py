@@ -16,8 +16,8 @@ from sqlalchemy import func, select
 from portal.backend import backend
 from portal.core.cache import Cache
 from portal.core.db import transaction
+from portal.ledger.function_library import prefix, translate_errors
 from portal.people.models import AuditEntry
-from portal.seats.library import prefix, reached
 from portal.waiting_room import room
 
 DIGEST, REQUEST = re.compile(r"[0-9a-f]{64}"), re.compile(r"[0-9a-f]{32}")
@@ -95,7 +95,7 @@ def _owners(of: tuple[int, int]) -> dict[int, int]:
     requests = _drawn.get(of).requests
     if not requests:
         return {}
-    with reached():
+    with translate_errors():
         owners: Any = backend().redis.hmget(f"{prefix(term)}:room:{window}:who", requests)
     return {int(it.partition(b":")[0]): at for at, it in enumerate(owners, 1) if it}
 

@@ -13,15 +13,15 @@ from redis import Redis
 
 from portal.backend import backend
 from portal.core import flags
-from portal.seats import replicas
-from portal.seats.errors import LedgerSilent, LedgerUnavailable
-from portal.seats.library import Library, joined, prefix, reached
+from portal.ledger import replicas
+from portal.ledger.errors import LedgerSilent, LedgerUnavailable
+from portal.ledger.function_library import FunctionLibrary, join_files, prefix, translate_errors
 from portal.waiting_room.access_tokens import LIFETIME
 from portal.waiting_room.batching import Batcher
 
 # In this order, as each knows those before it.
 PARTS = ("room", "places", "calling", "doors")
-CODE = joined(Path(__file__).with_name("functions"), PARTS)
+CODE = join_files(Path(__file__).with_name("functions"), PARTS)
 # The numbers that the room goes by, such as PATIENCE: most are ms.
 RULE = re.compile(r"^local ([A-Z]+) = (\d+)", re.MULTILINE)
 RULES = {name: int(number) for name, number in RULE.findall(CODE)}
@@ -204,14 +204,14 @@ def rank(secret: str, request: str) -> float:
 def drawn_requests(term: int, window: int) -> list[str]:
     """The requests that came early, in the order in which they stand."""
     line = f"{_base(term, window)}:line"
-    with reached():
+    with translate_errors():
         found: Any = backend().redis.zrange(line, "-inf", "(1", byscore=True)
     return [each.decode() for each in found]
 
 
 @lru_cache(maxsize=1000)
 def _seed(redis: Redis, term: int, window: int) -> str:
-    with reached(), redis.pipeline(transaction=False) as pipe:
+    with translate_errors(), redis.pipeline(transaction=False) as pipe:
         pipe.hsetnx(_base(term, window), "seed", secrets.token_hex(32))
         pipe.hget(_base(term, window), "seed")
         _, kept = replicas.execute(pipe, backend().settings.replicas)
@@ -262,8 +262,8 @@ def _limits() -> dict[str, Any]:
 
 
 @lru_cache(maxsize=4)
-def _library(redis: Redis) -> Library:
-    return Library(redis, "room", CODE, replicas=backend().settings.replicas)
+def _library(redis: Redis) -> FunctionLibrary:
+    return FunctionLibrary(redis, "room", CODE, replicas=backend().settings.replicas)
 
 
 def room_state(state: dict[str, Any]) -> RoomState:

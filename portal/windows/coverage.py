@@ -7,9 +7,9 @@ from itertools import groupby, pairwise
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from portal.ledger.types import WindowView
 from portal.people.models import Student
 from portal.people.years import place
-from portal.seats.answers import WindowView
 from portal.windows.cohorts import inside
 
 

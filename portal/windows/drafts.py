@@ -6,7 +6,7 @@ from werkzeug.datastructures import MultiDict
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from portal.backend import backend
-from portal.seats.library import reached
+from portal.ledger.function_library import translate_errors
 
 KEPT = 24 * 60 * 60  # seconds since the admin's last one
 LAST = 10  # of an account, so that what one admin fills in can't crowd the ledger's memory
@@ -24,7 +24,7 @@ def keep(account: int, place: str, draft: int, form: Form) -> None:
     if len(content) > LONGEST:
         raise RequestEntityTooLarge
     (order, forms), name = _keys(account), _name(place, draft)
-    with reached():
+    with translate_errors():
         sent = backend().redis.pipeline()
         sent.lrem(order, 0, name)
         sent.lpush(order, name)
@@ -38,7 +38,7 @@ def keep(account: int, place: str, draft: int, form: Form) -> None:
 
 def kept(account: int, place: str, draft: int) -> Form | None:
     """The form of the address that the admin has kept under the number, None where it is gone."""
-    with reached():
+    with translate_errors():
         found = backend().redis.hget(_keys(account)[1], _name(place, draft))
     return MultiDict(json.loads(found)) if found else None
 

@@ -8,8 +8,8 @@ from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
 from portal.backend import backend
+from portal.ledger.types import WindowView
 from portal.people.models import Student
-from portal.seats.answers import WindowView
 from portal.waiting_room import room
 from portal.windows.cohorts import inside
 from portal.windows.coverage import groups

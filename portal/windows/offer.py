@@ -3,9 +3,9 @@
 from portal.backend import backend
 from portal.catalog import term_catalog
 from portal.core.db import transaction
+from portal.ledger.errors import LedgerBehind, LedgerUnavailable
 from portal.recorder.checkpoint import recorded
 from portal.recorder.wake import wake
-from portal.seats.errors import LedgerBehind, LedgerUnavailable
 from portal.windows.warmup import section_specs
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from portal.core.i18n import _
+from portal.ledger.types import WindowView
 from portal.people.profile import Profile
-from portal.seats.answers import WindowView
 from portal.windows import countdown
 
 SECOND, MINUTE = 1000, 60_000

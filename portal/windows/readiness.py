@@ -14,9 +14,9 @@ from sqlalchemy.orm import Session
 from portal.backend import backend
 from portal.catalog.models import Term
 from portal.core.db import transaction
+from portal.ledger.function_library import prefix, translate_errors
 from portal.people.models import Student
 from portal.recorder.fact import milliseconds
-from portal.seats.library import prefix, reached
 from portal.windows import warmth
 from portal.windows.models import Window
 from portal.windows.warmup import warm_up
@@ -55,7 +55,10 @@ def make_ready(term: int) -> bool:
     Raises LedgerBehind where the ledger has lost what was recorded.
     """
     redis = backend().redis
-    with reached(), Lock(redis, f"{_key(term)}:lock", timeout=LOCK_SECONDS, blocking_timeout=40):
+    with (
+        translate_errors(),
+        Lock(redis, f"{_key(term)}:lock", timeout=LOCK_SECONDS, blocking_timeout=40),
+    ):
         wish, now = wanted(term), backend().ledger.now()
         found = readiness(term)
         if found and found.told and wish.met_by(found.wish) and _whole(term, found):
@@ -72,7 +75,7 @@ def make_ready(term: int) -> bool:
 
 def readiness(term: int) -> Readiness | None:
     """How ready a term is; None where nothing has been begun."""
-    with reached():
+    with translate_errors():
         found: Any = backend().redis.hgetall(_key(term))
     if not found:
         return None
@@ -112,7 +115,7 @@ def _whole(term: int, found: Readiness) -> bool:
 
 
 def _note(term: int, **facts: int) -> None:
-    with reached(), backend().redis.pipeline(transaction=True) as pipe:
+    with translate_errors(), backend().redis.pipeline(transaction=True) as pipe:
         for name, value in facts.items():
             pipe.hset(_key(term), name, value)
         pipe.execute()

@@ -9,10 +9,10 @@ from sqlalchemy.orm import Session
 
 from portal.backend import backend
 from portal.core.db import transaction
+from portal.ledger.types import Change, WindowView
 from portal.people.models import AuditEntry
 from portal.recorder.checkpoint import recorded
 from portal.recorder.wake import wake
-from portal.seats.answers import Change, WindowView
 from portal.waiting_room import room
 from portal.windows.cohorts import Cohort
 from portal.windows.lists import with_list

@@ -13,10 +13,10 @@ from redis.exceptions import RedisError
 
 from portal.backend import backend
 from portal.catalog import term_catalog
+from portal.ledger import replicas
+from portal.ledger.errors import LedgerUnavailable
+from portal.ledger.function_library import translate_errors
 from portal.people import accounts, profile
-from portal.seats import replicas
-from portal.seats.errors import LedgerUnavailable
-from portal.seats.library import reached
 
 WANTED = "warm:wanted"  # moment (ms) since which whoever has not read anew is to do so
 PROCESSES = "warm:processes"  # hash: process -> what it says of itself
@@ -38,7 +38,7 @@ class Process:
 
 def want(at: int) -> None:
     """Have every web process read what is offered and who students are (`at` in ms)."""
-    with reached():
+    with translate_errors():
         backend().redis.set(WANTED, at)
 
 
@@ -51,7 +51,7 @@ def read_ahead() -> None:
 
 def processes() -> list[Process]:
     """The web processes that are there."""
-    with reached():
+    with translate_errors():
         found: Any = backend().redis.hvals(PROCESSES)
     known = [Process(**json.loads(each)) for each in found]
     now = backend().ledger.now()
@@ -73,7 +73,7 @@ def watch(ended: Event) -> None:
 def look(name: str, before: Process) -> Process:
     """Read if it has been wanted since, say so, and forget the processes that are gone."""
     redis, now = backend().redis, backend().ledger.now
-    with reached():
+    with translate_errors():
         wish = int(redis.get(WANTED) or 0)
         if backend().settings.replicas:
             replicas.look(redis)
@@ -82,7 +82,7 @@ def look(name: str, before: Process) -> Process:
         read_ahead()
         read = now()
     said = Process(wish, profile.known(), read, now())
-    with reached():
+    with translate_errors():
         redis.hset(PROCESSES, name, json.dumps(vars(said)))
         told: Any = redis.hgetall(PROCESSES)
         gone = [each for each, what in told.items() if json.loads(what)["at"] < said.at - 4 * LOST]

@@ -10,11 +10,11 @@ from sqlalchemy.orm import Session
 from portal.backend import backend
 from portal.catalog.models import Meeting, Pool, Reserve, Section
 from portal.core.db import transaction
+from portal.ledger.types import Meeting as Times
+from portal.ledger.types import PoolSpec, ReserveSpec, SectionSpec
 from portal.recorder.checkpoint import recorded
 from portal.recorder.fact import milliseconds
 from portal.recorder.wake import wake
-from portal.seats.asks import Meeting as Times
-from portal.seats.asks import PoolSpec, ReserveSpec, SectionSpec
 
 EPOCH = date(1970, 1, 1)
 BATCH = 500  # sections a round trip, so that claims of other terms get between

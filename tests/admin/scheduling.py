@@ -8,7 +8,7 @@ from werkzeug.test import TestResponse
 
 from portal.backend import backend
 from portal.catalog.models import Term
-from portal.seats.answers import WindowView
+from portal.ledger.types import WindowView
 
 
 def from_now(days: int, clock: str = "09:00") -> str:

@@ -8,8 +8,8 @@ from sqlalchemy import select
 from portal.backend import backend
 from portal.catalog.models import Term
 from portal.core.db import transaction
+from portal.ledger.types import WindowView
 from portal.people.models import AuditEntry
-from portal.seats.answers import WindowView
 from tests.admin.windows import HOUR, WHY, address, field
 from tests.cast import Cast, a_coming_window, a_term, an_account, an_ended_window, an_open_window
 from tests.web.visitors import browser_of

@@ -12,8 +12,8 @@ from sqlalchemy import select
 from portal.backend import backend
 from portal.catalog.models import Term
 from portal.core.db import transaction
+from portal.ledger.types import WindowView
 from portal.people.models import AuditEntry
-from portal.seats.answers import WindowView
 from portal.waiting_room import room
 from portal.windows.localtime import Clockface
 from tests.admin.windows import HOUR, WHY, address, field

@@ -10,7 +10,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from portal.catalog.models import Section, Term
-from portal.seats.answers import WindowView
+from portal.ledger.types import WindowView
 from tests import cast as builders
 from tests.admin.windows import address, closes
 from tests.cast import Cast

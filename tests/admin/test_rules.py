@@ -12,12 +12,12 @@ from portal.backend import backend
 from portal.catalog.models import Term
 from portal.catalog.term_catalog import catalog_of, forget
 from portal.core.db import transaction
+from portal.ledger.types import SkipRule
 from portal.notifications.models import Notice
 from portal.people.models import AuditEntry, Hold
 from portal.recorder.audit import audit
 from portal.recorder.drain import drain
 from portal.recorder.promote import promote
-from portal.seats.asks import Passes
 from tests import cast as builders
 from tests.admin.windows import WHY, drops
 from tests.cast import Cast
@@ -66,7 +66,7 @@ def test_they_are_set_with_a_reason_and_an_audit_entry(
     assert admin.post(place(term), data=form | WHY | AS_IT_WAS).status_code == 303
     known = now_set(term)
     assert (str(known.credit_limit), known.drops_per_day) == ("18.50", 2)
-    assert known.passes == Passes(2, ("hold", "time_conflict"))
+    assert known.passes == SkipRule(2, ("hold", "time_conflict"))
     with transaction() as session:
         entry = session.scalars(select(AuditEntry)).one()
     assert (entry.account_id, entry.action, entry.reason) == (

@@ -2,10 +2,10 @@
 
 from portal.backend import backend
 from portal.catalog.models import Section, Term
+from portal.ledger.types import Decision, WindowView
 from portal.people.models import Student
 from portal.recorder.drain import drain
 from portal.reports.closeout import close_out
-from portal.seats.answers import Answer, WindowView
 from portal.windows.localtime import Clockface
 
 HOUR = 60 * 60_000
@@ -22,7 +22,7 @@ def field(ms: int) -> str:
     return Clockface(backend().settings.zone).field(ms // 1000 * 1000)
 
 
-def drops(student: Student, section: Section, window: WindowView) -> Answer:
+def drops(student: Student, section: Section, window: WindowView) -> Decision:
     """A student gives a seat up."""
     return backend().ledger.drop(
         section.term_id,

@@ -5,12 +5,12 @@ from sqlalchemy import text
 
 from portal.backend import Backend
 from portal.core.db import transaction
+from portal.ledger.types import AdminAdjustment, Claim
 from portal.recorder import fence, lags, reconcile
 from portal.recorder.drain import drain
 from portal.recorder.fact import IMPORT
 from portal.recorder.journal import JournalGap
 from portal.recorder.lag import lag
-from portal.seats.asks import ByHand, Part
 from tests.api.callers import Caller
 from tests.record.rush import Rush, a_rush, claims, everyone_everywhere
 
@@ -47,7 +47,9 @@ def test_batches_add_up_and_failures_are_counted(admin: Caller, backend: Backend
 
 def test_what_is_set_up_or_imported_is_not_measured(admin: Caller, backend: Backend) -> None:
     rush = a_rush(sections=50, students=2)
-    imported = ByHand(rush.students[0], Part(rush.sections[0], 300), None, 9900, (), DAYS, 9)
+    imported = AdminAdjustment(
+        rush.students[0], Claim(rush.sections[0], 300), None, 9900, (), DAYS, 9
+    )
     backend.ledger.adjust_all(
         rush.term,
         {"a-key": imported},

@@ -9,7 +9,7 @@ import pytest
 from portal.api import keys
 from portal.backend import backend as parts
 from portal.core import redis_clients
-from portal.seats.ledger import Ledger
+from portal.ledger.client import Ledger
 from tests import cast as builders
 from tests.api.callers import Caller
 from tests.cast import Cast

@@ -10,7 +10,7 @@ from werkzeug.datastructures import MultiDict
 
 from portal.catalog.search import Query, index
 from portal.catalog.views import MeetingView, SectionView
-from portal.seats.answers import Seats
+from portal.ledger.types import SeatCounts
 
 HOUR = 60
 
@@ -46,7 +46,9 @@ def query(**args: str | list[str]) -> Query:
     return Query.parse(MultiDict({name.rstrip("_"): value for name, value in args.items()}))
 
 
-def found(asked: Query, card: SectionView = CARD, seats: dict[int, Seats] | None = None) -> bool:
+def found(
+    asked: Query, card: SectionView = CARD, seats: dict[int, SeatCounts] | None = None
+) -> bool:
     return asked.pick([card], seats) == [card]
 
 
@@ -108,7 +110,7 @@ def test_credits_must_be_possible(amount: str, *, fits: bool) -> None:
 def test_open_means_that_a_newcomer_could_have_a_seat(
     taken: int, waiting: int, *, fits: bool
 ) -> None:
-    seats = {1: Seats(1, 2, taken, waiting, 2, "OPEN", 1)}
+    seats = {1: SeatCounts(1, 2, taken, waiting, 2, "OPEN", 1)}
     assert found(query(open="1"), seats=seats) is fits
 
 

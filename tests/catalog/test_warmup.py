@@ -10,9 +10,10 @@ from sqlalchemy import func, select, update
 from portal.backend import Backend
 from portal.catalog.models import Section
 from portal.core.db import transaction
+from portal.ledger.errors import LedgerBehind
+from portal.ledger.function_library import prefix
+from portal.ledger.types import Outcome
 from portal.recorder.drain import drain
-from portal.seats.answers import Outcome
-from portal.seats.ledger import LedgerBehind, prefix
 from portal.windows.warmup import section_specs, warm_up
 from tests import cast
 from tests.imports.campus import Campus, imported

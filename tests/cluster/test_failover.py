@@ -14,12 +14,12 @@ from sqlalchemy import func, select
 from portal.backend import Backend, backend
 from portal.core import redis_clients
 from portal.core.db import transaction
+from portal.ledger.client import Ledger
+from portal.ledger.errors import LedgerUnavailable
 from portal.live.subscription import CHANNELS, Subscription
 from portal.recorder.models import Event
 from portal.recorder.wake import wake
 from portal.running.children import Child
-from portal.seats.errors import LedgerUnavailable
-from portal.seats.ledger import Ledger
 from tests.cluster.stage import Stage, until
 from tests.cluster.told import claiming
 from tests.record.rush import Rush, a_rush, claim

@@ -9,10 +9,10 @@ from sqlalchemy import func, select
 from portal.backend import Backend
 from portal.core.db import transaction
 from portal.embedded.sentinels import in_sync
+from portal.ledger.errors import LedgerSilent, LedgerUnavailable
 from portal.recorder import journal
 from portal.recorder.drain import drain
 from portal.recorder.models import Event
-from portal.seats.errors import LedgerSilent, LedgerUnavailable
 from tests.api.callers import caller
 from tests.cast import Cast
 from tests.cluster.stage import Stage, until

@@ -6,8 +6,8 @@ import pytest
 
 from portal.backend import Backend
 from portal.embedded.sentinels import in_sync
-from portal.seats import replicas
-from portal.seats.errors import LedgerSilent, LedgerUnavailable
+from portal.ledger import replicas
+from portal.ledger.errors import LedgerSilent, LedgerUnavailable
 from tests.cluster.stage import Stage, until
 from tests.cluster.told import claiming
 from tests.record.rush import Rush, a_rush, claim

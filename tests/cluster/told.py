@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from threading import Event, Thread
 
 from portal.backend import backend
-from portal.seats.errors import LedgerUnavailable
+from portal.ledger.errors import LedgerUnavailable
 from tests.record.rush import Rush, claim
 
 

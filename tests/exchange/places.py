@@ -8,9 +8,9 @@ from sqlalchemy import select
 from portal.catalog.models import Section
 from portal.core.db import transaction
 from portal.exchange.importing import work
+from portal.ledger.types import Outcome
 from portal.people.models import Student
 from portal.seats import by_hand
-from portal.seats.answers import Outcome
 from portal.seats.by_hand import Adjustment
 from tests.exchange.changes import having
 from tests.exchange.makers import press, sent

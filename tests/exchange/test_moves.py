@@ -10,11 +10,11 @@ from portal.backend import backend
 from portal.catalog.models import Section
 from portal.core.db import transaction
 from portal.exchange.importing import run
+from portal.ledger.function_library import prefix
+from portal.ledger.types import Outcome
 from portal.people.models import AuditEntry, Student
 from portal.seats import desk
-from portal.seats.answers import Outcome
 from portal.seats.desk import Asked
-from portal.seats.library import prefix
 from tests import cast as builders
 from tests.exchange.makers import latest, page, press
 from tests.exchange.places import adjust, begin, read, stored, who

@@ -10,9 +10,9 @@ from portal.backend import Backend
 from portal.catalog.models import Section
 from portal.core.db import transaction
 from portal.exchange.importing.failure import ImportFailed
+from portal.ledger.types import Outcome
 from portal.people.models import AuditEntry, Student
 from portal.seats import desk
-from portal.seats.answers import Outcome
 from portal.seats.desk import Asked
 from tests import cast as builders
 from tests.exchange.oneroster import School, imported, moved

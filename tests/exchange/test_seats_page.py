@@ -12,11 +12,11 @@ from portal.catalog.models import Section
 from portal.core.db import Sessions, transaction
 from portal.exchange.importing import book, run, work
 from portal.exchange.importing.failure import SeatsLeft
+from portal.ledger.types import Outcome
 from portal.notifications.models import Notice, Outgoing
 from portal.ops.dead import letters
 from portal.people.models import AuditEntry, Student
 from portal.seats import by_hand
-from portal.seats.answers import Outcome
 from portal.seats.by_hand import Adjustment
 from tests.cast import Cast
 from tests.exchange.makers import away, latest, page, press, sent

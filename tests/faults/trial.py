@@ -21,13 +21,13 @@ from portal.core import flags
 from portal.core.db import transaction
 from portal.core.settings import Settings
 from portal.embedded.folder import Folder, Run
+from portal.ledger.errors import LedgerUnavailable
 from portal.notifications.models import Outgoing
 from portal.people.models import Account
 from portal.recorder.fact import Fact
 from portal.recorder.fold import logged
 from portal.recorder.journal import last_seq
 from portal.running.door import not_ready
-from portal.seats.errors import LedgerUnavailable
 from portal.windows import warmth
 from portal.windows.readiness import readiness
 from tests import cast

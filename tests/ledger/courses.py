@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Any
 
-from portal.seats.ledger import Meeting
+from portal.ledger.types import Meeting
 
 Tree = dict[str, Any]
 

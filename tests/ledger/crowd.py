@@ -12,7 +12,7 @@ from typing import Any
 from redis import Redis
 from redis.connection import Connection
 
-from portal.seats.ledger import Answer
+from portal.ledger.types import Decision
 from tests.ledger.desk import OPEN, TERM, Desk, codes
 
 Reply = dict[str, Any]
@@ -94,10 +94,10 @@ def schedule(all_here: Any, address: str, window: int) -> None:
     desk.redis.connection_pool.disconnect()
 
 
-def hammer(all_here: Any, address: str, student: int, window: int) -> list[Answer]:
+def hammer(all_here: Any, address: str, student: int, window: int) -> list[Decision]:
     """Claim and drop section 12 without pause until the window has ended; all answers."""
     desk = Desk(address)
-    answers: list[Answer] = []
+    answers: list[Decision] = []
     all_here.wait()
     while not answers or "window_ended" not in codes(answers[-1]):
         answers.append(desk.claim(student, 12, windows=[window]))

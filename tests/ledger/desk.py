@@ -4,19 +4,19 @@ import json
 from typing import Any
 
 from portal.core.redis_clients import commands
-from portal.seats.asks import ByHand
-from portal.seats.ledger import (
-    Answer,
+from portal.ledger.client import Ledger
+from portal.ledger.types import (
+    AdminAdjustment,
     Candidate,
     Change,
-    Ledger,
-    Line,
+    Claim,
+    Decision,
+    LedgerChoice,
     Meeting,
-    Part,
-    Passes,
     Promotion,
     SectionSpec,
-    Submission,
+    SkipRule,
+    SubmissionResult,
 )
 
 TERM = 7
@@ -56,7 +56,7 @@ class Desk:
         spec = SectionSpec(section, capacity, waitlist, version=version, **settings)
         return self.ledger.put_section(TERM, spec)
 
-    def claim(self, student: int, section: int, **fields: Any) -> Answer:
+    def claim(self, student: int, section: int, **fields: Any) -> Decision:
         settings: dict[str, Any] = {
             "request": None,
             "credits": 400,
@@ -69,7 +69,7 @@ class Desk:
         }
         return self.ledger.claim(TERM, student=student, section=section, **settings)
 
-    def submit(self, student: int, *lines: Line, **fields: Any) -> Submission:
+    def submit(self, student: int, *lines: LedgerChoice, **fields: Any) -> SubmissionResult:
         settings: dict[str, Any] = {
             "request": None,
             "limit": 2100,
@@ -80,7 +80,7 @@ class Desk:
         }
         return self.ledger.submit(TERM, student=student, lines=lines, **settings)
 
-    def drop(self, student: int, section: int, **fields: Any) -> Answer:
+    def drop(self, student: int, section: int, **fields: Any) -> Decision:
         settings: dict[str, Any] = {
             "request": None,
             "windows": [OPEN],
@@ -94,7 +94,7 @@ class Desk:
 
     def adjust(
         self, student: int, add: int | None = None, drop: int | None = None, **fields: Any
-    ) -> Answer:
+    ) -> Decision:
         """By hand; `part` for what is added otherwise than for four credits."""
         settings: dict[str, Any] = {
             "overrides": (),
@@ -106,7 +106,7 @@ class Desk:
         settings |= {name: fields.pop(name) for name in settings.keys() & fields.keys()}
         return self.ledger.adjust(TERM, self.by_hand(student, add, drop, **fields), **settings)
 
-    def exchange(self, *ring: ByHand, **fields: Any) -> tuple[Answer, ...]:
+    def exchange(self, *ring: AdminAdjustment, **fields: Any) -> tuple[Decision, ...]:
         """A ring of moves; `by_hand` makes them."""
         settings: dict[str, Any] = {
             "overrides": (),
@@ -127,13 +127,13 @@ class Desk:
 
     def by_hand(
         self, student: int, add: int | None = None, drop: int | None = None, **fields: Any
-    ) -> ByHand:
-        part = fields.pop("part", add and Part(add, 400))
+    ) -> AdminAdjustment:
+        part = fields.pop("part", add and Claim(add, 400))
         days = tuple(self.days())
         settings = {"limit": 2100, "windows": (OPEN,), "days": days, "drop_limit": 3, **fields}
-        return ByHand(student, part, drop, **settings)
+        return AdminAdjustment(student, part, drop, **settings)
 
-    def leave(self, student: int, section: int, **fields: Any) -> Answer:
+    def leave(self, student: int, section: int, **fields: Any) -> Decision:
         settings: dict[str, Any] = {
             "request": None,
             "actor": f"student:{student}",
@@ -143,7 +143,7 @@ class Desk:
         return self.ledger.leave(TERM, student=student, section=section, **settings)
 
     def promote(
-        self, section: int, *students: int, passes: Passes | None = None, **fields: Any
+        self, section: int, *students: int, passes: SkipRule | None = None, **fields: Any
     ) -> Promotion:
         """Promote with these students as candidates, or with all who are at the head."""
         asked = students or self.ledger.head(TERM, section, 10)
@@ -179,12 +179,12 @@ class Desk:
             self.ledger.clear_woken(TERM, worker)
 
 
-def codes(answer: Answer) -> list[str]:
+def codes(answer: Decision) -> list[str]:
     """Why it was refused."""
     return [reason.code for reason in answer.reasons]
 
 
-def facts(answer: Answer, code: str) -> dict[str, Any]:
+def facts(answer: Decision, code: str) -> dict[str, Any]:
     """The facts of the one reason with that code."""
     (found,) = [reason.facts for reason in answer.reasons if reason.code == code]
     return found

@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from portal.seats.ledger import (
-    Answer,
+from portal.ledger.types import (
     Candidate,
+    Claim,
+    Decision,
     Outcome,
-    Part,
-    Passes,
     Promotion,
     Reason,
     SectionSpec,
+    SkipRule,
 )
 from tests.ledger.model_book import Pool, Section
 from tests.ledger.model_by_hand import ByHands
@@ -31,7 +31,7 @@ class Model(ByHands):
         days: list[tuple[int, str]],
         limit: int,
         at: int,
-    ) -> Answer:
+    ) -> Decision:
         held, student = self.held(who.student), who.student
         waits = self.waits(student)
         places = [each for each in leaving[1:] if each in waits and each not in held]
@@ -73,7 +73,7 @@ class Model(ByHands):
         more = (lost & among) - gone
         return self.falls(student, gone | more, among) if more else gone
 
-    def leave(self, section: int, student: int, at: int) -> Answer:
+    def leave(self, section: int, student: int, at: int) -> Decision:
         each = self.sections.get(section)
         if not each or student not in each.queue:
             return self.refuse(section, student, at, [Reason("not_waiting")])
@@ -91,7 +91,7 @@ class Model(ByHands):
         section: int,
         candidates: Sequence[Candidate],
         at: int,
-        passes: Passes | None = None,
+        passes: SkipRule | None = None,
     ) -> Promotion:
         each, asked = self.sections.get(section), {who.student: who for who in candidates}
         promoted, passed, aside = [], [], []
@@ -120,7 +120,7 @@ class Model(ByHands):
         return Promotion(tuple(promoted), tuple(passed), more, self.called(), tuple(aside))
 
     def loses(
-        self, each: Section, student: int, reasons: Sequence[Reason], passes: Passes | None
+        self, each: Section, student: int, reasons: Sequence[Reason], passes: SkipRule | None
     ) -> bool:
         """Whether the place goes with this pass, by the rule of the term."""
         codes = {reason.code for reason in reasons}
@@ -139,7 +139,7 @@ class Model(ByHands):
         place, held = self.sections[section].queue[who.student], self.held(who.student)
         instead = place.instead if place.instead in held else 0
         rest = without(held, instead)
-        part = Part(section, place.credits, who.corequisites, who.rules, who.waived, who.reserves)
+        part = Claim(section, place.credits, who.corequisites, who.rules, who.waived, who.reserves)
         reasons = self.objections(part, who, rest, set(), at)
         if instead:
             reasons += self.losses(who.student, rest | {section: place.credits})

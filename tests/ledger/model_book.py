@@ -4,18 +4,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from portal.seats.ledger import (
-    Answer,
+from portal.ledger.errors import KeyReused
+from portal.ledger.types import (
     Change,
-    Held,
-    KeyReused,
+    Claim,
+    Decision,
+    HeldSeat,
     Outcome,
-    Part,
     Reason,
-    Seats,
+    SeatCounts,
     SectionSpec,
     Standing,
-    Waiting,
+    WaitlistPosition,
 )
 
 
@@ -37,8 +37,8 @@ class Section:
     """A section with who is in it, who waits (in order), and who was passed over and why."""
 
     spec: SectionSpec
-    roster: dict[int, Held] = field(default_factory=dict)
-    queue: dict[int, Waiting] = field(default_factory=dict)
+    roster: dict[int, HeldSeat] = field(default_factory=dict)
+    queue: dict[int, WaitlistPosition] = field(default_factory=dict)
     passed: dict[int, tuple[Reason, ...]] = field(default_factory=dict)
     passes: dict[int, int] = field(default_factory=dict)  # that count by the term's rule
     needs: dict[int, Any] = field(default_factory=dict)  # corequisites of those who are in it
@@ -58,9 +58,9 @@ class Section:
         return (self.pool.capacity, self.pool.taken) if self.pool else (None, 0)
 
     @property
-    def seats(self) -> Seats:
+    def seats(self) -> SeatCounts:
         spec, size = self.spec, len(self.queue)
-        return Seats(
+        return SeatCounts(
             spec.section,
             spec.capacity,
             self.taken,
@@ -207,12 +207,12 @@ class Book:
         if self.sections[section].vacant:
             self.call("promote")
 
-    def enroll(self, name: str, part: Part, student: int, at: int) -> Answer:
+    def enroll(self, name: str, part: Claim, student: int, at: int) -> Decision:
         each, seq = self.sections[part.section], len(self.events) + 1
         each.at = at
         if reserve := each.reserve_for(part.reserves):
             each.reserved[student] = reserve
-        each.roster[student] = Held(part.section, part.credits, seq, at)
+        each.roster[student] = HeldSeat(part.section, part.credits, seq, at)
         if part.corequisites:
             each.needs[student] = part.corequisites
         self.tell(name, part.section, student)
@@ -220,7 +220,7 @@ class Book:
         self.reprieve(student)
         return said
 
-    def release(self, section: int, student: int, at: int) -> Answer:
+    def release(self, section: int, student: int, at: int) -> Decision:
         each = self.sections[section]
         registration = each.roster.pop(student).registration
         each.needs.pop(student, None)
@@ -233,7 +233,7 @@ class Book:
         self.reprieve(student)
         return said
 
-    def claimable(self, part: Part, gone: int = 0, more: int = 0) -> bool:
+    def claimable(self, part: Claim, gone: int = 0, more: int = 0) -> bool:
         """Whether one who is in no line could have a seat, for another and after more of a pool."""
         each = self.sections[part.section]
         before, kept = set(each.actives), each.kept
@@ -271,11 +271,11 @@ class Book:
             if each.passed.pop(student, None):
                 self.tell("reconsidered", number, student)
 
-    def answer(self, outcome: Outcome, section: int, at: int, **fields: Any) -> Answer:
+    def answer(self, outcome: Outcome, section: int, at: int, **fields: Any) -> Decision:
         seats = self.sections[section].seats if section in self.sections else None
-        return Answer(outcome, at, section=section, seats=seats, **fields)
+        return Decision(outcome, at, section=section, seats=seats, **fields)
 
-    def refuse(self, section: int, student: int, at: int, reasons: Sequence[Reason]) -> Answer:
+    def refuse(self, section: int, student: int, at: int, reasons: Sequence[Reason]) -> Decision:
         seq = self.journal("refused", section, student)
         return refused(section, at, reasons, seq)
 
@@ -308,6 +308,6 @@ class Book:
         return Change(at, seq, self.called())
 
 
-def refused(section: int, at: int, reasons: Sequence[Reason], seq: int = 0) -> Answer:
+def refused(section: int, at: int, reasons: Sequence[Reason], seq: int = 0) -> Decision:
     """A refusal: it tells no counts."""
-    return Answer(Outcome.REFUSED, at, section=section, seq=seq, reasons=tuple(reasons))
+    return Decision(Outcome.REFUSED, at, section=section, seq=seq, reasons=tuple(reasons))

@@ -4,9 +4,8 @@ from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from itertools import pairwise
 
-from portal.seats.asks import ByHand
+from portal.ledger.types import AdminAdjustment, Candidate, Claim, Decision, Reason
 from portal.seats.by_hand import FIRM
-from portal.seats.ledger import Answer, Candidate, Part, Reason
 from tests.ledger.model_book import refused
 from tests.ledger.model_wishes import Seats, Wishes, full, without
 
@@ -14,9 +13,9 @@ from tests.ledger.model_wishes import Seats, Wishes, full, without
 class ByHands(Wishes):
     """Additions, drops and moves."""
 
-    leaver: ByHand | None = None  # whose seat the others look at as if it had been left
+    leaver: AdminAdjustment | None = None  # whose seat the others look at as if it had been left
 
-    def adjust(self, asked: ByHand, overrides: Sequence[str], at: int) -> Answer:
+    def adjust(self, asked: AdminAdjustment, overrides: Sequence[str], at: int) -> Decision:
         passes = set(overrides) - FIRM
         left = [each for each in self.against(asked, at) if each.code not in passes]
         self.during = 0
@@ -30,7 +29,7 @@ class ByHands(Wishes):
             self.drops[asked.student, day] = self.drops.get((asked.student, day), 0) + 1
         return self.release(asked.drop or 0, asked.student, at)
 
-    def against(self, asked: ByHand, at: int) -> Iterator[Reason]:
+    def against(self, asked: AdminAdjustment, at: int) -> Iterator[Reason]:
         """Everything that stands in the way."""
         held = self.held(asked.student)
         rest = without(held, asked.drop or 0)
@@ -48,14 +47,16 @@ class ByHands(Wishes):
         if asked.drop:
             yield from self.losses(asked.student, rest)
 
-    def against_adding(self, asked: ByHand, add: Part, rest: Seats, at: int) -> Iterator[Reason]:
+    def against_adding(
+        self, asked: AdminAdjustment, add: Claim, rest: Seats, at: int
+    ) -> Iterator[Reason]:
         who = Candidate(asked.student, asked.windows, asked.limit)
         yield from self.objections(add, who, rest, set(), at)
         each = self.sections.get(add.section)
         if each and not self.seat_for(asked.student, add, asked.drop or 0):
             yield Reason("full", full(each))
 
-    def seat_for(self, student: int, part: Part, gone: int) -> bool:
+    def seat_for(self, student: int, part: Claim, gone: int) -> bool:
         """Whether a seat is there for the student, if only as the first in line."""
         if self.leaver:
             return self.seat_left(student, part)
@@ -66,7 +67,7 @@ class ByHands(Wishes):
             return self.comes_first(part.section, student)
         return self.claimable(part, gone)
 
-    def used_up(self, asked: ByHand, at: int) -> Iterator[Reason]:
+    def used_up(self, asked: AdminAdjustment, at: int) -> Iterator[Reason]:
         used = self.drops.get((asked.student, self.day(asked.days, at)), 0)
         if used >= asked.drop_limit:
             later = [start for start, _ in asked.days if start > at]
@@ -78,8 +79,8 @@ class ByHands(Wishes):
     # Rings
 
     def exchange(
-        self, ring: Sequence[ByHand], overrides: Sequence[str], at: int
-    ) -> tuple[Answer, ...]:
+        self, ring: Sequence[AdminAdjustment], overrides: Sequence[str], at: int
+    ) -> tuple[Decision, ...]:
         """What comes of moves, each into the seat that the next leaves."""
         passes = set(overrides) - FIRM
         left = [
@@ -95,7 +96,7 @@ class ByHands(Wishes):
             self.release(each.drop or 0, each.student, at)
         return tuple(self.seat(each, at) for each in ring)
 
-    def closes(self, ring: Sequence[ByHand]) -> bool:
+    def closes(self, ring: Sequence[AdminAdjustment]) -> bool:
         """Whether each leaves a seat to the one before, and nobody and no seat comes twice."""
         seen = zip(*[(each.student, each.drop, into(each)) for each in ring], strict=True)
         if not 2 <= len(ring) <= 100 or any(len(set(each)) < len(ring) for each in seen):
@@ -108,7 +109,9 @@ class ByHands(Wishes):
         pool = self.sections[section].spec.pool if section in self.sections else None
         return ("pool", pool.id) if pool else ("section", section)
 
-    def against_in_ring(self, asked: ByHand, leaver: ByHand, at: int) -> list[Reason]:
+    def against_in_ring(
+        self, asked: AdminAdjustment, leaver: AdminAdjustment, at: int
+    ) -> list[Reason]:
         """Everything that stands in the way once the leaver is out, seen in a copy of the term."""
         trial = deepcopy(self)
         trial.leaver = leaver
@@ -118,7 +121,7 @@ class ByHands(Wishes):
             seats.reserved.pop(leaver.student, None)
         return list(trial.against(asked, at))
 
-    def seat_left(self, student: int, part: Part) -> bool:
+    def seat_left(self, student: int, part: Claim) -> bool:
         """Whether the seat that somebody leaves is the student's: all in line are asked again."""
         each = self.sections[part.section]
         if not each.room or not (
@@ -134,24 +137,24 @@ class ByHands(Wishes):
             if other.spec.status == "OPEN" and other.queue and other.taken < other.spec.capacity
         )
 
-    def seat(self, asked: ByHand, at: int) -> Answer:
+    def seat(self, asked: AdminAdjustment, at: int) -> Decision:
         assert asked.add
         return self.take_in(asked.student, asked.add, asked.drop or 0, at)
 
-    def add(self, student: int, part: Part, gone: int, at: int) -> Answer:
+    def add(self, student: int, part: Claim, gone: int, at: int) -> Decision:
         if gone:
             self.release(gone, student, at)
         return self.take_in(student, part, gone, at)
 
-    def take_in(self, student: int, part: Part, gone: int, at: int) -> Answer:
+    def take_in(self, student: int, part: Claim, gone: int, at: int) -> Decision:
         place = student in self.sections[part.section].queue
         if place:
             self.unqueue(part.section, student)
         said = self.enroll("promoted" if place else "enrolled", part, student, at)
-        return Answer(**{**vars(said), "given_up": gone})
+        return Decision(**{**vars(said), "given_up": gone})
 
 
-def into(asked: ByHand) -> int:
+def into(asked: AdminAdjustment) -> int:
     """The section that a move enters."""
     assert asked.add
     return asked.add.section

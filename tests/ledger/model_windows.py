@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from portal.seats.ledger import Reason, WindowRefused
+from portal.ledger.errors import WindowRefused
+from portal.ledger.types import Reason
 from tests.ledger.model_book import Book, Window
 
 

@@ -4,15 +4,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from portal.seats.ledger import (
-    Answer,
+from portal.ledger.types import (
     Candidate,
-    Line,
-    LineAnswer,
+    ChoiceResult,
+    Claim,
+    Decision,
+    LedgerChoice,
     Outcome,
-    Part,
     Reason,
-    Waiting,
+    WaitlistPosition,
 )
 from tests.ledger.courses import fulfilled, minutes, missing
 from tests.ledger.model_book import Section
@@ -25,7 +25,7 @@ Seats = dict[int, int]  # credits by section
 class Tried:
     """A part of an option: how it stands, and what speaks against it."""
 
-    part: Part
+    part: Claim
     how: Literal["unknown", "had", "waits", "seat", "room", "full"]
     reasons: list[Reason]
 
@@ -37,17 +37,19 @@ class Tried:
 class Wishes(Calendar):
     """Who may have what, and what is given up for it."""
 
-    def submit(self, who: Candidate, lines: Sequence[Line], at: int) -> tuple[LineAnswer, ...]:
+    def submit(
+        self, who: Candidate, lines: Sequence[LedgerChoice], at: int
+    ) -> tuple[ChoiceResult, ...]:
         self.window(who.windows, at)
         return tuple(self.wish(who, line, at) for line in lines)
 
-    def wish(self, who: Candidate, line: Line, at: int) -> LineAnswer:
+    def wish(self, who: Candidate, line: LedgerChoice, at: int) -> ChoiceResult:
         if self.plans_swap(who.student, line):
             return self.plan_swap(who.student, line, at)
         for option in line.options:
             tried = self.trial(who, option, 0, at)
             if all(each.how in {"had", "waits"} for each in tried):
-                return LineAnswer(
+                return ChoiceResult(
                     Outcome.REFUSED, refused=(self.turn_down(who.student, tried, line, at),)
                 )
         trials = list(self.trials(who, line, at))
@@ -57,14 +59,14 @@ class Wishes(Calendar):
         refused = [each for each in trials if each is not chosen]
         told = tuple(self.turn_down(who.student, each, line, at) for each in refused)
         if chosen is None:
-            return LineAnswer(Outcome.REFUSED, refused=told)
+            return ChoiceResult(Outcome.REFUSED, refused=told)
         taken = tuple(self.take(who.student, chosen, line, at))
         outcome = Outcome.ENROLLED if whole else Outcome.WAITLISTED
-        return LineAnswer(outcome, trials.index(chosen) + 1, taken, told)
+        return ChoiceResult(outcome, trials.index(chosen) + 1, taken, told)
 
     # Why not
 
-    def trials(self, who: Candidate, line: Line, at: int) -> Iterator[list[Tried]]:
+    def trials(self, who: Candidate, line: LedgerChoice, at: int) -> Iterator[list[Tried]]:
         """Each option up to the first that can be had whole."""
         for option in line.options:
             tried = self.trial(who, option, line.instead or 0, at, wait=line.wait)
@@ -73,7 +75,7 @@ class Wishes(Calendar):
                 return
 
     def trial(
-        self, who: Candidate, option: Sequence[Part], instead: int, at: int, *, wait: bool = False
+        self, who: Candidate, option: Sequence[Claim], instead: int, at: int, *, wait: bool = False
     ) -> list[Tried]:
         held = self.held(who.student)
         rest = without(held, instead)
@@ -111,7 +113,7 @@ class Wishes(Calendar):
         return tried
 
     def company(
-        self, part: Part, ways: Sequence[Tried], *, wait: bool
+        self, part: Claim, ways: Sequence[Tried], *, wait: bool
     ) -> tuple[set[int], set[int]]:
         """The courses that a part is had with; and those that are only waited for."""
         [own] = [each for each in ways if each.part is part]
@@ -126,14 +128,14 @@ class Wishes(Calendar):
                 missed |= course
         return along, missed
 
-    def of_the_pool(self, part: Part, tried: Sequence[Tried]) -> int:
+    def of_the_pool(self, part: Claim, tried: Sequence[Tried]) -> int:
         """Seats of its pool that go to other parts."""
         each = self.sections.get(part.section)
         members = each.pool.sections if each and each.pool else ()
         return sum(one.how == "seat" and one.part.section in members for one in tried)
 
     def standing_of(
-        self, student: int, part: Part, instead: int, more: int
+        self, student: int, part: Claim, instead: int, more: int
     ) -> Literal["unknown", "had", "waits", "seat", "room", "full"]:
         each = self.sections.get(part.section)
         if not each:
@@ -147,7 +149,7 @@ class Wishes(Calendar):
         return "room" if len(each.queue) < each.spec.waitlist else "full"
 
     def objections(
-        self, part: Part, who: Candidate, mine: Seats, along: set[int], at: int
+        self, part: Claim, who: Candidate, mine: Seats, along: set[int], at: int
     ) -> list[Reason]:
         reasons = self.window(who.windows, at)
         if part.section not in self.sections:
@@ -156,7 +158,7 @@ class Wishes(Calendar):
             reasons += self.of_section(part, who.limit, mine, along)
         return [each for each in [*reasons, *part.rules] if each.code not in part.waived]
 
-    def of_section(self, part: Part, limit: int, mine: Seats, along: set[int]) -> Iterator[Reason]:
+    def of_section(self, part: Claim, limit: int, mine: Seats, along: set[int]) -> Iterator[Reason]:
         status = self.sections[part.section].spec.status
         if status != "OPEN":
             yield Reason(f"section_{status.lower()}")
@@ -166,7 +168,7 @@ class Wishes(Calendar):
         if part.corequisites and not fulfilled(part.corequisites, courses):
             yield Reason("corequisite", {"missing": missing(part.corequisites, courses)})
 
-    def of_seats(self, part: Part, mine: Seats) -> Iterator[Reason]:
+    def of_seats(self, part: Claim, mine: Seats) -> Iterator[Reason]:
         spec = self.sections[part.section].spec
         others = {number: self.sections[number].spec for number in sorted(mine)}
         for number, other in others.items():
@@ -176,7 +178,7 @@ class Wishes(Calendar):
             if minutes(spec.times) & minutes(other.times):
                 yield Reason("time_conflict", {"section": number})
 
-    def of_credits(self, part: Part, limit: int, mine: Seats) -> Iterator[Reason]:
+    def of_credits(self, part: Claim, limit: int, mine: Seats) -> Iterator[Reason]:
         spec, held = self.sections[part.section].spec, sum(mine.values())
         if not spec.credits_min <= part.credits <= spec.credits_max:
             yield Reason("credit_range", {"min": spec.credits_min, "max": spec.credits_max})
@@ -214,8 +216,8 @@ class Wishes(Calendar):
         return int(fulfilled(tree, courses | self.courses(places)))
 
     def turn_down(
-        self, student: int, tried: Sequence[Tried], line: Line, at: int
-    ) -> tuple[Answer, ...]:
+        self, student: int, tried: Sequence[Tried], line: LedgerChoice, at: int
+    ) -> tuple[Decision, ...]:
         for each in tried:
             if each.how in {"room", "full"}:
                 section = self.sections[each.part.section]
@@ -227,7 +229,7 @@ class Wishes(Calendar):
                 each.reasons.append(Reason("already_enrolled"))
         return tuple(self.turned_down(student, each, culprits[:1], at) for each in tried)
 
-    def turned_down(self, student: int, tried: Tried, culprit: Sequence[int], at: int) -> Answer:
+    def turned_down(self, student: int, tried: Tried, culprit: Sequence[int], at: int) -> Decision:
         section = tried.part.section
         together = [Reason("together", {"section": each}) for each in culprit]
         said = self.refuse(section, student, at, tried.reasons or together)
@@ -237,7 +239,9 @@ class Wishes(Calendar):
 
     # What happens
 
-    def take(self, student: int, tried: Sequence[Tried], line: Line, at: int) -> Iterator[Answer]:
+    def take(
+        self, student: int, tried: Sequence[Tried], line: LedgerChoice, at: int
+    ) -> Iterator[Decision]:
         instead = line.instead or 0
         goes = any(each.how == "seat" for each in tried) and instead
         if goes:
@@ -246,21 +250,21 @@ class Wishes(Calendar):
             section, part = each.part.section, each.part
             if each.how == "had":
                 mine = [Reason("already_enrolled")]
-                yield Answer(Outcome.REFUSED, at, section=section, reasons=tuple(mine))
+                yield Decision(Outcome.REFUSED, at, section=section, reasons=tuple(mine))
             elif each.how == "seat":
                 said = self.enroll("enrolled", part, student, at)
                 yield replace(said, given_up=goes or 0)
             else:
                 yield self.join(part, student, 0 if goes else instead, at)
 
-    def plans_swap(self, student: int, line: Line) -> bool:
+    def plans_swap(self, student: int, line: LedgerChoice) -> bool:
         if len(line.options) > 1 or len(line.options[0]) > 1 or not line.wait:
             return False
         each = self.sections.get(line.options[0][0].section)
         place = each and each.queue.get(student)
         return bool(place and line.instead in self.held(student) and place.instead != line.instead)
 
-    def plan_swap(self, student: int, line: Line, at: int) -> LineAnswer:
+    def plan_swap(self, student: int, line: LedgerChoice, at: int) -> ChoiceResult:
         section, instead = line.options[0][0].section, line.instead or 0
         each = self.sections[section]
         each.queue[student] = replace(each.queue[student], instead=instead)
@@ -274,12 +278,14 @@ class Wishes(Calendar):
             position=list(each.queue).index(student) + 1,
             given_up=instead,
         )
-        return LineAnswer(Outcome.WAITLISTED, 1, (said,))
+        return ChoiceResult(Outcome.WAITLISTED, 1, (said,))
 
-    def join(self, part: Part, student: int, instead: int, at: int) -> Answer:
+    def join(self, part: Claim, student: int, instead: int, at: int) -> Decision:
         section, ticket = part.section, len(self.events) + 1
         each = self.sections[section]
-        each.queue[student] = Waiting(section, part.credits, ticket, at, 0, 0, instead=instead)
+        each.queue[student] = WaitlistPosition(
+            section, part.credits, ticket, at, 0, 0, instead=instead
+        )
         if each.kept and not each.reserve_for(part.reserves):
             each.aside.add(student)
         self.tell("waitlisted", section, student)

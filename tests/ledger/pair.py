@@ -9,16 +9,15 @@ import pytest
 from hypothesis import strategies as some
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from portal.seats.asks import ReserveSpec
-from portal.seats.ledger import (
+from portal.ledger.client import Ledger
+from portal.ledger.errors import KeyReused, WindowRefused
+from portal.ledger.types import (
     Candidate,
     Change,
-    KeyReused,
-    Ledger,
-    Line,
+    LedgerChoice,
+    ReserveSpec,
     SectionSpec,
-    Submission,
-    WindowRefused,
+    SubmissionResult,
 )
 from tests.ledger.desk import DAY, OPEN, TERM, Desk
 from tests.ledger.model import Model
@@ -81,7 +80,9 @@ class Pair(RuleBasedStateMachine):
     def seats_of(self, student: int) -> list[tuple[int, int]]:
         return [(student, held.section) for held in self.model.standing(student).enrolled]
 
-    def ask_submit(self, who: Candidate, lines: Sequence[Line], request: str | None) -> Submission:
+    def ask_submit(
+        self, who: Candidate, lines: Sequence[LedgerChoice], request: str | None
+    ) -> SubmissionResult:
         return self.ask(
             self.ledger.submit,
             TERM,

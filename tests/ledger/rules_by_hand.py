@@ -8,9 +8,8 @@ import pytest
 from hypothesis import strategies as some
 from hypothesis.stateful import rule
 
-from portal.seats.asks import ByHand
-from portal.seats.errors import NoRing
-from portal.seats.ledger import Candidate, KeyReused, Outcome, Part
+from portal.ledger.errors import KeyReused, NoRing
+from portal.ledger.types import AdminAdjustment, Candidate, Claim, Outcome
 from tests.ledger.desk import OPEN, TERM
 from tests.ledger.pair import Pair
 from tests.ledger.wishes import (
@@ -37,7 +36,7 @@ class ByHandRules(Pair):
     )
     def adjust(
         self,
-        add: Part | None,
+        add: Claim | None,
         drop: int | None,
         who: Candidate,
         *,
@@ -49,7 +48,9 @@ class ByHandRules(Pair):
             return
         days = tuple(self.days)
         credits_ = add.credits if add else 0
-        asked = ByHand(who.student, add, drop, who.limit, who.windows, days, limit, credits_)
+        asked = AdminAdjustment(
+            who.student, add, drop, who.limit, who.windows, days, limit, credits_
+        )
         wanted = add and (add.section, add.credits)
         content = ("adjust", drop, wanted, tuple(sorted(set(overrides))))
         fields: dict[str, Any] = {"overrides": overrides, "reason": "so", "request": request}
@@ -73,7 +74,7 @@ class ByHandRules(Pair):
         if held:
             student, section = held[pick % len(held)]
             who = Candidate(student, (OPEN,), 2100)
-            self.adjust(Part(to, 400), section, who, overrides=["full", *overrides])
+            self.adjust(Claim(to, 400), section, who, overrides=["full", *overrides])
 
     @rule(pick=picks)
     def add_a_waiter(self, pick: int) -> None:
@@ -81,7 +82,7 @@ class ByHandRules(Pair):
         if waiting:
             student, section = waiting[pick % len(waiting)]
             who = Candidate(student, (OPEN,), 2100)
-            self.adjust(Part(section, 400), None, who, overrides=["full", "time_conflict"])
+            self.adjust(Claim(section, 400), None, who, overrides=["full", "time_conflict"])
 
     @rule(
         order=some.permutations(STUDENTS),
@@ -104,9 +105,9 @@ class ByHandRules(Pair):
         if not held:
             return
         ring = [
-            ByHand(
+            AdminAdjustment(
                 student,
-                Part(into, 400, reserves=who.reserves),
+                Claim(into, 400, reserves=who.reserves),
                 drop,
                 who.limit,
                 (OPEN,),
@@ -120,7 +121,9 @@ class ByHandRules(Pair):
         wanted = [(each.student, each.drop, each.add) for each in ring]
         self.compare_rings(ring, fields, ("exchange", wanted, tuple(sorted(set(overrides)))))
 
-    def compare_rings(self, ring: list[ByHand], fields: dict[str, Any], content: Any) -> None:
+    def compare_rings(
+        self, ring: list[AdminAdjustment], fields: dict[str, Any], content: Any
+    ) -> None:
         first, request = ring[0].student, fields["request"]
         wrong = KeyReused if self.reused(first, request, content) else None
         if not wrong and not self.model.once(first, request, content):

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from portal.seats.asks import PoolSpec
+from portal.ledger.errors import KeyReused
+from portal.ledger.types import Claim, Outcome, PoolSpec, Reason
 from portal.seats.by_hand import FIRM
-from portal.seats.ledger import KeyReused, Outcome, Part, Reason
 from tests.ledger.desk import MINUTE, TERM, Desk, codes, facts, meets
 
 MONDAY = meets(1, 9, 11)
@@ -60,8 +60,8 @@ def test_what_is_not_named_refuses_with_all_its_reasons_and_leaves_no_trace(desk
     assert desk.events() == before
 
 
-def held_back(section: int) -> Part:
-    return Part(section, 400, rules=(Reason("hold"),))
+def held_back(section: int) -> Claim:
+    return Claim(section, 400, rules=(Reason("hold"),))
 
 
 @pytest.mark.parametrize("code", sorted(FIRM - {"student_unknown"}))
@@ -196,11 +196,11 @@ def test_it_is_done_once_for_a_key(desk: Desk) -> None:
 
 def test_a_retry_is_answered_though_the_catalog_fills_in_other_credits(desk: Desk) -> None:
     desk.section(1, credits_min=300)
-    first = desk.adjust(501, part=Part(1, 400), request="k")
-    again = desk.adjust(501, part=Part(1, 300), request="k")
+    first = desk.adjust(501, part=Claim(1, 400), request="k")
+    again = desk.adjust(501, part=Claim(1, 300), request="k")
     assert {**vars(again), "replayed": False} == vars(first)
     with pytest.raises(KeyReused):
-        desk.adjust(501, part=Part(1, 300), asked=300, request="k")
+        desk.adjust(501, part=Claim(1, 300), asked=300, request="k")
 
 
 def test_a_refusal_can_be_sent_again_under_a_new_key_with_what_it_asked_for(desk: Desk) -> None:

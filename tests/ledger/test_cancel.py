@@ -2,8 +2,8 @@
 
 import pytest
 
-from portal.seats.errors import LedgerUnavailable
-from portal.seats.ledger import Outcome
+from portal.ledger.errors import LedgerUnavailable
+from portal.ledger.types import Outcome
 from tests.ledger.desk import TERM, Desk, codes, meets
 
 MONDAY = meets(1, 9, 11)

@@ -1,6 +1,6 @@
 """A claim gives a seat, or says all that is in the way."""
 
-from portal.seats.ledger import Outcome, Reason, Seats
+from portal.ledger.types import Outcome, Reason, SeatCounts
 from tests.ledger.desk import TERM, Desk, codes, facts
 
 
@@ -9,7 +9,7 @@ def test_a_claim_gives_a_seat_with_a_number_and_the_new_counts(desk: Desk) -> No
     answer = desk.claim(501, 12)
     assert answer.outcome == Outcome.ENROLLED
     assert answer.registration == answer.seq == 4
-    assert answer.seats == Seats(12, 2, 1, 0, 5, "OPEN", answer.seq)
+    assert answer.seats == SeatCounts(12, 2, 1, 0, 5, "OPEN", answer.seq)
     assert abs(answer.at - desk.ledger.now()) < 2000
     assert desk.roster(12) == [501]
 

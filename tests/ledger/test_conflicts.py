@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
-from portal.seats.ledger import Meeting
+from portal.ledger.types import Meeting
 from tests.ledger.courses import minutes
 from tests.ledger.desk import Desk, codes, meets
 

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 
-from portal.seats.asks import PoolSpec
+from portal.ledger.types import PoolSpec
 from tests.ledger.crowd import Reply, drop_all, promote_until, storm, throng, together
 from tests.ledger.desk import TERM, Desk
 

@@ -1,6 +1,6 @@
 """A drop gives the seat back, a few times a day, while a window is open."""
 
-from portal.seats.ledger import Outcome
+from portal.ledger.types import Outcome
 from tests.ledger.desk import DAY, MINUTE, TERM, Desk, codes, facts
 
 

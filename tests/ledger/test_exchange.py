@@ -4,20 +4,19 @@ from typing import Any
 
 import pytest
 
-from portal.seats.asks import ByHand, PoolSpec, ReserveSpec
-from portal.seats.errors import NoRing
-from portal.seats.ledger import Answer, KeyReused, Outcome, Part
+from portal.ledger.errors import KeyReused, NoRing
+from portal.ledger.types import AdminAdjustment, Claim, Decision, Outcome, PoolSpec, ReserveSpec
 from tests.ledger.desk import DAY, MINUTE, TERM, Desk, codes, meets
 
 MONDAY = meets(1, 9, 11)
 DONE = [Outcome.ENROLLED] * 2
 
 
-def outcomes(answers: tuple[Answer, ...]) -> list[Outcome]:
+def outcomes(answers: tuple[Decision, ...]) -> list[Outcome]:
     return [each.outcome for each in answers]
 
 
-def swap(desk: Desk, **fields: Any) -> tuple[Answer, ...]:
+def swap(desk: Desk, **fields: Any) -> tuple[Decision, ...]:
     """501 goes from 1 to 2, and 502 from 2 to 1."""
     return desk.exchange(desk.by_hand(501, 2, 1), desk.by_hand(502, 1, 2), **fields)
 
@@ -117,7 +116,7 @@ def test_a_kept_seat_is_kept_again_for_those_it_is_for(desk: Desk) -> None:
     desk.section(2, capacity=1, reserves=(ReserveSpec(61, 1),))
     assert desk.claim(502, 2, reserves=(61,)).outcome == Outcome.ENROLLED
     assert [codes(each) for each in swap(desk)] == [["full"], []]
-    mine = desk.by_hand(501, 2, 1, part=Part(2, 400, reserves=(61,)))
+    mine = desk.by_hand(501, 2, 1, part=Claim(2, 400, reserves=(61,)))
     assert outcomes(desk.exchange(mine, desk.by_hand(502, 1, 2))) == DONE
     assert desk.ledger.reserved(TERM, 2) == {61: 1}
 
@@ -160,7 +159,7 @@ def test_a_refusal_can_be_sent_again(desk: Desk) -> None:
 def test_moves_that_make_no_ring_are_none(desk: Desk) -> None:
     full(desk, 1, 2, 3)
 
-    def no_ring(*moves: ByHand) -> None:
+    def no_ring(*moves: AdminAdjustment) -> None:
         with pytest.raises(NoRing):
             desk.exchange(*moves)
 

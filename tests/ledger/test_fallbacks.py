@@ -1,14 +1,14 @@
 """Wishes with options by rank: the first that can be had is taken, in the same step."""
 
-from portal.seats.ledger import Line, LineAnswer, Outcome, Part, Reason, Submission
+from portal.ledger.types import ChoiceResult, Claim, LedgerChoice, Outcome, Reason, SubmissionResult
 from tests.ledger.desk import TERM, Desk, codes
 
 
-def one_of(*sections: int, wait: bool = True) -> Line:
-    return Line(tuple((Part(each, 400),) for each in sections), wait)
+def one_of(*sections: int, wait: bool = True) -> LedgerChoice:
+    return LedgerChoice(tuple((Claim(each, 400),) for each in sections), wait)
 
 
-def line(desk: Desk, student: int, *sections: int, wait: bool = True) -> LineAnswer:
+def line(desk: Desk, student: int, *sections: int, wait: bool = True) -> ChoiceResult:
     [answer] = desk.submit(student, one_of(*sections, wait=wait)).lines
     return answer
 
@@ -111,5 +111,5 @@ def test_a_plan_that_came_too_early_is_refused_whole_and_may_be_sent_under_a_new
     assert desk.ledger.standing(TERM, 501).enrolled
 
 
-def outcomes(said: Submission) -> list[str]:
+def outcomes(said: SubmissionResult) -> list[str]:
     return [line.outcome.value for line in said.lines]

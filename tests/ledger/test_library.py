@@ -11,8 +11,10 @@ from redis import Redis
 from portal.core.redis_clients import commands
 from portal.embedded import Servers
 from portal.embedded.folder import Folder
-from portal.seats.ledger import Ledger, LedgerSilent, LedgerUnavailable, Outcome
-from portal.seats.library import CODE
+from portal.ledger.client import Ledger
+from portal.ledger.errors import LedgerSilent, LedgerUnavailable
+from portal.ledger.function_library import CODE
+from portal.ledger.types import Outcome
 from tests.ledger.desk import TERM, Desk, codes
 from tests.ledger.wire import LossyWire
 

@@ -10,15 +10,15 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as some
 from hypothesis.stateful import rule, run_state_machine_as_test
 
-from portal.seats.asks import PoolSpec, ReserveSpec
-from portal.seats.ledger import (
+from portal.ledger.errors import KeyReused, WindowRefused
+from portal.ledger.types import (
     Candidate,
-    KeyReused,
-    Line,
-    Part,
-    Passes,
-    Submission,
-    WindowRefused,
+    Claim,
+    LedgerChoice,
+    PoolSpec,
+    ReserveSpec,
+    SkipRule,
+    SubmissionResult,
 )
 from tests.ledger.desk import OPEN, TERM
 from tests.ledger.rules_by_hand import ByHandRules
@@ -47,7 +47,7 @@ class Term(ByHandRules):
     # Selections
 
     @rule(lines=some.lists(wishes, min_size=1, max_size=3), who=candidates, request=requests)
-    def submit(self, lines: list[Line], who: Candidate, request: str | None) -> None:
+    def submit(self, lines: list[LedgerChoice], who: Candidate, request: str | None) -> None:
         content = ("submit", [bare(line) for line in lines])
         if self.reused(who.student, request, content):
             with pytest.raises(KeyReused):
@@ -58,7 +58,7 @@ class Term(ByHandRules):
         expected = self.replay(who.student, request, content)
         if not expected:
             answers = self.model.submit(who, lines, said.at)
-            expected = Submission(said.at, answers, wake=self.model.called())
+            expected = SubmissionResult(said.at, answers, wake=self.model.called())
             self.model.keep(who.student, request, content, expected)
         assert said == expected
         assert said.standing == (None if said.replayed else self.model.standing(who.student))
@@ -67,8 +67,8 @@ class Term(ByHandRules):
     def claim(
         self, section: int, who: Candidate, wanted: int, request: str | None, *, wait: bool
     ) -> None:
-        part = Part(section, wanted, who.corequisites, who.rules, who.waived, who.reserves)
-        self.submit([Line(((part,),), wait)], who, request)
+        part = Claim(section, wanted, who.corequisites, who.rules, who.waived, who.reserves)
+        self.submit([LedgerChoice(((part,),), wait)], who, request)
 
     @rule(section=SECTIONS, crowd=some.permutations(STUDENTS), limit=limits)
     def rush(self, section: int, crowd: list[int], limit: int) -> None:
@@ -87,7 +87,7 @@ class Term(ByHandRules):
         held = [each for who in STUDENTS for each in self.seats_of(who)]
         if held:
             student, instead = held[pick % len(held)]
-            line = Line(((Part(to, 400),),), wait, instead)
+            line = LedgerChoice(((Claim(to, 400),),), wait, instead)
             self.submit([line], Candidate(student, (OPEN,), 2100), None)
 
     @rule(
@@ -146,14 +146,14 @@ class Term(ByHandRules):
         asked=some.lists(candidates, max_size=4, unique_by=lambda c: c.student),
         passes=passes,
     )
-    def promote(self, section: int, asked: list[Candidate], passes: Passes | None = None) -> None:
+    def promote(self, section: int, asked: list[Candidate], passes: SkipRule | None = None) -> None:
         said = self.ask(self.ledger.promote, TERM, section, asked, "c", passes)
         at = self.desk.last_event()["at"]  # of the promotion, if it did anything
         assert said == self.model.promote(section, asked, at, passes)
 
     @rule(limit=limits, some_windows=windows, passes=passes)
     def promote_the_head(
-        self, limit: int, some_windows: tuple[int, ...], passes: Passes | None = None
+        self, limit: int, some_windows: tuple[int, ...], passes: SkipRule | None = None
     ) -> None:
         vacant = {each: self.model.sections[each].heads[0] for each in self.model.vacant()}
         # Of a pool, the head that has waited longest: the ledger gives the seat to nobody else.

@@ -2,7 +2,7 @@
 
 from itertools import chain
 
-from portal.seats.ledger import Outcome, WindowView
+from portal.ledger.types import Outcome, WindowView
 from tests.ledger.crowd import hammer, schedule, together
 from tests.ledger.desk import TERM, Desk, codes
 

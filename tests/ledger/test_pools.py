@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from portal.seats.asks import PoolSpec
-from portal.seats.ledger import Line, Outcome, Part
+from portal.ledger.types import Claim, LedgerChoice, Outcome, PoolSpec
 from tests.ledger.desk import TERM, Desk, codes
 
 POOL = PoolSpec(70, capacity=2, version=1)
@@ -108,7 +107,7 @@ def test_who_was_passed_over_is_asked_again_when_any_seat_of_the_pool_is_freed(
 
 def test_two_sections_of_a_pool_in_one_wish_are_two_seats(pooled: Desk) -> None:
     pooled.claim(501, 3)
-    pair = Line(((Part(1, 400), Part(2, 400)),))
+    pair = LedgerChoice(((Claim(1, 400), Claim(2, 400)),))
     [line] = pooled.submit(502, pair).lines
     assert line.outcome == Outcome.REFUSED
     assert counts(pooled)[1] == (0, 1, 1)

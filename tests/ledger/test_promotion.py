@@ -2,7 +2,7 @@
 
 import pytest
 
-from portal.seats.ledger import Candidate, Passes, Promotion, Reason
+from portal.ledger.types import Candidate, Promotion, Reason, SkipRule
 from tests.ledger.desk import OPEN, TERM, Desk, codes, meets
 
 
@@ -207,7 +207,7 @@ def test_a_place_is_kept_however_often_it_is_passed_over(desk: Desk, vacancy: in
 
 
 def test_by_the_terms_rule_it_is_lost_after_so_many_passes(desk: Desk, vacancy: int) -> None:
-    rule = Passes(2)
+    rule = SkipRule(2)
     assert desk.promote(vacancy, 601, limit=0, passes=rule).passed == (601,)
     assert desk.queue(vacancy) == [601, 602, 603]
     desk.ledger.reconsider(TERM, vacancy)
@@ -221,7 +221,7 @@ def test_by_the_terms_rule_it_is_lost_after_so_many_passes(desk: Desk, vacancy: 
 
 
 def test_only_passes_for_reasons_that_the_rule_names_count(desk: Desk, vacancy: int) -> None:
-    rule = Passes(1, ("hold",))
+    rule = SkipRule(1, ("hold",))
     desk.promote(vacancy, 601, limit=0, passes=rule)
     assert 601 in desk.queue(vacancy)
     desk.ledger.reconsider(TERM, vacancy)
@@ -231,10 +231,10 @@ def test_only_passes_for_reasons_that_the_rule_names_count(desk: Desk, vacancy: 
 
 
 def test_who_lost_a_place_begins_anew(desk: Desk, vacancy: int) -> None:
-    desk.promote(vacancy, 601, limit=0, passes=Passes(1))
+    desk.promote(vacancy, 601, limit=0, passes=SkipRule(1))
     desk.claim(601, vacancy)
     assert desk.queue(vacancy) == [602, 603, 601]
     desk.promote(vacancy, 602, limit=0)
     desk.promote(vacancy, 603, limit=0)
-    desk.promote(vacancy, 601, limit=0, passes=Passes(2))
+    desk.promote(vacancy, 601, limit=0, passes=SkipRule(2))
     assert 601 in desk.queue(vacancy)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from portal.seats.ledger import Answer, KeyReused, Line, Outcome, Part
+from portal.ledger.errors import KeyReused
+from portal.ledger.types import Claim, Decision, LedgerChoice, Outcome
 from tests.ledger.desk import DAY, TERM, Desk, codes
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def test_a_claim_sent_again_has_the_same_answer_and_is_done_once(desk: Desk, sec
 
 def test_a_waitlist_place_a_drop_and_a_leaving_are_replayed_too(desk: Desk, section: int) -> None:
     desk.claim(500, section)
-    asks: list[Callable[[], Answer]] = [
+    asks: list[Callable[[], Decision]] = [
         lambda: desk.claim(501, section, request="a"),
         lambda: desk.leave(501, section, request="b"),
         lambda: desk.drop(500, section, request="c"),
@@ -71,7 +72,7 @@ def test_a_replay_costs_one_look(desk: Desk, section: int) -> None:
 
 def test_the_same_key_for_something_else_is_an_error(desk: Desk, section: int) -> None:
     desk.claim(501, section, request=KEY)
-    others: list[Callable[[], Answer]] = [
+    others: list[Callable[[], Decision]] = [
         lambda: desk.claim(501, 13, request=KEY),
         lambda: desk.claim(501, section, request=KEY, wait=False),
         lambda: desk.claim(501, section, request=KEY, credits=300),
@@ -129,7 +130,7 @@ def test_an_answer_that_only_repeats_a_waitlist_position_is_replayed(
 
 
 def test_a_submission_that_is_refused_in_part_is_replayed_whole(desk: Desk, section: int) -> None:
-    lines = [Line(((Part(each, 400),),)) for each in (section, 13)]
+    lines = [LedgerChoice(((Claim(each, 400),),)) for each in (section, 13)]
     desk.claim(500, section)
     first = desk.submit(501, *lines, request=KEY)
     assert [each.outcome for each in first.lines] == [Outcome.REFUSED, Outcome.ENROLLED]
@@ -142,7 +143,7 @@ def test_a_submission_that_is_refused_in_part_is_replayed_whole(desk: Desk, sect
 
 def test_a_replay_does_not_depend_on_what_the_portal_filled_in(desk: Desk, section: int) -> None:
     asked = {"request": KEY, "asked": [section]}
-    lines = [Line(((Part(each, 400),),)) for each in (13, section)]
+    lines = [LedgerChoice(((Claim(each, 400),),)) for each in (13, section)]
     first = desk.submit(501, *lines, order=[2, 1], **asked)
     again = desk.submit(501, *reversed(lines), limit=0, windows=[], **asked)
     assert replace(again, replayed=False) == first
@@ -157,7 +158,7 @@ def test_of_two_requests_at_once_under_one_key_one_decides_and_the_other_repeats
     desks = [Desk(address) for _ in range(8)]
     together = Barrier(len(desks))
 
-    def ask(each: Desk) -> Answer:
+    def ask(each: Desk) -> Decision:
         together.wait()
         return each.claim(501, 12, request=KEY, wait=False)
 
@@ -183,7 +184,7 @@ def test_an_import_that_was_refused_may_ask_again_until_it_is_granted(
     settings: dict[str, Any] = {"overrides": (), "reason": "import", "actor": "a"}
     changes = {KEY: desk.by_hand(501, section)}
 
-    def ask() -> Answer:
+    def ask() -> Decision:
         [answer] = desk.ledger.adjust_all(TERM, changes, correlation="c", **settings)
         return answer
 

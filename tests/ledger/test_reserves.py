@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from portal.seats.asks import PoolSpec, ReserveSpec
-from portal.seats.ledger import Outcome
+from portal.ledger.types import Outcome, PoolSpec, ReserveSpec
 from tests.ledger.desk import OPEN, TERM, Desk, codes, facts
 
 JUNIORS = 61

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from portal.seats.ledger import LedgerBehind, Seats, SectionSpec
+from portal.ledger.errors import LedgerBehind
+from portal.ledger.types import SeatCounts, SectionSpec
 from tests.ledger.desk import TERM, Desk, codes
 
 SPEC = SectionSpec(1, 30, 10, 0, "OPEN", 1, 400, 400, ((5, 540, 620, 18_500, 18_600),), 1)
@@ -34,7 +35,7 @@ def test_counts_can_be_read_for_all_or_for_some_sections(desk: Desk) -> None:
     for section in (1, 2, 3):
         desk.section(section)
     assert desk.ledger.seats(TERM).keys() == {1, 2, 3}
-    assert desk.ledger.seats_of(TERM, [3, 99]) == {3: Seats(3, 2, 0, 0, 5, "OPEN", 5)}
+    assert desk.ledger.seats_of(TERM, [3, 99]) == {3: SeatCounts(3, 2, 0, 0, 5, "OPEN", 5)}
     assert desk.ledger.seats_of(TERM, []) == {}
     assert desk.ledger.seats(TERM + 1) == {}
 

@@ -1,6 +1,6 @@
 """A student's standing is all that they hold and wait for, in one look."""
 
-from portal.seats.ledger import Held, Standing, Waiting
+from portal.ledger.types import HeldSeat, Standing, WaitlistPosition
 from tests.ledger.desk import TERM, Desk
 
 
@@ -16,8 +16,8 @@ def test_seats_and_places_come_by_section_with_their_numbers(desk: Desk) -> None
     held = {section: desk.claim(501, section) for section in (12, 9)}
     place = desk.claim(501, 30)
     assert desk.ledger.standing(TERM, 501) == Standing(
-        tuple(Held(each, 400, held[each].registration, held[each].at) for each in (9, 12)),
-        (Waiting(30, 400, place.seq, place.at, position=2, size=2),),
+        tuple(HeldSeat(each, 400, held[each].registration, held[each].at) for each in (9, 12)),
+        (WaitlistPosition(30, 400, place.seq, place.at, position=2, size=2),),
     )
 
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from portal.seats.ledger import Answer, KeyReused, Line, Outcome, Part, Reason
+from portal.ledger.errors import KeyReused
+from portal.ledger.types import Claim, Decision, LedgerChoice, Outcome, Reason
 from tests.ledger.desk import TERM, Desk, codes
 
 OLD, NEW = 1, 2
@@ -16,7 +17,7 @@ def desk(desk: Desk) -> Desk:
     return desk
 
 
-def swap(desk: Desk, student: int = 501, **fields: object) -> Answer:
+def swap(desk: Desk, student: int = 501, **fields: object) -> Decision:
     return desk.claim(student, NEW, instead=OLD, **fields)
 
 
@@ -125,8 +126,8 @@ def test_a_waiter_who_asks_for_a_swap_keeps_the_place_and_is_asked_again(desk: D
 def test_a_seat_does_not_go_for_itself_beside_another(desk: Desk) -> None:
     """Else the other one would be had without what it is taken together with."""
     desk.section(3)
-    both = Part(3, 400, {"course": OLD}), Part(OLD, 400)
-    [answer] = desk.submit(501, Line((both,), instead=OLD)).lines
+    both = Claim(3, 400, {"course": OLD}), Claim(OLD, 400)
+    [answer] = desk.submit(501, LedgerChoice((both,), instead=OLD)).lines
     assert [codes(each) for each in answer.refused[0]] == [["together"], ["already_enrolled"]]
     assert (desk.roster(OLD), desk.roster(3)) == ([501], [])
 
@@ -136,6 +137,6 @@ def test_what_needs_the_old_seat_is_heeded_whatever_the_swap_begins_with(desk: D
         desk.section(section)
     desk.claim(501, 3, corequisites={"course": OLD})
     desk.claim(501, 4)
-    [answer] = desk.submit(501, Line(((Part(4, 400), Part(5, 400)),), instead=OLD)).lines
+    [answer] = desk.submit(501, LedgerChoice(((Claim(4, 400), Claim(5, 400)),), instead=OLD)).lines
     assert [codes(each) for each in answer.refused[0]] == [["already_enrolled"], ["needed_by"]]
     assert desk.roster(OLD) == [501]

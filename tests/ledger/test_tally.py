@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from portal.seats.tally import SLOT, SLOTS, Tally, tally
+from portal.ledger.tally import SLOT, SLOTS, Tally, tally
 from tests.ledger.desk import TERM, Desk
 
 KEEP = 20 * 60_000

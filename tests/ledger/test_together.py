@@ -5,14 +5,14 @@ from itertools import permutations
 
 import pytest
 
-from portal.seats.ledger import (
-    Answer,
-    Line,
-    LineAnswer,
+from portal.ledger.types import (
+    ChoiceResult,
+    Claim,
+    Decision,
+    LedgerChoice,
     Outcome,
-    Part,
-    Passes,
     Reason,
+    SkipRule,
     Standing,
 )
 from tests.ledger.desk import TERM, Desk, codes
@@ -29,17 +29,17 @@ def desk(desk: Desk) -> Desk:
     return desk
 
 
-def pair(lab: int = LAB) -> tuple[Part, Part]:
-    return Part(LECTURE, 400, NEEDS_LAB), Part(lab, 400, NEEDS_LECTURE)
+def pair(lab: int = LAB) -> tuple[Claim, Claim]:
+    return Claim(LECTURE, 400, NEEDS_LAB), Claim(lab, 400, NEEDS_LECTURE)
 
 
-def submit(desk: Desk, student: int, *labs: int, wait: bool = False) -> LineAnswer:
+def submit(desk: Desk, student: int, *labs: int, wait: bool = False) -> ChoiceResult:
     options = tuple(pair(lab) for lab in labs)
-    [answer] = desk.submit(student, Line(options, wait)).lines
+    [answer] = desk.submit(student, LedgerChoice(options, wait)).lines
     return answer
 
 
-def drop(desk: Desk, section: int, *along: int) -> Answer:
+def drop(desk: Desk, section: int, *along: int) -> Decision:
     return desk.drop(501, section, along=along)
 
 
@@ -79,8 +79,8 @@ def test_a_waitlist_stands_for_a_corequisite_only_where_both_courses_need_each_o
     desk: Desk,
 ) -> None:
     desk.section(LAB, capacity=0, version=2)
-    one_sided = (Part(LECTURE, 400, NEEDS_LAB), Part(LAB, 400))
-    [answer] = desk.submit(501, Line((one_sided,), wait=True)).lines
+    one_sided = (Claim(LECTURE, 400, NEEDS_LAB), Claim(LAB, 400))
+    [answer] = desk.submit(501, LedgerChoice((one_sided,), wait=True)).lines
     assert answer.refused[0][0].reasons == (
         Reason("corequisite", {"missing": [LAB], "waiting": True}),
     )
@@ -142,11 +142,11 @@ def test_a_place_that_a_seat_needs_is_not_lost_by_being_skipped(desk: Desk) -> N
     waits_for_the_lab(desk)
     desk.section(LAB, capacity=1, course=LAB, version=3)
     for _ in range(3):
-        desk.promote(LAB, limit=0, passes=Passes(1))
+        desk.promote(LAB, limit=0, passes=SkipRule(1))
         desk.ledger.reconsider(TERM, LAB)
     assert desk.queue(LAB) == [501]
     drop(desk, LECTURE)
-    desk.promote(LAB, limit=0, passes=Passes(1))
+    desk.promote(LAB, limit=0, passes=SkipRule(1))
     assert desk.queue(LAB) == []
 
 
@@ -166,7 +166,7 @@ def test_a_corequisite_taken_out_by_hand_names_the_seat_that_is_left_alone(desk:
 def test_a_promoted_swap_gives_up_no_corequisite(desk: Desk) -> None:
     submit(desk, 501, LAB)
     desk.section(4, capacity=0)
-    desk.submit(501, Line(((Part(4, 400),),), wait=True, instead=LAB))
+    desk.submit(501, LedgerChoice(((Claim(4, 400),),), wait=True, instead=LAB))
     desk.section(4, capacity=1, version=2)
     assert desk.promote(4).promoted == ()
     assert desk.roster(LAB) == [501]
@@ -228,8 +228,8 @@ def test_a_seat_that_is_named_twice_is_dropped_once(desk: Desk, along: tuple[int
 
 def test_a_section_that_is_named_twice_is_not_had_twice(desk: Desk) -> None:
     """Whatever the student is permitted."""
-    part = Part(LECTURE, 400, waived=("same_course", "time_conflict"))
-    [answer] = desk.submit(501, Line(((part, part),))).lines
+    part = Claim(LECTURE, 400, waived=("same_course", "time_conflict"))
+    [answer] = desk.submit(501, LedgerChoice(((part, part),))).lines
     assert [codes(each) for each in answer.refused[0]] == [["together"], ["same_course"]]
     assert desk.roster(LECTURE) == []
 

@@ -1,6 +1,6 @@
 """A waitlist is first come, first served, and has a length."""
 
-from portal.seats.ledger import Outcome
+from portal.ledger.types import Outcome
 from tests.ledger.desk import TERM, Desk, codes, facts
 
 

@@ -5,7 +5,8 @@ import time
 
 import pytest
 
-from portal.seats.ledger import Outcome, WindowRefused, WindowView
+from portal.ledger.errors import WindowRefused
+from portal.ledger.types import Outcome, WindowView
 from tests.ledger.desk import MINUTE, TERM, Desk, codes, facts
 
 COMING, RUNNING, ENDED, CANCELED, MISSING = 11, 12, 13, 14, 99

@@ -2,9 +2,17 @@
 
 from hypothesis import strategies as some
 
-from portal.seats.asks import PoolSpec, ReserveSpec
+from portal.ledger.types import (
+    Candidate,
+    Claim,
+    LedgerChoice,
+    PoolSpec,
+    Reason,
+    ReserveSpec,
+    SectionSpec,
+    SkipRule,
+)
 from portal.seats.by_hand import FIRM, SHUT
-from portal.seats.ledger import Candidate, Line, Part, Passes, Reason, SectionSpec
 from portal.seats.rules import LEDGERS_OWN
 from tests.ledger.desk import OPEN
 
@@ -24,14 +32,16 @@ rules_ = some.sampled_from([()] * 8 + [(Reason("hold", {"kind": "bursar"}),)])
 waived_ = some.sampled_from(
     [()] * 6 + [("time_conflict",), ("credit_limit", "same_course"), ("corequisite", "hold")]
 )
-passes = some.sampled_from([None, None, Passes(1), Passes(2), Passes(1, ("hold", "credit_limit"))])
+passes = some.sampled_from(
+    [None, None, SkipRule(1), SkipRule(2), SkipRule(1, ("hold", "credit_limit"))]
+)
 reserves_ = some.sampled_from([()] * 3 + [(61,), (62,), (61, 62)])
 candidates = some.builds(Candidate, students, windows, limits, trees, rules_, waived_, reserves_)
 credits_ = some.sampled_from([400, 400, 300, 500])
-parts = some.builds(Part, SECTIONS, credits_, trees, rules_, waived_, reserves_)
+parts = some.builds(Claim, SECTIONS, credits_, trees, rules_, waived_, reserves_)
 options = some.lists(parts, min_size=1, max_size=2, unique_by=lambda part: part.section).map(tuple)
 wishes = some.builds(
-    Line,
+    LedgerChoice,
     options=some.lists(options, min_size=1, max_size=3).map(tuple),
     wait=some.booleans(),
     instead=some.sampled_from([None, None, 1, 2, 3]),
@@ -72,7 +82,7 @@ moments = some.integers(-15, 25)  # ms from now
 ends = some.tuples(*[some.sampled_from([0] * 9 + [5, 20])] * 2).map(list)
 
 
-def bare(line: Line) -> tuple[object, ...]:
+def bare(line: LedgerChoice) -> tuple[object, ...]:
     """What is wished for, whatever is known of it."""
     options = [[(part.section, part.credits) for part in option] for option in line.options]
     return options, line.wait, line.instead

@@ -9,13 +9,13 @@ from simple_websocket import Client
 
 from portal.backend import Backend
 from portal.catalog.models import Section, Term
-from portal.seats.answers import Answer
+from portal.ledger.types import Decision
 from tests import cast as builders
 from tests.live.nodes import Node, a_node
 from tests.live.tabs import Tab, cookie
 
 Open = Callable[..., Tab]
-Claim = Callable[..., Answer]
+Claim = Callable[..., Decision]
 
 
 @pytest.fixture(scope="session")
@@ -66,7 +66,7 @@ def claim(backend: Backend, term: Term) -> Claim:
     """Claims a seat, or a place in line, straight at the ledger."""
     windows = [window.id for window in backend.ledger.windows(term.id)]
 
-    def claim_one(student: int, section: int) -> Answer:
+    def claim_one(student: int, section: int) -> Decision:
         return backend.ledger.claim(
             term.id,
             student=student,

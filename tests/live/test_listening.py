@@ -11,10 +11,10 @@ import pytest
 from portal.backend import Backend
 from portal.catalog.models import Section
 from portal.core import redis_clients
+from portal.ledger.errors import LedgerUnavailable
+from portal.ledger.types import SeatCounts
 from portal.live.counts import Counts
 from portal.live.subscription import Subscription
-from portal.seats.answers import Seats
-from portal.seats.errors import LedgerUnavailable
 from portal.windows.warmup import spec
 from tests.cast import Cast
 from tests.live.conftest import Claim, Open
@@ -42,7 +42,7 @@ def begin() -> Iterator[Begin]:
 def reader(backend: Backend, meanwhile: Callable[[], None]) -> Counts:
     """Counts during each of whose readings something happens."""
 
-    def read(term: int) -> dict[int, Seats]:
+    def read(term: int) -> dict[int, SeatCounts]:
         found = backend.ledger.seats(term)
         meanwhile()
         return found

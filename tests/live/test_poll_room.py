@@ -5,7 +5,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from portal.catalog.models import Term
-from portal.seats.answers import WindowView
+from portal.ledger.types import WindowView
 from portal.waiting_room import room
 from tests import cast as builders
 from tests.cast import Cast

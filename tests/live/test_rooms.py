@@ -7,12 +7,12 @@ import pytest
 
 from portal.backend import Backend
 from portal.catalog.models import Section, Term
+from portal.ledger.types import WindowView
 from portal.live import rooms, topics
 from portal.live.listening import Topics
 from portal.live.page import Page
 from portal.live.rooms import Rooms
 from portal.people.accounts import Visitor
-from portal.seats.answers import WindowView
 from portal.waiting_room import room
 from tests import cast as builders
 from tests.cast import Cast

@@ -15,22 +15,21 @@ from portal.backend import Backend
 from portal.catalog.models import Section
 from portal.core import redis_clients
 from portal.embedded import valkey
+from portal.ledger.client import Ledger
+from portal.ledger.types import SeatCounts, SectionSpec
 from portal.live import wire
 from portal.live.hub import Hub
 from portal.live.page import Page
 from portal.live.talk import Talk
 from portal.people import accounts
 from portal.people.accounts import Visitor
-from portal.seats.answers import Seats
-from portal.seats.asks import SectionSpec
-from portal.seats.ledger import Ledger
 from tests.cast import Cast
 from tests.live.conftest import Open
 from tests.live.nodes import Node, a_node
 from tests.live.tabs import HANDSHAKE
 
 
-def drawn(seats: Seats) -> str:
+def drawn(seats: SeatCounts) -> str:
     """A fragment that is larger than a narrow pipe."""
     return f"{seats.open} open {'x' * 50_000}"
 

@@ -24,6 +24,8 @@ from portal.backend import Backend
 from portal.cli import main
 from portal.core import metrics
 from portal.core.db import transaction
+from portal.ledger.function_library import prefix
+from portal.ledger.types import ChoiceResult, Decision, Outcome, Reason, SubmissionResult
 from portal.metrics import gathered
 from portal.people.models import AuditEntry
 from portal.recorder import reconcile, runs
@@ -31,8 +33,6 @@ from portal.recorder.drain import drain
 from portal.recorder.models import Checkpoint, Reconciled
 from portal.recorder.wake import wake
 from portal.seats import counted
-from portal.seats.answers import Answer, LineAnswer, Outcome, Reason, Submission
-from portal.seats.library import prefix
 from tests.live.nodes import Node, a_node
 from tests.record.ages import make_old
 from tests.record.processes import ready, wait_for
@@ -108,12 +108,12 @@ def test_what_students_were_told_is_counted_with_its_reasons() -> None:
     def number(name: str, **labels: str) -> float:
         return REGISTRY.get_sample_value(name, labels) or 0
 
-    told = Answer(Outcome.REFUSED, 1, reasons=(Reason("full"), Reason("hold")))
-    lines = (LineAnswer(Outcome.REFUSED, refused=((told,),)), LineAnswer(Outcome.ENROLLED, 1))
+    told = Decision(Outcome.REFUSED, 1, reasons=(Reason("full"), Reason("hold")))
+    lines = (ChoiceResult(Outcome.REFUSED, refused=((told,),)), ChoiceResult(Outcome.ENROLLED, 1))
     full = number("fairseat_refusals_total", reason="full")
     enrolled = number("fairseat_decisions_total", act="claim", outcome="enrolled")
-    counted.submission(Submission(1, lines))
-    counted.submission(Submission(1, lines, replayed=True))
+    counted.submission(SubmissionResult(1, lines))
+    counted.submission(SubmissionResult(1, lines, replayed=True))
     assert number("fairseat_refusals_total", reason="full") == full + 1
     assert number("fairseat_decisions_total", act="claim", outcome="enrolled") == enrolled + 1
 

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from portal.languages import speaking
+from portal.ledger.types import Outcome
 from portal.notifications.words import News, words
 from portal.people.models import Student
 from portal.seats import by_hand
-from portal.seats.answers import Outcome
 from portal.seats.by_hand import Adjustment
 from tests import cast as builders
 from tests.cast import Cast, Meets

@@ -9,12 +9,11 @@ from sqlalchemy import func, select, update
 
 from portal.backend import Backend
 from portal.core.db import Sessions, transaction
+from portal.ledger.types import Candidate, Reason, SkipRule
 from portal.notifications.follow import follow
 from portal.notifications.models import Notice, NoticeSetting
 from portal.people.models import Account
 from portal.recorder.fold import logged
-from portal.seats.answers import Reason
-from portal.seats.asks import Candidate, Passes
 from tests.cast import Cast
 from tests.notices.stories import Story, notices, outbox, set_section, told
 
@@ -38,7 +37,7 @@ def students_told(heard: PubSub) -> set[int]:
 
 
 def pass_over(
-    backend: Backend, story: Story, student: int, *codes: str, passes: Passes | None = None
+    backend: Backend, story: Story, student: int, *codes: str, passes: SkipRule | None = None
 ) -> None:
     """The head of the list can't have the free seat, and it is recorded."""
     rules = [Reason(code) for code in codes]
@@ -212,6 +211,6 @@ def test_a_lost_place_is_told_though_the_same_reason_is_unread(
     story.drop(cast.ada)
     pass_over(backend, story, cast.ben.id, "hold")
     backend.ledger.reconsider(story.term.id, story.section.id)
-    pass_over(backend, story, cast.ben.id, "hold", passes=Passes(1))
+    pass_over(backend, story, cast.ben.id, "hold", passes=SkipRule(1))
     assert [each.data.get("lost", False) for each in notices()] == [False, True]
     assert told(cast.ben) == ["passed_over"] * 2

@@ -11,12 +11,11 @@ from portal.backend import Backend
 from portal.catalog.models import Course, Section, Term
 from portal.core.db import transaction
 from portal.languages import speaking
+from portal.ledger.types import Candidate, Reason
 from portal.notifications.letter import Unaddressable, letter
 from portal.notifications.reminders import remind
 from portal.people.models import Account
 from portal.recorder.fact import moment
-from portal.seats.answers import Reason
-from portal.seats.asks import Candidate
 from portal.windows.localtime import Clockface
 from tests import cast as builders
 from tests.cast import Cast

@@ -9,11 +9,11 @@ from sqlalchemy import text
 from portal.backend import Backend
 from portal.catalog.models import Term
 from portal.core.db import transaction
+from portal.ledger.types import WindowView
 from portal.notifications import reminders
 from portal.notifications.reminders import remind
 from portal.recorder.drain import drain
 from portal.recorder.fact import moment
-from portal.seats.answers import WindowView
 from tests import cast as builders
 from tests.cast import Cast
 from tests.notices.stories import give_addresses, notices, outbox, told

@@ -1,8 +1,8 @@
 """What is foreseen of a whole plan, each option beside the first ones of the other lines."""
 
+from portal.ledger.types import Standing
 from portal.plans.outlook import outlook
 from portal.plans.plan import Line, Part, Plan
-from portal.seats.answers import Standing
 from tests.seats.makers import a_board, a_card, a_meeting, a_profile
 
 

@@ -4,8 +4,8 @@ import json
 from typing import Any
 
 from portal.backend import backend
+from portal.ledger.function_library import prefix
 from portal.recorder.checkpoint import recorded
-from portal.seats.library import prefix
 
 
 def make_old(term: int, hours: int) -> None:

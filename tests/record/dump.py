@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from portal.backend import backend
-from portal.seats.library import prefix
+from portal.ledger.function_library import prefix
 
 # What no event tells of, and what is only for now: who called whom, what is told of it, who was
 # asked about kept seats, where somebody may be marked as passed over.

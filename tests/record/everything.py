@@ -3,9 +3,8 @@
 from dataclasses import asdict, dataclass
 
 from portal.backend import backend
+from portal.ledger.types import Candidate, PoolSpec, Reason, ReserveSpec, SkipRule
 from portal.recorder.drain import drain
-from portal.seats.answers import Reason
-from portal.seats.asks import Candidate, Passes, PoolSpec, ReserveSpec
 from tests.record.rush import Rush, a_rush, claim, drop, spec
 
 HOUR = 3_600_000
@@ -40,7 +39,7 @@ def _a_waitlist_with_a_skipped_head(rush: Rush) -> None:
         claim(rush, student, section)
     drop(rush, rush.students[0], section)
     hold = Candidate(head, (rush.window,), 100_000, rules=(Reason("hold"),))
-    backend().ledger.promote(rush.term, section, [hold], "a test", Passes(5))
+    backend().ledger.promote(rush.term, section, [hold], "a test", SkipRule(5))
 
 
 def _a_pool(rush: Rush) -> None:

@@ -5,9 +5,8 @@ from typing import Any
 from portal.backend import backend
 from portal.catalog.models import Section, Term
 from portal.core.db import transaction
+from portal.ledger.types import Candidate, Decision, Reason
 from portal.people.models import Student
-from portal.seats.answers import Answer, Reason
-from portal.seats.asks import Candidate
 from tests import cast as builders
 
 
@@ -26,21 +25,21 @@ def asked(term: Term, student: Student) -> dict[str, Any]:
     return {"student": student.id, "request": None, "windows": windows, **said}
 
 
-def claim(student: Student, section: Section, **fields: Any) -> Answer:
+def claim(student: Student, section: Section, **fields: Any) -> Decision:
     """A seat, or a place in line where the student would `wait`."""
     wish = {"credits": 400, "limit": 9900, "wait": False, **fields}
     term = term_of(section)
     return backend().ledger.claim(term.id, section=section.id, **asked(term, student), **wish)
 
 
-def drop(student: Student, section: Section) -> Answer:
+def drop(student: Student, section: Section) -> Decision:
     """The seat is given up."""
     term, days = term_of(section), [(0, "2030-01-01")]
     ask = asked(term, student) | {"days": days, "drop_limit": 9}
     return backend().ledger.drop(term.id, section=section.id, **ask)
 
 
-def leave(student: Student, section: Section) -> Answer:
+def leave(student: Student, section: Section) -> Decision:
     """The place in line is given up."""
     ask = asked(term := term_of(section), student)
     del ask["windows"]

@@ -9,9 +9,8 @@ from sqlalchemy import insert, text
 from portal.backend import backend
 from portal.catalog.models import Section
 from portal.core.db import transaction
-from portal.seats.answers import Answer
-from portal.seats.asks import ByHand, Part, SectionSpec
-from portal.seats.ledger import Ledger
+from portal.ledger.client import Ledger
+from portal.ledger.types import AdminAdjustment, Claim, Decision, SectionSpec
 from tests import cast
 
 ENROLL_EVERYONE = 100_000  # a credit limit in hundredths that stops nobody
@@ -75,7 +74,7 @@ def claim(
     ledger: Ledger | None = None,
     wait: bool = True,
     **fields: Any,
-) -> Answer:
+) -> Decision:
     """One claim, at the portal's own ledger unless another is given."""
     return (ledger or backend().ledger).claim(
         rush.term,
@@ -92,7 +91,7 @@ def claim(
     )
 
 
-def drop(rush: Rush, student: int, section: int) -> Answer:
+def drop(rush: Rush, student: int, section: int) -> Decision:
     """One drop, on a day without end."""
     return backend().ledger.drop(
         rush.term,
@@ -107,11 +106,11 @@ def drop(rush: Rush, student: int, section: int) -> Answer:
     )
 
 
-def adjust(rush: Rush, student: int, add: int | None, gone: int | None = None) -> Answer:
+def adjust(rush: Rush, student: int, add: int | None, gone: int | None = None) -> Decision:
     """By hand, past everything that can be put aside."""
-    wanted = None if add is None else Part(add, 300)
+    wanted = None if add is None else Claim(add, 300)
     days = ((0, "2030-01-01"),)
-    change = ByHand(student, wanted, gone, ENROLL_EVERYONE, (rush.window,), days, 1000)
+    change = AdminAdjustment(student, wanted, gone, ENROLL_EVERYONE, (rush.window,), days, 1000)
     return backend().ledger.adjust(
         rush.term,
         change,
@@ -123,7 +122,7 @@ def adjust(rush: Rush, student: int, add: int | None, gone: int | None = None) -
     )
 
 
-def leave(rush: Rush, student: int, section: int) -> Answer:
+def leave(rush: Rush, student: int, section: int) -> Decision:
     """One leaving of a waitlist."""
     return backend().ledger.leave(
         rush.term,

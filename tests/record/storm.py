@@ -5,8 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from portal.backend import backend
-from portal.seats.answers import Reason
-from portal.seats.asks import Candidate, PoolSpec, ReserveSpec
+from portal.ledger.types import Candidate, PoolSpec, Reason, ReserveSpec
 from tests.record.rush import Rush, adjust, claim, drop, leave, spec
 
 

@@ -5,9 +5,8 @@ from collections.abc import Callable
 from sqlalchemy import text
 
 from portal.backend import backend
+from portal.ledger.types import Candidate, Reason
 from portal.recorder.drain import drain
-from portal.seats.answers import Reason
-from portal.seats.asks import Candidate
 from tests.owner import as_owner
 from tests.record.rush import Rush, a_rush, claim, claims, drop, everyone_everywhere, leave
 

@@ -7,6 +7,7 @@ from sqlalchemy import select
 
 from portal.core.db import transaction
 from portal.languages import speaking
+from portal.ledger.types import Outcome
 from portal.live.news import News
 from portal.live.topics import student as pages_of
 from portal.notifications.models import Notice
@@ -18,7 +19,6 @@ from portal.recorder.history import history
 from portal.recorder.restore import restore
 from portal.recorder.told import line
 from portal.seats import by_hand
-from portal.seats.answers import Outcome
 from portal.seats.by_hand import Adjustment, Many
 from tests import cast as builders
 from tests.cast import Cast

@@ -5,13 +5,13 @@ from sqlalchemy import select
 
 from portal.backend import Backend
 from portal.core.db import transaction
+from portal.ledger.errors import LedgerUnavailable
 from portal.recorder import freed
 from portal.recorder.audit import audit_term
 from portal.recorder.drain import drain
 from portal.recorder.models import Enrollment, WaitlistPlace
 from portal.recorder.promote import promote
 from portal.recorder.sweep import Sweeper
-from portal.seats.errors import LedgerUnavailable
 from tests.record.rush import Rush, a_rush, claims, spec
 
 

@@ -5,11 +5,11 @@ from rq import Queue
 
 from jobs.clock import LEASE, Lease, tick
 from portal.backend import Backend
+from portal.ledger.types import Outcome
 from portal.ops.dead import Watch
 from portal.recorder.drain import drain
 from portal.recorder.sweep import Sweeper
 from portal.recorder.wake import wake
-from portal.seats.answers import Outcome
 from portal.waiting_room import room
 from tests import cast
 from tests.record.processes import caught_up, ready, running, wait_for

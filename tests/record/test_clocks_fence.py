@@ -7,12 +7,12 @@ from sqlalchemy.exc import OperationalError
 
 from jobs.clock import Lease, tick
 from portal.backend import Backend, backend
+from portal.ledger.errors import LedgerUnavailable
+from portal.ledger.function_library import prefix
 from portal.recorder import fence
 from portal.recorder.drain import drain
 from portal.recorder.restore import restore
 from portal.recorder.sweep import Sweeper
-from portal.seats.errors import LedgerUnavailable
-from portal.seats.library import prefix
 from tests import cast as builders
 from tests.plans.outages import away
 from tests.record.processes import recorded

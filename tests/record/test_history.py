@@ -7,12 +7,12 @@ import pytest
 
 from portal.catalog.models import Term
 from portal.core.db import transaction
+from portal.ledger.types import Reason
 from portal.recorder import history as pages
 from portal.recorder.drain import drain
 from portal.recorder.history import Page, history
 from portal.recorder.models import Event
 from portal.recorder.told import line
-from portal.seats.answers import Reason
 from tests import cast as builders
 from tests.cast import Cast
 from tests.record.moves import claim, drop, leave, promote, sections

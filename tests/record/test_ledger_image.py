@@ -13,15 +13,15 @@ from sqlalchemy import delete, select
 from portal.backend import Backend, backend
 from portal.commands.repair import command
 from portal.core.db import transaction
+from portal.ledger import function_library, types
+from portal.ledger.function_library import prefix
+from portal.ledger.types import SectionSpec
 from portal.recorder import answered, reconcile, snapshot
 from portal.recorder.audit import audit_term
 from portal.recorder.differences import Difference
 from portal.recorder.ledger_image import APART, BY_NAME, KINDS, Kind, split
 from portal.recorder.models import Answered
 from portal.recorder.restore import restore
-from portal.seats import asks, library
-from portal.seats.asks import SectionSpec
-from portal.seats.library import prefix
 from tests.record import everything
 from tests.record.dump import dump
 from tests.record.rush import Rush, a_rush, claim, spec
@@ -303,11 +303,11 @@ class Wider(SectionSpec):
 def widened(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> Iterator[Rush]:
     """A term of a portal whose description of a section has one field more."""
     rush = a_rush(sections=1, students=1)
-    facts = (*asks.SECTION_FACTS, "colours")
-    monkeypatch.setattr(asks, "SECTION_FACTS", facts)
+    facts = (*types.SECTION_FIELDS, "colours")
+    monkeypatch.setattr(types, "SECTION_FACTS", facts)
     functions = backend.ledger.library
     before = functions.code
-    functions.code = library.told(facts)
+    functions.code = function_library.ledger_code(facts)
     functions.load()
     yield rush
     functions.code = before
@@ -341,7 +341,7 @@ def test_a_section_without_a_field_that_is_described_is_refused(widened: Rush) -
 def test_the_ledger_keeps_of_a_section_what_is_described(rush: Rush) -> None:
     fields = backend().redis.hkeys(f"{prefix(rush.term)}:section:{rush.sections[0]}")
     assert {each.decode() for each in fields} == {
-        *asks.SECTION_FACTS,
+        *types.SECTION_FIELDS,
         "version",
         "pool",
         "reserves",

@@ -9,13 +9,12 @@ from portal.backend import Backend
 from portal.catalog.models import Pool, Section, Term
 from portal.catalog.term_catalog import catalog_of
 from portal.core.db import transaction
+from portal.ledger.types import Candidate, Reason
 from portal.live.counts import Counts
 from portal.recorder import journal
 from portal.recorder.audit import audit_term
 from portal.recorder.drain import drain
 from portal.recorder.promote import promote
-from portal.seats.answers import Reason
-from portal.seats.asks import Candidate
 from portal.windows.warmup import warm_up
 from tests.cast import Cast
 from tests.record.rush import Rush, a_rush, claim, drop

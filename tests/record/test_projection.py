@@ -7,11 +7,10 @@ from sqlalchemy import select
 
 from portal.backend import Backend, backend
 from portal.core.db import Base, transaction
+from portal.ledger.types import Candidate, Reason
 from portal.recorder.drain import drain
 from portal.recorder.fact import milliseconds
 from portal.recorder.models import Enrollment, Event, SectionSeats, WaitlistPlace
-from portal.seats.answers import Reason
-from portal.seats.asks import Candidate
 from portal.windows.models import Window
 from tests.record.rush import Rush, a_rush, claim, drop, leave, spec
 

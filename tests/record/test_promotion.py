@@ -8,11 +8,11 @@ from sqlalchemy import select
 
 from portal.backend import Backend, backend
 from portal.core.db import transaction
+from portal.ledger.types import Decision, Outcome
 from portal.people.models import Hold, Student
 from portal.recorder.audit import audit
 from portal.recorder.models import WaitlistPlace
 from portal.recorder.wake import wake
-from portal.seats.answers import Answer, Outcome
 from tests.record.processes import caught_up, ready, running, wait_for
 from tests.record.rush import Rush, a_rush, claim, drop, spec
 
@@ -39,7 +39,7 @@ def held(rush: Rush, section: int = 0) -> set[int]:
     return {int(student) for student in roster}
 
 
-def told(rush: Rush, answer: Answer) -> None:
+def told(rush: Rush, answer: Decision) -> None:
     """What a web node does after a decision."""
     wake(rush.term, answer.wake)
 

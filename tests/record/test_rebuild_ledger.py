@@ -11,15 +11,14 @@ from sqlalchemy import select, text
 from portal.backend import Backend, backend
 from portal.commands.rebuild import command
 from portal.core.db import transaction
+from portal.ledger.errors import LedgerUnavailable
+from portal.ledger.function_library import prefix
+from portal.ledger.types import Candidate, Outcome, Reason, SkipRule
 from portal.people.models import AuditEntry
 from portal.recorder import fence, journal
 from portal.recorder.drain import drain
 from portal.recorder.rebuild import LogDamaged
 from portal.recorder.restore import Unrecorded, plan, restore
-from portal.seats.answers import Outcome, Reason
-from portal.seats.asks import Candidate, Passes
-from portal.seats.errors import LedgerUnavailable
-from portal.seats.library import prefix
 from tests.cast import a_course, a_section, a_term, an_open_window
 from tests.owner import as_owner
 from tests.record.dump import dump
@@ -148,12 +147,12 @@ def test_passes_count_on(rush: Rush) -> None:
     section, head = rush.sections[0], rush.students[2]
     hold = Candidate(head, (rush.window,), 100_000, rules=(Reason("hold"),))
     drop(rush, rush.students[0], section)
-    backend().ledger.promote(rush.term, section, [hold], "a test", Passes(2))
+    backend().ledger.promote(rush.term, section, [hold], "a test", SkipRule(2))
     drain(rush.term)
     lose(rush)
     restore(rush.term)
     backend().ledger.reconsider(rush.term, section, head)
-    backend().ledger.promote(rush.term, section, [hold], "a test", Passes(2))
+    backend().ledger.promote(rush.term, section, [hold], "a test", SkipRule(2))
     waiting = backend().ledger.standing(rush.term, head).waiting
     assert section not in {each.section for each in waiting}
 

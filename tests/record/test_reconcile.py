@@ -13,6 +13,8 @@ from sqlalchemy.sql import func
 
 from portal.backend import Backend
 from portal.core.db import transaction
+from portal.ledger.function_library import prefix
+from portal.ledger.types import ReserveSpec
 from portal.notifications.letter import letter
 from portal.notifications.models import Outgoing
 from portal.recorder import reconcile, slices
@@ -21,8 +23,6 @@ from portal.recorder.drain import drain
 from portal.recorder.models import Reconciled
 from portal.recorder.restore import restore
 from portal.recorder.sweep import Sweeper
-from portal.seats.asks import ReserveSpec
-from portal.seats.library import prefix
 from tests.cast import Cast
 from tests.notices.stories import give_addresses
 from tests.record.held import held_up

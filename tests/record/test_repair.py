@@ -10,13 +10,13 @@ from portal.backend import Backend
 from portal.commands.audit import command as audit_command
 from portal.commands.repair import command
 from portal.core.db import transaction
+from portal.ledger.function_library import prefix
 from portal.people.models import AuditEntry
 from portal.recorder import mending
 from portal.recorder.audit import audit_term
 from portal.recorder.differences import Difference
 from portal.recorder.drain import drain
 from portal.recorder.explain import explain
-from portal.seats.library import prefix
 from tests.record.dump import dump
 from tests.record.held import held_up
 from tests.record.processes import recorded

@@ -11,11 +11,11 @@ from portal.backend import Backend
 from portal.catalog.models import Reserve, Section, Term
 from portal.catalog.term_catalog import catalog_of
 from portal.core.db import transaction
+from portal.ledger.types import Outcome
 from portal.recorder.audit import audit_term
 from portal.recorder.drain import drain
 from portal.recorder.promote import promote
 from portal.seats import desk
-from portal.seats.answers import Outcome
 from portal.seats.desk import Asked
 from portal.windows.warmup import warm_up
 from tests import cast as builders

@@ -5,15 +5,15 @@ from pathlib import Path
 from rq import Queue
 
 from portal.backend import Backend, backend
+from portal.ledger.types import Decision
 from portal.recorder.wake import wake
-from portal.seats.answers import Answer
 from tests.record import slow
 from tests.record.processes import caught_up, ready, running, wait_for
 from tests.record.rush import Rush, a_rush, claim, drop
 from tests.record.test_kill import busy
 
 
-def told(rush: Rush, answer: Answer) -> None:
+def told(rush: Rush, answer: Decision) -> None:
     """What a web node does after a decision."""
     wake(rush.term, answer.wake)
 

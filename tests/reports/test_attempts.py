@@ -5,14 +5,13 @@ import pytest
 from portal.backend import backend
 from portal.catalog.models import Section, Term
 from portal.core.db import transaction
+from portal.ledger.types import AdminAdjustment, Claim, LedgerChoice, WindowView
 from portal.people.models import Student
 from portal.recorder.drain import drain
 from portal.recorder.fact import IMPORT
 from portal.recorder.promote import promote
 from portal.reports.attempts import Attempts
 from portal.reports.gather import gather
-from portal.seats.answers import WindowView
-from portal.seats.asks import ByHand, Line, Part
 from portal.windows.models import Window
 from tests import cast as builders
 from tests.admin.windows import drops
@@ -54,7 +53,7 @@ def submits(
     student: Student, options: list[Section], window: WindowView, *, wait: bool = False
 ) -> None:
     """One wish with fallbacks."""
-    wished = tuple((Part(each.id, 400),) for each in options)
+    wished = tuple((Claim(each.id, 400),) for each in options)
     backend().ledger.submit(
         options[0].term_id,
         student=student.id,
@@ -62,7 +61,7 @@ def submits(
         correlation="tests",
         limit=9900,
         windows=[window.id],
-        lines=[Line(wished, wait)],
+        lines=[LedgerChoice(wished, wait)],
         actor="tests",
     )
 
@@ -132,7 +131,9 @@ def test_a_seat_by_hand_or_from_an_import_is_no_ask_and_ends_no_wait(
         (cast.ada, full, "tests"),
         (cast.ben, wide, f"{IMPORT}7"),
     ):
-        change = ByHand(student.id, Part(section.id, 400), None, 9900, (window.id,), (), 9)
+        change = AdminAdjustment(
+            student.id, Claim(section.id, 400), None, 9900, (window.id,), (), 9
+        )
         answer = backend().ledger.adjust(
             term.id,
             change,

@@ -11,6 +11,7 @@ from jobs.clock import Lease, tick
 from portal.backend import Backend
 from portal.catalog.models import Section, Term
 from portal.core.db import transaction
+from portal.ledger.types import AdminAdjustment, Claim, WindowView
 from portal.ops.dead import Watch
 from portal.people.models import AuditEntry, Student
 from portal.recorder.drain import drain
@@ -18,8 +19,6 @@ from portal.recorder.promote import promote
 from portal.recorder.sweep import Sweeper
 from portal.reports.closeout import close_out, report
 from portal.reports.models import WindowReport
-from portal.seats.answers import WindowView
-from portal.seats.asks import ByHand, Part
 from tests import cast as builders
 from tests.admin.windows import closes, drops
 from tests.cast import Cast
@@ -129,8 +128,8 @@ def test_what_the_registrar_does_is_nothing_that_was_asked_for(
 ) -> None:
     window = builders.an_open_window(term)
     claim(cast.ada, wide, window)
-    for student, add, drop in ((cast.ben, Part(wide.id, 400), None), (cast.ada, None, wide.id)):
-        asked = ByHand(student.id, add, drop, 9900, (window.id,), ((0, "today"),), 9)
+    for student, add, drop in ((cast.ben, Claim(wide.id, 400), None), (cast.ada, None, wide.id)):
+        asked = AdminAdjustment(student.id, add, drop, 9900, (window.id,), ((0, "today"),), 9)
         backend.ledger.adjust(
             term.id,
             asked,

@@ -8,11 +8,11 @@ from sqlalchemy import select
 from portal.backend import backend
 from portal.catalog.models import Section
 from portal.core.db import transaction
+from portal.ledger.types import SeatCounts
 from portal.people.models import AuditEntry
 from portal.recorder.drain import drain
 from portal.requests import asking
 from portal.requests.models import Request
-from portal.seats.answers import Seats
 from tests.cast import Cast, Meets, a_course, a_section, a_term, an_open_window
 from tests.notices.stories import give_addresses
 from tests.record.rush import Rush, claim
@@ -72,7 +72,7 @@ def deeds() -> list[str]:
         return list(session.scalars(select(AuditEntry.action).order_by(AuditEntry.id)))
 
 
-def seats(section: Section) -> Seats:
+def seats(section: Section) -> SeatCounts:
     """As the ledger has them."""
     return backend().ledger.seats_of(section.term_id, [section.id])[section.id]
 

@@ -3,7 +3,7 @@
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from portal.seats.answers import Reason
+from portal.ledger.types import Reason
 from portal.seats.case import Case
 from portal.seats.reasons import Told, told
 from tests.seats.makers import a_board, a_card, a_meeting, course, every, some

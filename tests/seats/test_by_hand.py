@@ -6,10 +6,10 @@ from uuid import uuid4
 
 import pytest
 
+from portal.ledger.errors import KeyReused
+from portal.ledger.types import Decision, Outcome
 from portal.seats import by_hand
-from portal.seats.answers import Answer, Outcome
 from portal.seats.by_hand import Adjustment
-from portal.seats.ledger import KeyReused
 from tests import cast as builders
 from tests.cast import Cast
 
@@ -18,7 +18,7 @@ def test_a_key_stands_for_the_credits_that_were_asked_for(term: Any, cast: Cast)
     section = builders.a_section(builders.a_course(), term, credits_min=1, credits_max=3)
     key = uuid4().hex
 
-    def add(credits_: Decimal | None) -> Answer:
+    def add(credits_: Decimal | None) -> Decision:
         change = Adjustment(term.id, cast.ada.id, add=section.id, credits=credits_)
         return by_hand.adjust(change, why="Agreed.", by=cast.max.id, request=key, correlation="")
 

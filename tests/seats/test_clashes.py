@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from portal.backend import Backend
+from portal.catalog.time_conflicts import clash, clash_in_words
 from portal.catalog.views import MeetingView
-from portal.seats.clashes import clash, clash_in_words
 from portal.windows.warmup import days_since
 from tests.ledger.desk import Desk
 from tests.seats.makers import a_card, a_meeting

@@ -11,12 +11,12 @@ from sqlalchemy import update
 
 from portal.backend import backend as parts
 from portal.core.db import transaction
+from portal.ledger.errors import KeyReused
+from portal.ledger.types import Outcome
 from portal.people.models import CompletedCourse, Hold, Student
 from portal.people.profile import profile
 from portal.seats import desk
-from portal.seats.answers import Outcome
 from portal.seats.desk import Asked
-from portal.seats.ledger import KeyReused
 from tests import cast as builders
 from tests.cast import Cast, Meets
 

@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
+from portal.ledger.types import HeldSeat, Reason, SeatCounts, Standing, WaitlistPosition
 from portal.people.profile import Permit
 from portal.seats import foresight
-from portal.seats.answers import Held, Reason, Seats, Standing, Waiting
 from tests.seats.makers import a_board, a_card, a_meeting, a_profile, course, some
 
 LIMIT = 2100
 
 
 def holding(*cards: Any) -> Standing:
-    return Standing(enrolled=tuple(Held(card.id, 400, 1, 0) for card in cards))
+    return Standing(enrolled=tuple(HeldSeat(card.id, 400, 1, 0) for card in cards))
 
 
 def foreseen(
@@ -50,7 +50,7 @@ def test_what_is_held_already_is_the_only_thing_told() -> None:
 
 def test_who_waits_already_is_told_the_place() -> None:
     card = a_card()
-    waiting = Standing(waiting=(Waiting(card.id, 400, 1, 0, 2, 5),))
+    waiting = Standing(waiting=(WaitlistPosition(card.id, 400, 1, 0, 2, 5),))
     assert foreseen(card, waiting) == [Reason("already_waiting", {"position": 2})]
 
 
@@ -105,13 +105,13 @@ def test_a_corequisite_is_told_until_it_is_held() -> None:
 
 
 def test_a_list_that_is_full_leaves_nothing_to_try() -> None:
-    full = Seats(1, capacity=2, taken=2, waiting=5, waitlist_capacity=5, status="OPEN", seq=1)
+    full = SeatCounts(1, capacity=2, taken=2, waiting=5, waitlist_capacity=5, status="OPEN", seq=1)
     assert [reason.code for reason in foresight.no_room(full)] == ["waitlist_full"]
 
 
 def test_a_free_seat_or_a_place_in_line_is_room() -> None:
-    assert foresight.no_room(Seats(1, 2, 1, 0, 0, "OPEN", 1)) == []
-    assert foresight.no_room(Seats(1, 2, 2, 4, 5, "OPEN", 1)) == []
+    assert foresight.no_room(SeatCounts(1, 2, 1, 0, 0, "OPEN", 1)) == []
+    assert foresight.no_room(SeatCounts(1, 2, 2, 4, 5, "OPEN", 1)) == []
 
 
 def test_what_is_given_up_for_it_is_not_in_the_way() -> None:
@@ -157,7 +157,7 @@ def test_giving_both_up_leaves_nothing_in_need() -> None:
 @pytest.mark.parametrize(("joined", "found"), [(0, ["needed_by"]), (5, [])])
 def test_only_a_place_that_came_with_a_seat_is_needed_by_it(joined: int, found: list[str]) -> None:
     lecture, lab = a_card("PHY-1", corequisites=course("PHY-2")), a_card("PHY-2")
-    place = Waiting(lab.id, 400, 1, joined, 1, 1)
+    place = WaitlistPosition(lab.id, 400, 1, joined, 1, 1)
     standing = Standing(holding(lecture).enrolled, (place,))
     offered = a_board(lecture, lab)
     assert codes(foresight.waited_by(a_profile(), offered, standing, lab.id)) == found

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from portal.backend import backend as parts
+from portal.ledger.types import Outcome
 from portal.people import overrides
 from portal.people.overrides import Whom
 from portal.recorder.promote import promote
 from portal.seats import desk
-from portal.seats.answers import Outcome
 from tests import cast as builders
 from tests.cast import Cast, Meets
 from tests.seats.test_desk import asked, claim, reasons

@@ -4,14 +4,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from portal.catalog.views import ReserveView
-from portal.seats.answers import Seats
+from portal.ledger.types import SeatCounts
 from portal.seats.promise import Promise, heirs, in_words, kept, promise
 
 
-def seats(section: int = 1, **counts: Any) -> Seats:
+def seats(section: int = 1, **counts: Any) -> SeatCounts:
     """Of a full section of two seats, for which three wait."""
     full = {"capacity": 2, "taken": 2, "waiting": 3, "waitlist_capacity": 9, "status": "OPEN"}
-    return Seats(**{"section": section, "seq": 1, **full, **counts})
+    return SeatCounts(**{"section": section, "seq": 1, **full, **counts})
 
 
 def test_each_free_seat_goes_to_one_in_line() -> None:

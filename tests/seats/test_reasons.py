@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from portal.catalog.views import ReserveView
-from portal.seats.answers import Reason
+from portal.ledger.function_library import CODE
+from portal.ledger.types import Reason
 from portal.seats.case import Case, Step
-from portal.seats.library import CODE
 from portal.seats.reasons import told
 from portal.seats.sentences import SENTENCES
 from tests.seats.makers import a_board, a_card, a_meeting

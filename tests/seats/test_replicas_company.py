@@ -2,8 +2,8 @@
 
 import pytest
 
-from portal.seats import replicas
-from portal.seats.replicas import GRACE, Company
+from portal.ledger import replicas
+from portal.ledger.replicas import GRACE, Company
 
 LATER = GRACE + 1
 

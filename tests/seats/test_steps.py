@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from portal.seats.answers import Reason
+from portal.ledger.types import Reason
 from portal.seats.case import Case, Step
 from portal.seats.reasons import told
 from tests.seats.makers import a_board, a_card, course

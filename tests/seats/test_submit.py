@@ -6,16 +6,16 @@ from uuid import uuid4
 from portal.backend import backend as parts
 from portal.catalog.term_catalog import catalog_of
 from portal.core.db import transaction
+from portal.ledger.types import Outcome, SubmissionResult
 from portal.people.models import Hold
 from portal.seats import desk
-from portal.seats.answers import Outcome, Submission
 from portal.seats.desk import Asker, Wanted, Wish
 from portal.seats.wishes import in_order
 from tests import cast as builders
 from tests.cast import Cast
 
 
-def submit(student: Any, term: Any, *wishes: Wish, key: str = "") -> Submission:
+def submit(student: Any, term: Any, *wishes: Wish, key: str = "") -> SubmissionResult:
     return desk.submit(Asker(student.id, term.id, key or uuid4().hex, "test"), wishes)
 
 
@@ -24,11 +24,11 @@ def for_one(*sections: Any, **terms: Any) -> Wish:
     return Wish([[Wanted(section.id)] for section in sections], **terms)
 
 
-def outcomes(submission: Submission) -> list[Outcome]:
+def outcomes(submission: SubmissionResult) -> list[Outcome]:
     return [line.outcome for line in submission.lines]
 
 
-def codes(submission: Submission, line: int) -> list[str]:
+def codes(submission: SubmissionResult, line: int) -> list[str]:
     """Why the first option of a line was refused."""
     return [reason.code for part in submission.lines[line].refused[0] for reason in part.reasons]
 

@@ -1,15 +1,15 @@
 """Sums over sections, of which some share their seats."""
 
-from portal.seats.answers import Seats
+from portal.ledger.types import SeatCounts
 from portal.seats.totals import Totals, totals
 
 
 def seats(
     section: int, taken: int = 0, waiting: int = 0, pool: tuple[int, int] | None = None
-) -> Seats:
+) -> SeatCounts:
     """Of a section with 10 seats of its own; `pool` = capacity and seats taken."""
     shared = pool or (None, 0)
-    return Seats(section, 10, taken, waiting, 5, "OPEN", 1, 0, 0, *shared)
+    return SeatCounts(section, 10, taken, waiting, 5, "OPEN", 1, 0, 0, *shared)
 
 
 def test_sections_are_added_up() -> None:

@@ -5,7 +5,7 @@ import time
 from typing import Any
 
 from portal.backend import Backend
-from portal.seats.answers import WindowView
+from portal.ledger.types import WindowView
 from portal.waiting_room import room
 from tests import cast as builders
 

@@ -14,8 +14,8 @@ from portal.backend import Backend
 from portal.backend import backend as connected
 from portal.catalog.models import Term
 from portal.core.db import transaction
+from portal.ledger.types import WindowView
 from portal.people.models import AuditEntry
-from portal.seats.answers import WindowView
 from portal.waiting_room import room
 from tests import cast as builders
 from tests.cast import Cast

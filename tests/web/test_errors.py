@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 from sqlalchemy.exc import OperationalError
 
 from portal import access
-from portal.seats.errors import LedgerUnavailable
+from portal.ledger.errors import LedgerUnavailable
 
 
 def failing(error: Exception) -> access.View:

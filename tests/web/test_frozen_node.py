@@ -16,9 +16,9 @@ from sqlalchemy import text
 from portal.backend import backend
 from portal.core.db import transaction
 from portal.core.settings import Settings
+from portal.ledger.types import Standing
 from portal.plans import pack
 from portal.plans.plan import Plan
-from portal.seats.answers import Standing
 from tests import cast as builders
 from tests.api.callers import ROOT, caller
 from tests.cast import Cast

@@ -11,13 +11,12 @@ from flask.testing import FlaskClient
 from portal.backend import backend as parts
 from portal.catalog.models import Section
 from portal.core.db import transaction
+from portal.ledger.types import Candidate, Reason
 from portal.live import own
 from portal.people.models import Student
 from portal.recorder import freed
 from portal.recorder.models import Event
 from portal.seats import desk
-from portal.seats.answers import Reason
-from portal.seats.asks import Candidate
 from portal.windows.warmup import spec
 from tests import cast as builders
 from tests.cast import Cast

@@ -9,11 +9,11 @@ from portal.backend import Backend
 from portal.backend import backend as connected
 from portal.catalog.models import Pool, Section, Term
 from portal.core import redis_clients
+from portal.ledger.client import Ledger
 from portal.ops import breaking
 from portal.people.models import Student
 from portal.recorder.drain import drain
 from portal.seats.labels import LABELS
-from portal.seats.ledger import Ledger
 from portal.seats.sentences import SENTENCES
 from portal.waiting_room import room
 from tests import cast as builders

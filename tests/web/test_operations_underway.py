@@ -18,7 +18,7 @@ from portal.exchange.importing import book
 from portal.exchange.importing.models import Import
 from portal.exchange.importing.options import Options
 from portal.exchange.importing.progress import Teller
-from portal.seats.errors import LedgerUnavailable
+from portal.ledger.errors import LedgerUnavailable
 from portal.windows.readiness import make_ready
 from portal.windows.warmup import section_specs
 from tests import cast as builders

@@ -14,9 +14,9 @@ from portal.catalog import term_catalog
 from portal.catalog.models import Section
 from portal.core import redis_clients
 from portal.core.db import transaction
+from portal.ledger.client import Ledger
 from portal.recorder import drain
 from portal.schedule.models import DayOff
-from portal.seats.ledger import Ledger
 from tests import cast as builders
 from tests.cast import Cast, Meets
 from tests.web.visitors import browser_of

@@ -6,7 +6,7 @@ import pytest
 from babel import Locale
 
 from portal.languages import NAMES, speaking
-from portal.seats.answers import WindowView
+from portal.ledger.types import WindowView
 from portal.windows import countdown
 from portal.windows.phases import MINUTE, phase
 

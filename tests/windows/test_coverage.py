@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from portal.core.db import transaction
-from portal.seats.answers import WindowView
+from portal.ledger.types import WindowView
 from portal.windows.coverage import Lane, Stretch, lanes
 from tests.cast import Cast, a_student
 

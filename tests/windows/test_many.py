@@ -8,8 +8,8 @@ from flask.testing import FlaskClient
 
 from portal.backend import Backend
 from portal.catalog.models import Section, Term
+from portal.ledger.types import Outcome, WindowView
 from portal.seats import desk
-from portal.seats.answers import Outcome, WindowView
 from portal.waiting_room import room
 from tests import cast as builders
 from tests.admin.windows import closes

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from portal.ledger.types import WindowView
 from portal.people.profile import Profile
-from portal.seats.answers import WindowView
 from portal.windows.phases import MINUTE, in_cohort, open_to, phase
 
 WINDOW = WindowView(1, "Selection", 100 * MINUTE, 200 * MINUTE, "scheduled", {})

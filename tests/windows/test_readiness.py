@@ -10,10 +10,10 @@ from jobs.clock import Lease, tick
 from portal.backend import Backend
 from portal.catalog.models import Section, Term
 from portal.core.db import transaction
+from portal.ledger.function_library import prefix
 from portal.ops.dead import Watch
 from portal.recorder.drain import drain
 from portal.recorder.sweep import Sweeper
-from portal.seats.library import prefix
 from portal.windows import readiness, warmth
 from portal.windows.readiness import Wish, make_ready
 from tests import cast

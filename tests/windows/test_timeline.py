@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from portal.admin.windows.timeline import LETTER, WIDTH, Bar, timeline
-from portal.seats.answers import WindowView
+from portal.ledger.types import WindowView
 from portal.windows.coverage import Lane, Stretch
 
 ZONE = ZoneInfo("America/New_York")

@@ -13,10 +13,10 @@ from portal.core import bulkheads
 from portal.core.db import transaction
 from portal.core.i18n import _
 from portal.layout import go
+from portal.ledger.function_library import translate_errors
 from portal.people.models import Account, AuditEntry
 from portal.recorder import runs
 from portal.recorder.models import Reconciled
-from portal.seats.library import reached
 
 EARLIER = 10  # runs that are listed
 
@@ -42,7 +42,7 @@ def progress(term_id: int) -> ResponseReturnValue:
 def start(term_id: int) -> ResponseReturnValue:
     """Have a worker compare; one run at a time."""
     by = visitor().id
-    with reached():
+    with translate_errors():
         bulkheads.room_for_errand(backend().redis)
     with transaction() as session:
         _term(session.get(Term, term_id))

@@ -19,6 +19,9 @@ from portal.catalog.models import Term
 from portal.catalog.term_catalog import live_terms
 from portal.core.outage import postgresql
 from portal.exchange.importing.progress import Step, step_of
+from portal.ledger.errors import LedgerUnavailable
+from portal.ledger.tally import Tally, tally
+from portal.ledger.types import WindowView
 from portal.ops import breaking, crew, dead, scaling
 from portal.ops.breaking import Said
 from portal.ops.crew import Manned
@@ -26,9 +29,6 @@ from portal.ops.dead import DeadLetter
 from portal.ops.scaling import Asked, Pool
 from portal.recorder import fence
 from portal.recorder.journal import last_seq
-from portal.seats.answers import WindowView
-from portal.seats.errors import LedgerUnavailable
-from portal.seats.tally import Tally, tally
 from portal.seats.totals import Totals, totals
 from portal.waiting_room import room
 from portal.waiting_room.room import RoomState

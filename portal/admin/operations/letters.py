@@ -10,11 +10,11 @@ from portal.admin.windows.pages import clock
 from portal.backend import backend
 from portal.core.db import transaction
 from portal.core.i18n import _, _l
+from portal.ledger.function_library import translate_errors
 from portal.ops import dead
 from portal.ops.dead import DeadLetter
 from portal.ops.names import QUEUES
 from portal.people.models import AuditEntry
-from portal.seats.library import reached
 
 GONE = _l("This job is gone: somebody else has dealt with it, or a later one did.")
 FATES = {
@@ -70,7 +70,7 @@ def _act(letter: DeadLetter, fate: str, reason: str) -> bool:
     with transaction() as session:
         session.add(entry)
         session.flush()
-        with reached():
+        with translate_errors():
             done = ACTS[fate](backend().redis, letter)
         if not done:
             session.rollback()
@@ -78,7 +78,7 @@ def _act(letter: DeadLetter, fate: str, reason: str) -> bool:
 
 
 def _letter(job: str) -> DeadLetter | None:
-    with reached():
+    with translate_errors():
         found = dead.letters(backend().redis)
     return next((letter for letter in found if letter.id == job), None)
 

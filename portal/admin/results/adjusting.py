@@ -11,13 +11,13 @@ from portal.admin.results.meaning import done, meaning, obstacles
 from portal.admin.results.words import OBSTACLES
 from portal.backend import backend
 from portal.catalog.term_catalog import TermCatalog, catalog_of
+from portal.catalog.time_conflicts import pair_in_words, pairs
 from portal.core.correlation import correlation
 from portal.core.i18n import _
 from portal.layout import go
+from portal.ledger.errors import KeyReused, LedgerUnavailable
+from portal.ledger.types import Outcome, Standing
 from portal.seats import by_hand
-from portal.seats.answers import Outcome, Standing
-from portal.seats.clashes import pair_in_words, pairs
-from portal.seats.errors import KeyReused, LedgerUnavailable
 from portal.seats.reasons import told
 from portal.student.amounts import amounts
 from portal.student.wish import KEY, new_key

@@ -24,9 +24,9 @@ from portal.catalog.term_catalog import SectionView, TermCatalog, catalog_of
 from portal.core.db import transaction
 from portal.core.i18n import _, _n
 from portal.layout import go
+from portal.ledger.types import SeatCounts
 from portal.recorder import known
 from portal.seats import linked
-from portal.seats.answers import Seats
 from portal.seats.case import name_of
 from portal.windows.drafts import Form
 
@@ -41,7 +41,7 @@ class Doomed:
 
     card: SectionView
     version: int
-    seats: Seats | None
+    seats: SeatCounts | None
     prior: int
     partners: list[str]  # courses that are taken along with it
     people: list[Person]  # with a seat or a place on the waitlist

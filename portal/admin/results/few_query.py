@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from portal.admin.sections.query import RUNNING
 from portal.catalog.term_catalog import SectionView, TermCatalog
-from portal.seats.answers import Seats
+from portal.ledger.types import SeatCounts
 
 if TYPE_CHECKING:
     from werkzeug.datastructures import MultiDict
@@ -21,7 +21,7 @@ class Few:
     """A section with its seats."""
 
     card: SectionView
-    seats: Seats
+    seats: SeatCounts
 
     @property
     def share(self) -> float:
@@ -55,17 +55,17 @@ class Limits:
         set_ones = {name: str(value) for name, value in vars(self).items() if value}
         return {"fewer": "0", **set_ones}
 
-    def pick(self, offered: TermCatalog, counts: Mapping[int, Seats]) -> list[Few]:
+    def pick(self, offered: TermCatalog, counts: Mapping[int, SeatCounts]) -> list[Few]:
         """The sections that are under-filled, the emptiest first."""
         return sorted(self._found(offered, counts), key=lambda few: (few.share, few.seats.taken))
 
-    def _found(self, offered: TermCatalog, counts: Mapping[int, Seats]) -> Iterator[Few]:
+    def _found(self, offered: TermCatalog, counts: Mapping[int, SeatCounts]) -> Iterator[Few]:
         for card in offered.sections:
             seats = counts.get(card.id)
             if card.status in RUNNING and seats and seats.capacity and self._fits(card, seats):
                 yield Few(card, seats)
 
-    def _fits(self, card: SectionView, seats: Seats) -> bool:
+    def _fits(self, card: SectionView, seats: SeatCounts) -> bool:
         if seats.capacity < self.least or self.subject not in {"", card.subject_code}:
             return False
         if wanted(seats):
@@ -73,12 +73,12 @@ class Limits:
         return seats.taken < self.fewer or seats.taken * 100 < self.percent * seats.capacity
 
 
-def wanted(seats: Seats) -> bool:
+def wanted(seats: SeatCounts) -> bool:
     """Whether a section is full, or waited for by somebody who may have a seat."""
     return full(seats) or seats.waiting > seats.passed
 
 
-def full(seats: Seats) -> bool:
+def full(seats: SeatCounts) -> bool:
     """Whether nobody could have a seat, not even one that is kept."""
     return not (seats.open or seats.keeping)
 

@@ -12,8 +12,8 @@ from portal.catalog.formatting import number
 from portal.catalog.term_catalog import SectionView
 from portal.core.db import transaction
 from portal.core.i18n import _, _n
+from portal.ledger.types import Reason, SeatCounts, Standing
 from portal.recorder.models import Enrollment
-from portal.seats.answers import Reason, Seats, Standing
 from portal.seats.by_hand import FIRM
 from portal.seats.case import Case, name_of
 from portal.seats.promise import heirs, kept
@@ -64,7 +64,7 @@ def done(asked: Asked) -> str:
     return _("%(who)s was taken out of %(name)s.", who=who, name=name)
 
 
-def _added(name: str, seats: Seats) -> Iterator[str]:
+def _added(name: str, seats: SeatCounts) -> Iterator[str]:
     facts = {"name": name, "taken": number(seats.taken), "capacity": number(seats.capacity)}
     yield _("%(name)s: %(taken)s of %(capacity)s seats are taken now.", **facts)
     if seats.taken >= seats.capacity:
@@ -78,7 +78,9 @@ def _added(name: str, seats: Seats) -> Iterator[str]:
         )
 
 
-def _afterwards(asked: Asked, drop: SectionView, counts: dict[int, Seats]) -> dict[int, Seats]:
+def _afterwards(
+    asked: Asked, drop: SectionView, counts: dict[int, SeatCounts]
+) -> dict[int, SeatCounts]:
     """The counts of the section that is left, and of those that share seats with it."""
     entered = asked.add.id if asked.add else 0
     pool = {drop.id, *(card.id for card in asked.offered.sharing(drop))}
@@ -103,7 +105,7 @@ def _kept(asked: Asked, drop: SectionView) -> int:
     return kept(drop.reserves, held)
 
 
-def _goes_to(asked: Asked, drop: SectionView, after: dict[int, Seats]) -> Iterator[str]:
+def _goes_to(asked: Asked, drop: SectionView, after: dict[int, SeatCounts]) -> Iterator[str]:
     """To whom the seat goes that is given up, by the counts as they will be."""
     left = after.pop(drop.id)
     lines = heirs(left, after.values())

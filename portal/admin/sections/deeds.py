@@ -19,7 +19,7 @@ from portal.catalog.term_catalog import catalog_of
 from portal.core.db import transaction
 from portal.core.i18n import _
 from portal.layout import go
-from portal.seats.answers import Seats
+from portal.ledger.types import SeatCounts
 
 bp = Blueprint("section_deeds", __name__, url_prefix="/terms/<int:term_id>/sections")
 
@@ -68,7 +68,7 @@ def _stored(term_id: int, section_id: int) -> Stored:
         return find_or_404(session, term_id, section_id)
 
 
-def _barred(deed: str, stored: Stored, seats: Seats | None) -> Reading:
+def _barred(deed: str, stored: Stored, seats: SeatCounts | None) -> Reading:
     """What the section's state has against it."""
     reading = Reading()
     if why := store.obstacle(deed, stored):
@@ -101,7 +101,7 @@ def _people(stored: Stored) -> list[affected.Person]:
 
 
 def _page(
-    deed: str, stored: Stored, seats: Seats | None, reading: Reading, wrong: int
+    deed: str, stored: Stored, seats: SeatCounts | None, reading: Reading, wrong: int
 ) -> ResponseReturnValue:
     words = DEEDS[deed]
     page = render_template(

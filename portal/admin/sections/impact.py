@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from portal.catalog.term_catalog import TermCatalog
-    from portal.seats.answers import Seats
+    from portal.ledger.types import SeatCounts
 
 HARDER = ("prerequisites", "corequisites", "restrictions")
 
@@ -33,7 +33,7 @@ class Part:
     waiting: int
     prior: int
     held: Mapping[int, int] = field(default_factory=dict)  # seats under its reserves, by reserve
-    seats: "Seats | None" = None
+    seats: "SeatCounts | None" = None
 
     @property
     def anyone(self) -> bool:
@@ -41,12 +41,12 @@ class Part:
         return self.taken > self.prior or self.waiting > 0
 
 
-def seats_of(stored: Stored) -> "Seats | None":
+def seats_of(stored: Stored) -> "SeatCounts | None":
     """Its counts, None where the ledger has not heard of it."""
     return backend().ledger.seats_of(stored.term_id, [stored.id]).get(stored.id)
 
 
-def part(stored: Stored, seats: "Seats | None") -> Part:
+def part(stored: Stored, seats: "SeatCounts | None") -> Part:
     """Who has a part in it now; nobody where the ledger has not heard of it."""
     if seats is None:
         return Part(0, 0, stored.prior)

@@ -20,10 +20,10 @@ from portal.catalog.models import Course, Section
 from portal.catalog.term_catalog import TermCatalog, catalog_of, live_terms
 from portal.core.db import transaction
 from portal.core.i18n import _
+from portal.ledger.types import SeatCounts
 from portal.recorder import known
 from portal.recorder.fact import milliseconds
 from portal.seats import linked
-from portal.seats.answers import Seats
 from portal.seats.promise import lasts
 from portal.trail import differences, entries, things
 from portal.trail.entries import Entry
@@ -190,7 +190,7 @@ def _reserves(stored: Stored) -> list[Reserved]:
     ]
 
 
-def _counts(stored: Stored) -> dict[int, Seats]:
+def _counts(stored: Stored) -> dict[int, SeatCounts]:
     """The counts of all sections with which it shares seats."""
     ids = sorted(stored.shares.ids) if stored.shares else []
     return known.seats_of(stored.term_id, ids)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from portal.catalog.search import Query
 from portal.catalog.term_catalog import SectionView, TermCatalog
-from portal.seats.answers import Seats
+from portal.ledger.types import SeatCounts
 from portal.seats.totals import Totals, totals
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 STATUSES = ("NEW", "OPEN", "CONFIRMED", "CANCELED")
 RUNNING = {"OPEN", "CONFIRMED"}
-Counts = Mapping[int, Seats]
+Counts = Mapping[int, SeatCounts]
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Sifted:
         pools = {each.id: each.pool for each in known if each.pool}
         return totals((counts[each.id] for each in known), pools)
 
-    def _few(self, card: SectionView, seats: Seats | None) -> bool:
+    def _few(self, card: SectionView, seats: SeatCounts | None) -> bool:
         """Whether too few have a seat; one that does not run, or has no seats, lacks nobody."""
         runs = card.status in RUNNING and card.capacity > 0
         return runs and (seats.taken if seats else 0) < self.fewer

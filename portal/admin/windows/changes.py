@@ -20,8 +20,8 @@ from portal.catalog.term_catalog import catalog_of
 from portal.core.db import transaction
 from portal.core.i18n import _
 from portal.layout import go
-from portal.seats.answers import WindowView
-from portal.seats.errors import WindowRefused
+from portal.ledger.errors import WindowRefused
+from portal.ledger.types import WindowView
 from portal.windows import schedule
 from portal.windows.cautions import cautions
 from portal.windows.effects import effects

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from flask_babel import LazyString
 
 from portal.core.i18n import _l
-from portal.seats.answers import Change
+from portal.ledger.types import Change
 from portal.windows import schedule
 
 

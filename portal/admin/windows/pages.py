@@ -18,8 +18,8 @@ from portal.core.db import transaction
 from portal.core.i18n import _
 from portal.edge.files import takes_files
 from portal.layout import go
-from portal.seats.answers import WindowView
-from portal.seats.errors import WindowRefused
+from portal.ledger.errors import WindowRefused
+from portal.ledger.types import WindowView
 from portal.windows import cohorts, drafts, schedule
 from portal.windows.cautions import cautions
 from portal.windows.effects import doubled

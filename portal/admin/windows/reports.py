@@ -9,11 +9,11 @@ from flask.typing import ResponseReturnValue
 from portal.access import requires
 from portal.catalog.term_catalog import catalog_of
 from portal.core.i18n import _
+from portal.ledger.types import WindowView
 from portal.recorder import known
 from portal.reports import closeout, lists
 from portal.reports.models import WindowReport
 from portal.reports.veil import FEWEST, veiled_cohorts
-from portal.seats.answers import WindowView
 from portal.seats.labels import label
 from portal.spreadsheets import Row, download
 from portal.windows.phases import phase

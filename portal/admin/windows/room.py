@@ -11,7 +11,7 @@ from portal.catalog.term_catalog import catalog_of
 from portal.core import flags
 from portal.core.i18n import _, _l
 from portal.layout import go
-from portal.seats.answers import WindowView
+from portal.ledger.types import WindowView
 from portal.waiting_room import admission_limits, room, wait_estimates, wording
 from portal.waiting_room.admission_limits import AdmissionLimits
 from portal.waiting_room.room import Overtaken, QueueEntry, RoomState

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from portal.seats.answers import WindowView
+from portal.ledger.types import WindowView
 from portal.windows.coverage import Lane, Stretch
 from portal.windows.localtime import Clockface
 from portal.windows.phases import phase

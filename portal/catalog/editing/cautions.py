@@ -13,11 +13,11 @@ from portal.catalog.editing.details import Details
 from portal.catalog.models import Course, Room
 from portal.catalog.models import Subject as Field
 from portal.catalog.term_catalog import TermCatalog
+from portal.catalog.time_conflicts import clash, meet
 from portal.catalog.views import MeetingView, SectionView
 from portal.core.i18n import _, _n
 from portal.people.models import Student
 from portal.seats import linked
-from portal.seats.clashes import clash, meet
 from portal.windows import cohorts
 
 SHOWN = 12  # clashes that are named; more would hide what matters

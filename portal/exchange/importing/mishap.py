@@ -12,7 +12,7 @@ from sqlalchemy.exc import DataError, IntegrityError, InterfaceError, Operationa
 from portal.core.i18n import _k
 from portal.exchange.importing.failure import ImportFailed
 from portal.exchange.importing.kinds import RECORDS
-from portal.seats.errors import LedgerUnavailable
+from portal.ledger.errors import LedgerUnavailable
 
 # What passes by itself: the clock calls a worker again.
 PASSING = (OperationalError, InterfaceError, RedisError, LedgerUnavailable)

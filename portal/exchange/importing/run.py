@@ -26,8 +26,8 @@ from portal.exchange.importing.seating.deed import seat
 from portal.exchange.importing.semester.records import name_of
 from portal.exchange.importing.sources import Source, source_of
 from portal.exchange.importing.tables import Progress
+from portal.ledger.errors import LedgerUnavailable
 from portal.ops.dead import KEPT
-from portal.seats.errors import LedgerUnavailable
 from portal.windows.warmup import warm_up
 
 QUEUE, JOB = "errands", "jobs.errands.work_import"

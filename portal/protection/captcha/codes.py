@@ -4,10 +4,10 @@ import re
 from secrets import token_hex
 
 from portal.backend import backend
+from portal.ledger.function_library import translate_errors
 from portal.notifications import codes
 from portal.protection import evidence
 from portal.protection.captcha.refusals import NotProven
-from portal.seats.library import reached
 
 LASTS = codes.MINUTES * 60  # seconds
 TRIES = 5
@@ -16,7 +16,7 @@ TRIES = 5
 def send(account: int) -> str:
     """Send the account another code, which alone counts from now on; gives the address, or ""."""
     seed = token_hex(16)
-    with reached(), backend().redis.pipeline() as pipe:
+    with translate_errors(), backend().redis.pipeline() as pipe:
         pipe.set(_key(account), seed, ex=LASTS)
         pipe.delete(_tries(account))
         pipe.execute()
@@ -25,7 +25,7 @@ def send(account: int) -> str:
 
 def enter(account: int, typed: str) -> None:
     """Take the code that the account was sent; raises NotProven, or LedgerUnavailable."""
-    with reached(), backend().redis.pipeline() as pipe:
+    with translate_errors(), backend().redis.pipeline() as pipe:
         pipe.get(_key(account))
         pipe.incr(_tries(account))
         pipe.expire(_tries(account), LASTS)
@@ -35,7 +35,7 @@ def enter(account: int, typed: str) -> None:
     digits = re.sub(r"[\s-]", "", typed)
     if not codes.fits(digits, account, seed.decode()):
         raise NotProven("wrong_code")
-    with reached():
+    with translate_errors():
         first = backend().redis.delete(_key(account))
     if not first:  # it was typed twice at the same time
         raise NotProven("no_code")

@@ -13,11 +13,11 @@ from portal.backend import backend
 from portal.breakers import Resting
 from portal.core import flags
 from portal.core.settings import Settings
+from portal.ledger.function_library import translate_errors
 from portal.protection import evidence
 from portal.protection.captcha import puzzle, remote
 from portal.protection.captcha.refusals import NotProven
 from portal.protection.captcha.remote import Away, Remote
-from portal.seats.library import reached
 
 Answer = TypeVar("Answer")
 
@@ -52,7 +52,7 @@ def check(payload: str, account: int) -> None:
     Raises NotProven, or LedgerUnavailable where nobody can say whether it has been used.
     """
     solved = puzzle.read(payload, account)
-    with reached():
+    with translate_errors():
         used = f"captcha:used:{solved.challenge.signature}"
         fresh = backend().redis.set(used, account, nx=True, ex=puzzle.LASTS + SKEW)
     if not fresh:

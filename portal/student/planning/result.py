@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from portal.core.i18n import _, _n
+from portal.ledger.types import ChoiceResult, Decision, Outcome, SubmissionResult
 from portal.plans.plan import Line, Option, Plan
 from portal.recorder.receipts import code
-from portal.seats.answers import Answer, LineAnswer, Outcome, Submission
 from portal.seats.case import Case
 from portal.seats.reasons import Told, told
 from portal.student.scene import titled
@@ -50,14 +50,14 @@ class Result:
     changed: bool
 
 
-def result(plan: Plan, decided: Submission, case: Case) -> Result:
+def result(plan: Plan, decided: SubmissionResult, case: Case) -> Result:
     """The answers to a plan in words; `case` is of no section."""
     lines = [_settled(*each, case) for each in zip(plan.lines, decided.lines, strict=True)]
     words = Counter(each.word for each in lines)
     return Result(lines, _common(decided, case), summary(words), words["refused"] < len(lines))
 
 
-def fulfilled(plan: Plan, decided: Submission) -> list[int]:
+def fulfilled(plan: Plan, decided: SubmissionResult) -> list[int]:
     """A section of each line that is had or waited for now."""
     pairs = zip(plan.lines, decided.lines, strict=True)
     return [line.sections[0] for line, answer in pairs if _word(answer) != "refused"]
@@ -74,7 +74,7 @@ def summary(words: "Counter[Word]") -> str:
     return ", ".join(text for word, text in texts.items() if words[word])
 
 
-def _word(answer: LineAnswer) -> Word:
+def _word(answer: ChoiceResult) -> Word:
     if answer.outcome == Outcome.ENROLLED:
         return "enrolled"
     if answer.outcome == Outcome.WAITLISTED:
@@ -82,12 +82,12 @@ def _word(answer: LineAnswer) -> Word:
     return "had" if any(map(_had, answer.refused)) else "refused"
 
 
-def _had(answers: tuple[Answer, ...]) -> bool:
+def _had(answers: tuple[Decision, ...]) -> bool:
     codes = [{reason.code for reason in each.reasons} for each in answers]
     return all(found & HAD for found in codes)
 
 
-def _settled(line: Line, answer: LineAnswer, case: Case) -> Settled:
+def _settled(line: Line, answer: ChoiceResult, case: Case) -> Settled:
     word, chosen = _word(answer), _chosen(line, answer)
     missed = [] if word == "had" else [_missed(each, case) for each in answer.refused]
     sections = [part.section for part in chosen]
@@ -97,7 +97,7 @@ def _settled(line: Line, answer: LineAnswer, case: Case) -> Settled:
     return Settled(word, name, title, _text(word, answer, case), missed, receipts)
 
 
-def _chosen(line: Line, answer: LineAnswer) -> Option:
+def _chosen(line: Line, answer: ChoiceResult) -> Option:
     if answer.rank:
         return line.options[answer.rank - 1]
     had = [{each.section for each in one} for one in answer.refused if _had(one)]
@@ -105,7 +105,7 @@ def _chosen(line: Line, answer: LineAnswer) -> Option:
     return next(found, line.options[0])
 
 
-def _text(word: Word, answer: LineAnswer, case: Case) -> str:
+def _text(word: Word, answer: ChoiceResult, case: Case) -> str:
     """What more there is to say of a line that was had: which choice it is, and places in line."""
     choice = _("It is your choice no. %(rank)s.", rank=answer.rank) if answer.rank > 1 else ""
     if word != "waitlisted":
@@ -122,24 +122,24 @@ def _text(word: Word, answer: LineAnswer, case: Case) -> str:
     return " ".join([*places, choice]).strip()
 
 
-def _missed(answers: tuple[Answer, ...], case: Case) -> Missed:
+def _missed(answers: tuple[Decision, ...], case: Case) -> Missed:
     reasons = [told_ for each in answers for told_ in _told(each, case)]
     once = list({each.text: each for each in reasons}.values())
     return Missed(_named([each.section for each in answers], case), once)
 
 
-def _told(answer: Answer, case: Case) -> list[Told]:
+def _told(answer: Decision, case: Case) -> list[Told]:
     all_ = told(answer.reasons, replace(case, card=case.catalog.section(answer.section)))
     return [each for each in all_ if each.code not in COMMON]
 
 
-def _common(decided: Submission, case: Case) -> list[Told]:
+def _common(decided: SubmissionResult, case: Case) -> list[Told]:
     refused = [each for line in decided.lines for option in line.refused for each in option]
     reasons = [each for answer in refused for each in answer.reasons if each.code in COMMON]
     return list({each.text: each for each in told(reasons, case)}.values())
 
 
-def _receipts(answers: Iterable[Answer], case: Case) -> list[str]:
+def _receipts(answers: Iterable[Decision], case: Case) -> list[str]:
     return [code(case.catalog.term.id, each.seq) for each in answers if each.seq]
 
 

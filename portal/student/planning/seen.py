@@ -7,10 +7,10 @@ from markupsafe import Markup
 
 from portal.backend import backend
 from portal.catalog.term_catalog import MeetingView, SectionView
+from portal.ledger.types import Reason, SeatCounts
 from portal.plans.lasttime import LastTime, last_time
 from portal.plans.outlook import Reasons, outlook
 from portal.plans.plan import Line, Option, Part, Plan
-from portal.seats.answers import Reason, Seats
 from portal.seats.case import points
 from portal.seats.reasons import Told, told
 from portal.student import fragments, kept
@@ -107,7 +107,7 @@ def once(words: Iterable[Told]) -> list[Told]:
     return list({each.text: each for each in words}.values())
 
 
-def counts(seats: Seats) -> Markup:
+def counts(seats: SeatCounts) -> Markup:
     """Live counts that may be on a page twice: scripts give one of them its id."""
     name = f"seats-{seats.section}"
     drawn = str(fragments.seats(seats)).replace(f' id="{name}"', "", 1)
@@ -123,7 +123,9 @@ def _before(reasons: list[Reason], later: set[int]) -> list[Reason]:
     ]
 
 
-def _part(scene: Scene, part: Part, seats: dict[int, Seats], last: dict[int, LastTime]) -> SeenPart:
+def _part(
+    scene: Scene, part: Part, seats: dict[int, SeatCounts], last: dict[int, LastTime]
+) -> SeenPart:
     card = scene.catalog.section(part.section)
     known = seats.get(part.section) or (unknown(card) if card else None)
     return SeenPart(

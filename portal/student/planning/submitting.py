@@ -15,14 +15,14 @@ from portal.catalog.term_catalog import NoSuchTerm, TermCatalog, catalog_of
 from portal.core import logs
 from portal.core.cache import AWAY
 from portal.errors import LATER, UNSURE
+from portal.ledger.errors import LedgerBehind, LedgerUnavailable
+from portal.ledger.types import SubmissionResult
 from portal.live.tell import tell
 from portal.plans import pack
 from portal.plans.plan import Option, Plan, without
 from portal.plans.store import settle
 from portal.seats import desk
-from portal.seats.answers import Submission
 from portal.seats.case import Case
-from portal.seats.errors import LedgerBehind, LedgerUnavailable
 from portal.seats.wishes import Wanted, Wish
 from portal.student import bp, fragments, wish
 from portal.student.pages import mine_of
@@ -89,7 +89,7 @@ def _again(offered: TermCatalog, plan: Plan) -> str:
     )
 
 
-def _decided(offered: TermCatalog, plan: Plan, decided: Submission) -> ResponseReturnValue:
+def _decided(offered: TermCatalog, plan: Plan, decided: SubmissionResult) -> ResponseReturnValue:
     """The lines with their results; around them, where htmx asks, all that has changed."""
     term, gone = offered.term.id, fulfilled(plan, decided)
     settled = _settle(term, gone)
@@ -107,7 +107,7 @@ def _decided(offered: TermCatalog, plan: Plan, decided: Submission) -> ResponseR
     return page, 200 if said.changed else 422
 
 
-def _when(decided: Submission) -> str:
+def _when(decided: SubmissionResult) -> str:
     """When it was decided, in words."""
     ledger, zone = backend().ledger, backend().settings.zone
     with suppress(LedgerUnavailable):
@@ -125,7 +125,7 @@ def _settle(term: int, sections: list[int]) -> Plan | None:
 
 
 def _changed(
-    decided: Submission, term: int, plan: Plan, settled: Plan | None, gone: list[int]
+    decided: SubmissionResult, term: int, plan: Plan, settled: Plan | None, gone: list[int]
 ) -> Markup:
     """Cells, counts and panels of all that the plan named; nothing if they can't be read now."""
     try:

@@ -19,6 +19,7 @@ from portal.catalog.term_catalog import SectionView, catalog_of, live_terms
 from portal.core.db import transaction
 from portal.core.i18n import _, _l
 from portal.layout import go
+from portal.ledger.types import HeldSeat, WaitlistPosition, WindowView
 from portal.notifications.holds import tell_student
 from portal.people import completed, holds, overrides, privacy, records, search
 from portal.people.completed import Stale
@@ -31,7 +32,6 @@ from portal.recorder.history import history
 from portal.recorder.reconsider import reconsider
 from portal.recorder.told import by_day
 from portal.seats import desk
-from portal.seats.answers import Held, Waiting, WindowView
 from portal.seats.case import Case, amount
 from portal.seats.rules import WAIVABLE
 from portal.web.confirm import Confirmation, confirm, done
@@ -61,7 +61,7 @@ Row = TypeVar("Row", HoldOn, Permit)
 class Place:
     """A seat or a waitlist position, with its section if that is still known."""
 
-    place: Held | Waiting
+    place: HeldSeat | WaitlistPosition
     card: SectionView | None
     name: str
     credits: str
@@ -135,7 +135,7 @@ def _student_term(who: Profile, term: int) -> StudentTerm:
     offered, standing, now = catalog_of(term), known.standing(term, who.student), known.now()
     case = Case(offered, None, backend().settings.zone)
 
-    def place(each: Held | Waiting) -> Place:
+    def place(each: HeldSeat | WaitlistPosition) -> Place:
         swapped = getattr(each, "instead", 0)
         return Place(
             each,

@@ -11,8 +11,8 @@ from flask_login import current_user
 from portal.access import View, to_login_and_back
 from portal.core.i18n import _l
 from portal.errors import Words, answer, refused_often
+from portal.ledger.errors import NotAdmitted
 from portal.people import sessions
-from portal.seats.errors import NotAdmitted
 from portal.waiting_room import access_tokens
 from portal.waiting_room.access_tokens import AccessToken
 

@@ -15,8 +15,8 @@ from portal.catalog.editing.details import Details
 from portal.catalog.editing.store import Stored, find
 from portal.catalog.models import Section
 from portal.core.db import transaction
+from portal.ledger.types import SeatCounts
 from portal.people.models import AuditEntry
-from portal.seats.answers import Seats
 from tests.web import visits
 
 
@@ -67,7 +67,7 @@ def do(
     return admin.post(place(section, f"/{deed}"), data=form)
 
 
-def seats(section: Section) -> Seats:
+def seats(section: Section) -> SeatCounts:
     """What the ledger says of it."""
     return backend().ledger.seats_of(section.term_id, [section.id])[section.id]
 

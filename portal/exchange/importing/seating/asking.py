@@ -10,12 +10,12 @@ from portal.core.db import transaction
 from portal.exchange.importing.models import Import
 from portal.exchange.importing.options import Options
 from portal.exchange.importing.seating.moves import NO_MATTER, PAST, Move
+from portal.ledger.errors import KeyReused
+from portal.ledger.types import Decision, Outcome
 from portal.people.profile import Profile, read_all
 from portal.recorder.fact import IMPORT
 from portal.seats import by_hand
-from portal.seats.answers import Answer, Outcome
 from portal.seats.by_hand import Adjustment, Many
-from portal.seats.errors import KeyReused
 
 Decided = tuple[Move, list[str]]  # with the codes of what refuses it; none where it is done
 
@@ -86,6 +86,6 @@ def _decided(many: Many, people: Mapping[int, Profile]) -> list[list[str]]:
         return [codes for one in each for codes in _decided(one, people)]
 
 
-def _codes(answer: Answer) -> list[str]:
+def _codes(answer: Decision) -> list[str]:
     refused = answer.outcome == Outcome.REFUSED
     return [reason.code for reason in answer.reasons] if refused else []

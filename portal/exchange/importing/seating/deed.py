@@ -20,9 +20,9 @@ from portal.exchange.importing.seating.moves import Move
 from portal.exchange.importing.seating.rings import Shut
 from portal.exchange.importing.seating.settling import LATE, Settled, settle
 from portal.exchange.importing.tables import Progress
+from portal.ledger.errors import KeyReused, NoRing
 from portal.people.models import AuditEntry
 from portal.seats.by_hand import FIRM
-from portal.seats.errors import KeyReused, NoRing
 
 BATCH = 100  # a round trip: so long do the claims of others wait, about 10 ms
 FULL = ["full"]

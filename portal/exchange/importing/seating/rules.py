@@ -11,10 +11,10 @@ from sqlalchemy.orm import Session
 from portal.catalog.term_catalog import TermCatalog, read_catalog
 from portal.catalog.views import SectionView
 from portal.exchange.importing.seating.moves import NO_MATTER, Move
+from portal.ledger.types import HeldSeat, Standing
 from portal.people.profile import Profile, read_all
 from portal.recorder.models import Enrollment
 from portal.seats import desk, foresight, rules
-from portal.seats.answers import Held, Standing
 from portal.seats.wishes import hundredths
 
 AT_ONCE = 500  # students
@@ -66,7 +66,7 @@ def _firm(move: Move, who: Profile | None, offered: TermCatalog | None) -> list[
 
 
 def _against(
-    who: Profile, offered: TermCatalog, kept: list[Held], moves: list[Move]
+    who: Profile, offered: TermCatalog, kept: list[HeldSeat], moves: list[Move]
 ) -> dict[int, list[str]]:
     """By section, what stands against a student's having all of it."""
     wished = []
@@ -84,7 +84,7 @@ def _against(
 
 
 def _in_turn(
-    who: Profile, offered: TermCatalog, held: list[Held], moves: list[Move]
+    who: Profile, offered: TermCatalog, held: list[HeldSeat], moves: list[Move]
 ) -> dict[int, list[str]]:
     """By section, what stands against changes that can't be done one by one in any order.
 
@@ -109,16 +109,16 @@ def _later(moves: list[Move]) -> set[int | None]:
     return {move.old.section for move in moves if move.old}
 
 
-def _now(who: Profile, offered: TermCatalog, held: list[Held], move: Move) -> list[str]:
+def _now(who: Profile, offered: TermCatalog, held: list[HeldSeat], move: Move) -> list[str]:
     kept = [each for each in held if each.section not in _later([move])]
     codes = _against(who, offered, kept, [move])[move.section or 0]
     return [code for code in codes if code not in NO_MATTER]
 
 
-def _after(held: list[Held], move: Move, offered: TermCatalog) -> list[Held]:
+def _after(held: list[HeldSeat], move: Move, offered: TermCatalog) -> list[HeldSeat]:
     kept = [each for each in held if each.section not in _later([move])]
     card = offered.section(move.section or 0)
-    return [*kept, Held(card.id, _credits(move, card), registration=0, at=0)] if card else kept
+    return [*kept, HeldSeat(card.id, _credits(move, card), registration=0, at=0)] if card else kept
 
 
 def _codes(found: list[str], card: SectionView, credits_: int) -> list[str]:
@@ -132,14 +132,14 @@ def _credits(move: Move, card: SectionView) -> int:
     return hundredths(card.credits_min) if move.credits is None else move.credits
 
 
-def _held(session: Session, offered: TermCatalog, students: list[int]) -> dict[int, list[Held]]:
+def _held(session: Session, offered: TermCatalog, students: list[int]) -> dict[int, list[HeldSeat]]:
     """The seats of those students in the term."""
-    found: defaultdict[int, list[Held]] = defaultdict(list)
+    found: defaultdict[int, list[HeldSeat]] = defaultdict(list)
     seats = select(Enrollment.student_id, Enrollment.section_id, Enrollment.credits).where(
         Enrollment.term_id == offered.term.id,
         Enrollment.student_id.in_(students),
         Enrollment.state == "enrolled",
     )
     for student, section, credits_ in session.execute(seats):
-        found[student].append(Held(section, credits_, registration=0, at=0))
+        found[student].append(HeldSeat(section, credits_, registration=0, at=0))
     return found

@@ -21,9 +21,9 @@ from redis.exceptions import TimeoutError as LateReply
 
 from portal.core import redis_clients, traces
 from portal.core.metrics import DECISION_TIME
-from portal.seats import replicas
-from portal.seats.asks import SECTION_FACTS
-from portal.seats.errors import LedgerSilent, LedgerUnavailable
+from portal.ledger import replicas
+from portal.ledger.errors import LedgerSilent, LedgerUnavailable
+from portal.ledger.types import SECTION_FIELDS
 
 FUNCTIONS = Path(__file__).with_name("functions")
 # In this order, as each knows those before it.
@@ -49,19 +49,19 @@ CANNOT_WRITE = re.compile(r"(?:^|caused error: )(?:NOREPLICAS|MISCONF|MASTERDOWN
 Reply = TypeVar("Reply")
 
 
-def joined(folder: Path, parts: Sequence[str]) -> str:
+def join_files(folder: Path, parts: Sequence[str]) -> str:
     """A library's files as the one text that a server loads."""
     return "\n".join((folder / f"{part}.lua").read_text(encoding="utf-8") for part in parts)
 
 
-def told(facts: Sequence[str] = SECTION_FACTS) -> str:
+def ledger_code(facts: Sequence[str] = SECTION_FIELDS) -> str:
     """The ledger's functions, told what a section is set to be."""
-    name, rest = joined(FUNCTIONS, PARTS).split("\n", 1)
+    name, rest = join_files(FUNCTIONS, PARTS).split("\n", 1)
     listed = ", ".join(f'"{each}"' for each in facts)
     return f"{name}\nlocal FIELDS = {{ {listed} }}\n{rest}"
 
 
-CODE = told()
+CODE = ledger_code()
 
 
 def prefix(term: int) -> str:
@@ -70,7 +70,7 @@ def prefix(term: int) -> str:
 
 
 @contextmanager
-def reached() -> Iterator[None]:
+def translate_errors() -> Iterator[None]:
     """A block that raises LedgerUnavailable where the server can't be asked."""
     try:
         yield
@@ -127,7 +127,7 @@ def _answer(line: Any) -> Any:
         return error
 
 
-class Library:
+class FunctionLibrary:
     """Loads the functions at boot, or at the first call if the ledger was away then.
 
     An answer counts once as many `replicas` have the decision.
@@ -141,7 +141,7 @@ class Library:
         self.name = name
         self.code = code
         self.loaded = False
-        with suppress(LedgerUnavailable), reached():
+        with suppress(LedgerUnavailable), translate_errors():
             self.load()
 
     def load(self) -> None:
@@ -156,7 +156,7 @@ class Library:
 
         Raises LedgerSilent where it may have been made without an answer.
         """
-        arguments = (f"{self.name}_{op}", 1, prefix(term), encoded(payload))
+        arguments = (f"{self.name}_{op}", 1, prefix(term), encode(payload))
         question = Question(arguments, self.replicas)
         try:
             name = f"{self.name} {op}"
@@ -170,7 +170,7 @@ class Library:
 
     def read(self, op: str, term: int, payload: dict[str, Any]) -> Any:
         """The reply of a function that changes nothing."""
-        arguments = (f"{self.name}_{op}", 1, prefix(term), encoded(payload))
+        arguments = (f"{self.name}_{op}", 1, prefix(term), encode(payload))
         reply = self._reach(
             lambda: redis_clients.ask(self.redis, "FCALL_RO", *arguments), again=True
         )
@@ -182,13 +182,13 @@ class Library:
         def send() -> list[Any]:
             with self.redis.pipeline(transaction=False) as pipe:
                 for payload in payloads:
-                    pipe.fcall(f"{self.name}_{op}", 1, prefix(term), encoded(payload))
+                    pipe.fcall(f"{self.name}_{op}", 1, prefix(term), encode(payload))
                 return replicas.execute(pipe, self.replicas)
 
         return [orjson.loads(reply) for reply in self._reach(send, again=True)]
 
     def _reach(self, send: Callable[[], Reply], *, again: bool) -> Reply:
-        with reached():
+        with translate_errors():
             try:
                 return self._call(send)
             except LOST:
@@ -210,11 +210,11 @@ class Library:
         return send()
 
 
-def encoded(payload: dict[str, Any]) -> str:
+def encode(payload: dict[str, Any]) -> str:
     """JSON for the ledger."""
-    return orjson.dumps(given(payload)).decode()
+    return orjson.dumps(without_none(payload)).decode()
 
 
-def given(fields: dict[str, Any]) -> dict[str, Any]:
+def without_none(fields: dict[str, Any]) -> dict[str, Any]:
     """The fields that are not None: the ledger knows no null, what is not given is not there."""
     return {name: value for name, value in fields.items() if value is not None}

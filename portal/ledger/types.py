@@ -1,6 +1,7 @@
 """What the ledger says: answers, reasons and counts, as plain values."""
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -39,7 +40,7 @@ COUNTS = (
 
 
 @dataclass(frozen=True)
-class Seats:
+class SeatCounts:
     """The counts of one section; `taken` includes seats taken before the import."""
 
     section: int
@@ -82,7 +83,7 @@ class Seats:
 
 
 @dataclass(frozen=True)
-class Held:
+class HeldSeat:
     """A seat that a student holds; credits in hundredths, `at` in ms."""
 
     section: int
@@ -92,7 +93,7 @@ class Held:
 
 
 @dataclass(frozen=True)
-class Waiting:
+class WaitlistPosition:
     """A place on a waitlist: `position` from 1 of `size`; `reasons` if passed over."""
 
     section: int
@@ -109,12 +110,12 @@ class Waiting:
 class Standing:
     """All that one student holds and waits for in a term, by section."""
 
-    enrolled: tuple[Held, ...] = ()
-    waiting: tuple[Waiting, ...] = ()
+    enrolled: tuple[HeldSeat, ...] = ()
+    waiting: tuple[WaitlistPosition, ...] = ()
 
 
 @dataclass(frozen=True)
-class Answer:
+class Decision:
     """A decision: what came of it, when by the ledger's clock (ms) and, if refused, why."""
 
     outcome: Outcome
@@ -124,7 +125,7 @@ class Answer:
     registration: int = 0  # the seat's number, where one was given
     position: int = 0  # place on the waitlist, from 1
     reasons: tuple[Reason, ...] = ()
-    seats: Seats | None = None
+    seats: SeatCounts | None = None
     replayed: bool = False
     wake: tuple[str, ...] = ()  # "record", "promote": workers that nobody has called yet
     given_up: int = 0  # section whose seat went for this one, or will once a seat comes
@@ -134,7 +135,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class LineAnswer:
+class ChoiceResult:
     """What came of a wish: the answers of the option that was taken, and of those that were not.
 
     Outcome: ENROLLED (every part has a seat), WAITLISTED (one part waits), or REFUSED.
@@ -142,16 +143,16 @@ class LineAnswer:
 
     outcome: Outcome
     rank: int = 0  # of the option taken, from 1; 0 where none was
-    taken: tuple[Answer, ...] = ()  # one for each of its parts
-    refused: tuple[tuple[Answer, ...], ...] = ()  # for each option that could not be had, by rank
+    taken: tuple[Decision, ...] = ()  # one for each of its parts
+    refused: tuple[tuple[Decision, ...], ...] = ()  # for each option that could not be had, by rank
 
 
 @dataclass(frozen=True)
-class Submission:
+class SubmissionResult:
     """What came of several wishes, decided in one step at `at` (ms)."""
 
     at: int
-    lines: tuple[LineAnswer, ...]
+    lines: tuple[ChoiceResult, ...]
     replayed: bool = False
     wake: tuple[str, ...] = ()
     standing: Standing | None = field(default=None, compare=False)  # as of an answer
@@ -191,3 +192,160 @@ class WindowView:
     closes: int
     state: str  # scheduled, canceled or closed (early)
     cohort: dict[str, Any]
+
+
+# What the ledger is told: sections as it needs them, and waiters to consider.
+
+# days (Monday=1 … Sunday=64), start and end (minutes since midnight, end excluded),
+# first and last day (days since 1970-01-01, both included)
+Meeting = tuple[int, int, int, int, int]
+
+
+@dataclass(frozen=True)
+class PoolSpec:
+    """Seats that several sections share."""
+
+    id: int
+    capacity: int
+    version: int  # whichever section tells of a newer one, the capacity holds for all
+
+
+@dataclass(frozen=True)
+class ReserveSpec:
+    """Seats of a section that are kept for a cohort."""
+
+    id: int
+    seats: int
+    until: int = 0  # ms; 0 = for good
+
+
+@dataclass(frozen=True)
+class SectionSpec:
+    """A section for the ledger: credits in hundredths; applied if `version` is a newer one."""
+
+    section: int
+    capacity: int
+    waitlist: int
+    prior: int  # seats taken before the import
+    status: str  # NEW, OPEN, CONFIRMED or CANCELED
+    course: int
+    credits_min: int
+    credits_max: int
+    times: tuple[Meeting, ...]  # those meetings that can clash
+    version: int
+    pool: PoolSpec | None = None
+    reserves: tuple[ReserveSpec, ...] = ()
+
+
+# What a section is set to be: the ledger's functions get this list when they are loaded, its events
+# and the record follow it. What is missing here the ledger keeps in its own way.
+SECTION_FIELDS = tuple(
+    each.name
+    for each in fields(SectionSpec)
+    if each.name not in {"section", "version", "pool", "reserves"}
+)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One section that is wished for, with all that the ledger must be told; credits in hundredths.
+
+    `waived` are codes of the ledger's own reasons that the registrar permits the student to pass;
+    `reserves` those of the section's reserves that the student belongs to.
+    """
+
+    section: int
+    credits: int
+    corequisites: dict[str, Any] | None = None  # a tree of courses by id
+    rules: tuple[Reason, ...] = ()
+    waived: tuple[str, ...] = ()
+    reserves: tuple[int, ...] = ()
+
+
+ClaimGroup = tuple[Claim, ...]  # sections to be had together or not at all
+
+
+@dataclass(frozen=True)
+class LedgerChoice:
+    """A wish: its options by rank, and a section that is given up for it (a swap).
+
+    The first option that can be had whole is taken. With `wait`, where none can: the first whose
+    full parts have room on their waitlists; of several parts one at least must have a seat.
+    """
+
+    options: tuple[ClaimGroup, ...]
+    wait: bool = False
+    instead: int | None = None
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A waiter as the catalogue and the record know them now; credits in hundredths."""
+
+    student: int
+    windows: tuple[int, ...]
+    limit: int
+    corequisites: dict[str, Any] | None = None
+    rules: tuple[Reason, ...] = ()
+    waived: tuple[str, ...] = ()
+    reserves: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class SkipRule:
+    """After how many passes a place on a waitlist is lost; `codes` that count, none = any."""
+
+    most: int
+    codes: tuple[str, ...] = ()
+
+    @property
+    def payload(self) -> dict[str, Any]:
+        """As the ledger is told of it."""
+        codes = {"codes": dict.fromkeys(self.codes, True)} if self.codes else {}
+        return {"most": self.most, **codes}
+
+
+@dataclass(frozen=True)
+class AdminAdjustment:
+    """A change by hand, `add`, `drop` or both, and by what it is decided.
+
+    `limit` is in hundredths; `days` are the starts (ms) and names of the days around now. `asked`
+    are the credits that were asked for, 0 where the catalog filled them in: a retry must match it.
+    """
+
+    student: int
+    add: Claim | None
+    drop: int | None
+    limit: int
+    windows: tuple[int, ...]
+    days: tuple[tuple[int, str], ...]
+    drop_limit: int
+    asked: int = 0
+
+
+def content(lines: Sequence[LedgerChoice]) -> list[Any]:
+    """The lines as the content of an idempotency key."""
+    return [
+        [
+            [[[part.section, part.credits] for part in option] for option in line.options],
+            line.wait,
+            line.instead or 0,
+        ]
+        for line in lines
+    ]
+
+
+def as_payload(asked: LedgerChoice | Candidate | AdminAdjustment) -> dict[str, Any]:
+    """As JSON tells it: the ledger knows no null, so what is not given is not there."""
+    payload: dict[str, Any] = _given(asked)
+    return payload
+
+
+def _given(value: Any) -> Any:
+    if is_dataclass(value):
+        value = vars(value)  # `asdict` copies all that is in it first
+    if isinstance(value, dict):
+        return {name: _given(each) for name, each in value.items() if each not in (None, ())}
+    if isinstance(value, list | tuple):
+        return [_given(each) for each in value]
+    return value

@@ -5,28 +5,28 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from portal.seats.answers import (
+from portal.ledger.errors import KeyReused, LedgerBehind, NoRing, NotAdmitted, WindowRefused
+from portal.ledger.types import (
     COUNTS,
-    Answer,
     Change,
-    Held,
-    LineAnswer,
+    ChoiceResult,
+    Decision,
+    HeldSeat,
     Outcome,
     Promotion,
     Reason,
-    Seats,
+    SeatCounts,
     Standing,
-    Submission,
-    Waiting,
+    SubmissionResult,
+    WaitlistPosition,
     WindowView,
 )
-from portal.seats.errors import KeyReused, LedgerBehind, NoRing, NotAdmitted, WindowRefused
 
 Reply = dict[str, Any]
 UNASKED = COUNTS.index("unasked")
 
 
-def submission(reply: Reply) -> Submission:
+def submission(reply: Reply) -> SubmissionResult:
     """A decision on wishes; raises KeyReused, NotAdmitted."""
     if reply.get("error") == "not_admitted":
         raise NotAdmitted
@@ -34,10 +34,10 @@ def submission(reply: Reply) -> Submission:
         raise KeyReused(reply["error"])
     wake, replayed = tuple(reply.get("wake", ())), reply.get("replayed", False)
     lines = tuple(_line(each) for each in reply["lines"])
-    return Submission(reply["at"], lines, replayed, wake, _placed(reply))
+    return SubmissionResult(reply["at"], lines, replayed, wake, _placed(reply))
 
 
-def only(submission: Submission) -> Answer:
+def only(submission: SubmissionResult) -> Decision:
     """The answer to a wish for one section alone."""
     [line] = submission.lines
     [found] = line.taken or line.refused[0]
@@ -45,18 +45,18 @@ def only(submission: Submission) -> Answer:
     return replace(found, replayed=said.replayed, wake=said.wake, standing=said.standing)
 
 
-def _line(reply: Reply) -> LineAnswer:
+def _line(reply: Reply) -> ChoiceResult:
     taken = tuple(answer(each) for each in reply.get("taken") or ())
     refused = tuple(tuple(answer(each) for each in option) for option in reply["refused"] or ())
-    return LineAnswer(Outcome(reply["outcome"]), reply["rank"], taken, refused)
+    return ChoiceResult(Outcome(reply["outcome"]), reply["rank"], taken, refused)
 
 
-def answer(reply: Reply) -> Answer:
+def answer(reply: Reply) -> Decision:
     """A decision on a selection; raises KeyReused."""
     if "error" in reply:
         raise KeyReused(reply["error"])
     counts = reply.get("seats")
-    return Answer(
+    return Decision(
         outcome=Outcome(reply["outcome"]),
         at=reply["at"],
         seq=reply.get("seq", 0),
@@ -73,7 +73,7 @@ def answer(reply: Reply) -> Answer:
     )
 
 
-def exchange(reply: Reply) -> tuple[Answer, ...]:
+def exchange(reply: Reply) -> tuple[Decision, ...]:
     """A decision on a ring of moves, an answer for each; raises KeyReused and NoRing."""
     if reply.get("error") == "no_ring":
         raise NoRing
@@ -113,7 +113,7 @@ def promotion(reply: Reply) -> Promotion:
 def standing(reply: Reply) -> Standing:
     """What one student holds and waits for."""
     return Standing(
-        enrolled=tuple(Held(*row) for row in reply["enrolled"] or ()),
+        enrolled=tuple(HeldSeat(*row) for row in reply["enrolled"] or ()),
         waiting=tuple(_waiting(row) for row in reply["waiting"] or ()),
     )
 
@@ -122,20 +122,20 @@ def _placed(reply: Reply) -> Standing | None:
     return standing(reply["standing"]) if "standing" in reply else None
 
 
-def _waiting(row: list[Any]) -> Waiting:
+def _waiting(row: list[Any]) -> WaitlistPosition:
     section, worth, ticket, at, position, size, passed, instead = row
-    return Waiting(section, worth, ticket, at, position, size, reasons(passed), instead)
+    return WaitlistPosition(section, worth, ticket, at, position, size, reasons(passed), instead)
 
 
-def seats(stored: Mapping[Any, Any]) -> dict[int, Seats]:
+def seats(stored: Mapping[Any, Any]) -> dict[int, SeatCounts]:
     """Counts by section, of those that are there; parsed at once, since there are thousands."""
     known = {int(section): counts for section, counts in stored.items() if counts}
     rows = json.loads(b"[" + b",".join(known.values()) + b"]")
     return {section: _seats(section, row) for section, row in zip(known, rows, strict=True)}
 
 
-def _seats(section: int, row: list[Any]) -> Seats:
-    return Seats(section, *row[:UNASKED], *row[UNASKED + 1 :])
+def _seats(section: int, row: list[Any]) -> SeatCounts:
+    return SeatCounts(section, *row[:UNASKED], *row[UNASKED + 1 :])
 
 
 def drops(stored: Mapping[Any, Any]) -> dict[str, int]:

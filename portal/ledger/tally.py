@@ -7,9 +7,9 @@ from typing import Any
 
 from redis import Redis
 
-from portal.seats.library import prefix, reached
+from portal.ledger.function_library import prefix, translate_errors
 
-SLOT = 10_000  # ms, as in portal/seats/functions/term.lua
+SLOT = 10_000  # ms, as in portal/ledger/functions/term.lua
 SLOTS = 90  # that are over: a quarter of an hour
 CLAIMS = ("enrolled", "waitlisted", "refused claim")
 REASON = "reason "
@@ -62,7 +62,7 @@ def tally(redis: Redis, terms: Iterable[int], at: int) -> Tally:
     """What happened in all of the terms in the quarter of an hour until `at` (ms)."""
     terms, last = list(terms), at // SLOT
     slots = range(last - SLOTS, last + 1)
-    with reached(), redis.pipeline(transaction=False) as pipe:
+    with translate_errors(), redis.pipeline(transaction=False) as pipe:
         for slot in slots:
             for term in terms:
                 pipe.hgetall(f"{prefix(term)}:tally:{slot}")

@@ -1,0 +1,442 @@
+"""The ledger's Python client: each decision is one call, atomic and already in the journal.
+
+Credits are hundredths. Times are milliseconds since 1970 by the ledger's clock.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, replace
+from typing import Any
+
+from redis import Redis
+
+from portal.ledger import replies
+from portal.ledger.errors import LedgerUnavailable
+from portal.ledger.function_library import FunctionLibrary, prefix, translate_errors
+from portal.ledger.types import (
+    AdminAdjustment,
+    Candidate,
+    Change,
+    Claim,
+    Decision,
+    LedgerChoice,
+    Promotion,
+    Reason,
+    SeatCounts,
+    SectionSpec,
+    SkipRule,
+    Standing,
+    SubmissionResult,
+    WindowView,
+    as_payload,
+    content,
+)
+
+Times = tuple[int, int]  # when a window opens and closes (ms)
+CANCELED_AT_ONCE = 100  # seats and waitlist positions that a canceled section frees in one step
+
+
+class Ledger:
+    """Decides who gets a seat.
+
+    Every method raises LedgerUnavailable if the ledger can't answer, and LedgerSilent if it may
+    have decided without an answer.
+    """
+
+    def __init__(self, redis: Redis, replicas: int = 0) -> None:
+        self.redis = redis
+        self.library = FunctionLibrary(redis, replicas=replicas)
+
+    # Registration ---------------------------------------------------------------------------------
+
+    def submit(
+        self,
+        term: int,
+        *,
+        student: int,
+        request: str | None,
+        limit: int,
+        windows: Sequence[int],
+        lines: Sequence[LedgerChoice],
+        actor: str,
+        correlation: str,
+        room: int | None = None,
+        asked: Sequence[Any] | None = None,
+        order: Sequence[int] | None = None,
+    ) -> SubmissionResult:
+        """Decide several choices in one step; `limit` is the credit limit in hundredths.
+
+        `order` gives the numbers (from 1) in which to decide them; the results keep the order of
+        `lines`. `room` is the window whose waiting room must have admitted the student, else
+        NotAdmitted. `asked` is the content of the idempotency key, by default the lines; another
+        content under the same key raises KeyReused.
+        """
+        payload = {
+            "student": student,
+            "request": request,
+            "limit": limit,
+            "windows": windows,
+            "lines": [as_payload(line) for line in lines],
+            "asked": content(lines) if asked is None else asked,
+            "order": order,
+            "actor": actor,
+            "correlation": correlation,
+            "room": room,
+        }
+        return replies.submission(self.library.ask("submit", term, payload, again=bool(request)))
+
+    def claim(
+        self,
+        term: int,
+        *,
+        section: int,
+        credits: int,  # noqa: A002  the field's word
+        wait: bool,
+        corequisites: dict[str, Any] | None = None,
+        rules: Sequence[Reason] = (),
+        waived: Sequence[str] = (),
+        reserves: Sequence[int] = (),
+        instead: int | None = None,
+        **asked: Any,
+    ) -> Decision:
+        """Submit a choice of one section; `asked` holds the other arguments of `submit`."""
+        part = Claim(section, credits, corequisites, tuple(rules), tuple(waived), tuple(reserves))
+        decided = self.submit(term, lines=[LedgerChoice(((part,),), wait, instead)], **asked)
+        return replies.only(decided)
+
+    def drop(
+        self,
+        term: int,
+        *,
+        student: int,
+        section: int,
+        along: Sequence[int] = (),
+        request: str | None,
+        windows: Sequence[int],
+        days: Sequence[tuple[int, str]],
+        drop_limit: int,
+        actor: str,
+        correlation: str,
+    ) -> Decision:
+        """Drop a seat, and the seats and waitlist positions in `along`, in one step.
+
+        A seat that can't be held without another of them is not counted as a drop of its own.
+        `days` are the starts (ms) and names of the days around now.
+        """
+        payload = {
+            "student": student,
+            "section": section,
+            "along": along or None,
+            "request": request,
+            "windows": windows,
+            "days": days,
+            "drop_limit": drop_limit,
+            "actor": actor,
+            "correlation": correlation,
+        }
+        return replies.answer(self.library.ask("drop", term, payload, again=bool(request)))
+
+    def leave(
+        self,
+        term: int,
+        *,
+        student: int,
+        section: int,
+        request: str | None,
+        actor: str,
+        correlation: str,
+    ) -> Decision:
+        """Leave a waitlist; no open window is needed."""
+        payload = {
+            "student": student,
+            "section": section,
+            "request": request,
+            "actor": actor,
+            "correlation": correlation,
+        }
+        return replies.answer(self.library.ask("leave", term, payload, again=bool(request)))
+
+    def standing(self, term: int, student: int) -> Standing:
+        """Return a student's seats and waitlist positions."""
+        return replies.standing(self.library.read("standing", term, {"student": student}))
+
+    def drops(self, term: int, student: int) -> dict[str, int]:
+        """Return how many drops of a student counted on each day."""
+        with translate_errors():
+            return replies.drops(self.redis.hgetall(f"{prefix(term)}:drops:{student}"))
+
+    # Admin adjustments ----------------------------------------------------------------------------
+
+    def adjust(
+        self,
+        term: int,
+        change: AdminAdjustment,
+        *,
+        overrides: Sequence[str],
+        reason: str,
+        request: str | None,
+        actor: str,
+        correlation: str,
+    ) -> Decision:
+        """Add a student to a section, drop one, or do both in one step (a move).
+
+        Refused with every reason whose code is not in `overrides`. Raises KeyReused.
+        """
+        payload = as_payload(change) | {
+            "overrides": sorted(set(overrides)) or None,
+            "reason": reason,
+            "request": request,
+            "actor": actor,
+            "correlation": correlation,
+        }
+        return replies.answer(self.library.ask("adjust", term, payload, again=bool(request)))
+
+    def adjust_all(
+        self,
+        term: int,
+        changes: Mapping[str, AdminAdjustment],
+        *,
+        overrides: Sequence[str],
+        reason: str,
+        actor: str,
+        correlation: str,
+    ) -> list[Decision]:
+        """Decide many adjustments, each for itself, in one round trip; by idempotency key.
+
+        A refusal is not kept under its key: an import may ask again until it succeeds.
+        """
+        common = {
+            "overrides": sorted(set(overrides)) or None,
+            "reason": reason,
+            "actor": actor,
+            "correlation": correlation,
+            "retries": True,
+        }
+        asked = [as_payload(each) | common | {"request": key} for key, each in changes.items()]
+        return [replies.answer(each) for each in self.library.ask_all("adjust", term, asked)]
+
+    def exchange(
+        self,
+        term: int,
+        ring: Sequence[AdminAdjustment],
+        *,
+        overrides: Sequence[str],
+        reason: str,
+        request: str | None,
+        actor: str,
+        correlation: str,
+    ) -> tuple[Decision, ...]:
+        """Move students in a ring, each into the seat that the next one leaves, in one step.
+
+        All moves succeed or none does; refused moves carry their reasons. The key belongs to the
+        first student; a refusal is not kept under it. Raises KeyReused, and NoRing if the moves
+        form no ring or are more than 100.
+        """
+        payload = {
+            "moves": [as_payload(each) for each in ring],
+            "student": ring[0].student,
+            "overrides": sorted(set(overrides)) or None,
+            "reason": reason,
+            "request": request,
+            "actor": actor,
+            "correlation": correlation,
+            "retries": True,
+        }
+        return replies.exchange(self.library.ask("exchange", term, payload, again=bool(request)))
+
+    def preview(self, term: int, change: AdminAdjustment) -> tuple[Reason, ...]:
+        """Return every reason why `adjust` would be refused now; changes nothing."""
+        found = self.library.read("preview", term, as_payload(change))
+        return replies.reasons(found.get("reasons"))
+
+    # Waitlists ------------------------------------------------------------------------------------
+
+    def head(self, term: int, section: int, n: int) -> list[int]:
+        """Return the first `n` students on a waitlist who were not skipped."""
+        reply = self.library.read("head", term, {"section": section, "n": n})
+        return list(reply.get("students") or ())
+
+    def promote(
+        self,
+        term: int,
+        section: int,
+        candidates: Sequence[Candidate],
+        correlation: str,
+        passes: SkipRule | None = None,
+    ) -> Promotion:
+        """Promote students from the head while seats are free; stop at one who is no candidate.
+
+        A student who is skipped keeps the position, unless `passes` says that it is now lost.
+        """
+        payload = {
+            "passes": passes.payload if passes else None,
+            "section": section,
+            "candidates": [as_payload(candidate) for candidate in candidates],
+            "correlation": correlation,
+        }
+        return replies.promotion(self.library.ask("promote", term, payload))
+
+    def reconsider(self, term: int, section: int, student: int | None = None) -> Change:
+        """Give all skipped students of a section another chance, or only one of them."""
+        ask = {"section": section} if student is None else {"section": section, "student": student}
+        return replies.change(self.library.ask("reconsider", term, ask, again=True))
+
+    # Sections -------------------------------------------------------------------------------------
+
+    def put_section(self, term: int, spec: SectionSpec) -> Change:
+        """Store a section; nothing changes if the ledger knows this version.
+
+        A canceled section frees its seats and its waitlist, and accepts no claims from the first
+        step on. If a later step fails, the promotion worker continues (`more`).
+        """
+        return self.put_sections(term, [spec])[0]
+
+    def put_sections(
+        self, term: int, specs: Iterable[SectionSpec], *, recorded: int = 0
+    ) -> list[Change]:
+        """Store many sections in one round trip.
+
+        Raises LedgerBehind if the ledger has not reached event `recorded`.
+        """
+        more = {"recorded": recorded, "batch": CANCELED_AT_ONCE}
+        payloads = [asdict(spec) | more for spec in specs]
+        found = self.library.ask_all("put_section", term, payloads)
+        changes = [replies.change(each) for each in found]
+        return [
+            self._emptied(term, payload["section"], change)
+            for payload, change in zip(payloads, changes, strict=True)
+        ]
+
+    def _emptied(self, term: int, section: int, change: Change) -> Change:
+        with suppress(LedgerUnavailable):
+            while change.more:
+                again = self.empty(term, section)
+                change = replace(change, more=again.more, wake=(*change.wake, *again.wake))
+        return change
+
+    def empty(self, term: int, section: int) -> Change:
+        """Free some of the seats and waitlist positions left in a canceled section."""
+        payload = {"section": section, "batch": CANCELED_AT_ONCE}
+        return replies.change(self.library.ask("empty", term, payload, again=True))
+
+    def emptying(self, term: int) -> set[int]:
+        """Return the canceled sections that still have seats or waitlist positions to free."""
+        with translate_errors():
+            return {int(section) for section in self.redis.smembers(f"{prefix(term)}:emptying")}
+
+    def held(self, term: int, sections: Sequence[int]) -> dict[int, tuple[int, int]]:
+        """Return students enrolled and waiting by section; ignore seats from before the import."""
+        with translate_errors(), self.redis.pipeline(transaction=False) as pipe:
+            for section in sections:
+                pipe.hlen(f"{prefix(term)}:roster:{section}")
+                pipe.zcard(f"{prefix(term)}:queue:{section}")
+            counts = iter(pipe.execute())
+        return {section: (next(counts), next(counts)) for section in sections}
+
+    def pools(self, term: int) -> dict[int, int]:
+        """Return the seat pool of each section that shares seats."""
+        with translate_errors():
+            pools = [int(pool) for pool in self.redis.hkeys(f"{prefix(term)}:pools")]
+            with self.redis.pipeline(transaction=False) as pipe:
+                for pool in pools:
+                    pipe.smembers(f"{prefix(term)}:pool:{pool}")
+                members = pipe.execute()
+        return {
+            int(section): pool
+            for pool, sections in zip(pools, members, strict=True)
+            for section in sections
+        }
+
+    def seats(self, term: int) -> dict[int, SeatCounts]:
+        """Return the counts of every section of a term."""
+        with translate_errors():
+            return replies.seats(self.redis.hgetall(f"{prefix(term)}:seats"))
+
+    def seats_of(self, term: int, sections: Sequence[int]) -> dict[int, SeatCounts]:
+        """Return the counts of those of the sections that the ledger knows."""
+        if not sections:
+            return {}
+        with translate_errors():
+            found = self.redis.hmget(f"{prefix(term)}:seats", [str(each) for each in sections])
+        return replies.seats(dict(zip(sections, found, strict=True)))
+
+    def reserved(self, term: int, section: int) -> dict[int, int]:
+        """Return how many seats of a section are taken under each of its reserves."""
+        with translate_errors():
+            found = self.redis.hgetall(f"{prefix(term)}:reserved:{section}")
+        return {int(reserve): int(held) for reserve, held in found.items()}
+
+    def vacant(self, term: int) -> set[int]:
+        """Return the sections with a free seat that belongs to a waiting student."""
+        with translate_errors():
+            return {int(section) for section in self.redis.smembers(f"{prefix(term)}:vacant")}
+
+    # Selection windows ----------------------------------------------------------------------------
+    # `was` gives the times that a window had when the change was decided: the ledger refuses the
+    # change if the times differ by now.
+
+    def windows(self, term: int) -> list[WindowView]:
+        """Return every window of a term, ordered by opening time."""
+        with translate_errors():
+            return replies.windows(self.redis.hgetall(f"{prefix(term)}:windows"))
+
+    def put_window(
+        self,
+        term: int,
+        window: int,
+        name: str,
+        opens: int,
+        closes: int,
+        cohort: dict[str, Any],
+        actor: str,
+        *,
+        recorded: int = 0,
+    ) -> Change:
+        """Schedule a new window; `closes` is the first millisecond that is too late.
+
+        Raises LedgerBehind if the ledger has not reached event `recorded`.
+        """
+        facts = {"name": name, "opens": opens, "closes": closes, "cohort": cohort}
+        return self._window("put_window", term, window, actor, **facts, recorded=recorded)
+
+    def move_window(
+        self, term: int, window: int, opens: int, closes: int, actor: str, was: Times | None = None
+    ) -> Change:
+        """Change the times of a window that has not opened."""
+        return self._window("move_window", term, window, actor, opens=opens, closes=closes, was=was)
+
+    def cancel_window(self, term: int, window: int, actor: str, was: Times | None = None) -> Change:
+        """Cancel a window that has not opened."""
+        return self._window("cancel_window", term, window, actor, was=was)
+
+    def extend_window(
+        self, term: int, window: int, closes: int, actor: str, was: Times | None = None
+    ) -> Change:
+        """Let an open window close later."""
+        return self._window("extend_window", term, window, actor, closes=closes, was=was)
+
+    def close_window(self, term: int, window: int, actor: str, was: Times | None = None) -> Change:
+        """Close an open window now."""
+        return self._window("close_window", term, window, actor, was=was)
+
+    def _window(self, op: str, term: int, window: int, actor: str, **payload: Any) -> Change:
+        payload |= {"window": window, "actor": actor}
+        return replies.change(self.library.ask(op, term, payload))
+
+    def turn(self, term: int) -> list[tuple[int, str]]:
+        """Return windows that opened or closed since the last call; each is reported once."""
+        reply = self.library.ask("turn", term, {})
+        return [(window, turned) for window, turned in reply.get("turned") or ()]
+
+    # Clock and workers ----------------------------------------------------------------------------
+
+    def now(self) -> int:
+        """Return the ledger's time in ms."""
+        with translate_errors():
+            seconds, micros = self.redis.time()
+        return int(seconds) * 1000 + int(micros) // 1000
+
+    def clear_woken(self, term: int, worker: str) -> None:
+        """Note that a worker has begun, so that the next decision calls it again."""
+        with translate_errors():
+            self.redis.hdel(f"{prefix(term)}:woken", worker)

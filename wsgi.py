@@ -1,5 +1,5 @@
 """Gunicorn's door."""
 
-from portal import create_app
+from portal.app import create_app
 
 app = create_app()

@@ -32,7 +32,7 @@ from flask import Flask  # noqa: E402
 
 from bench import portal_on_trial, stage  # noqa: E402
 from bench.baselines import hello  # noqa: E402
-from portal import create_app  # noqa: E402
+from portal.app import create_app  # noqa: E402
 from portal.backend import backend  # noqa: E402
 from portal.catalog import term_catalog  # noqa: E402
 from portal.core import logs  # noqa: E402

@@ -18,11 +18,12 @@ from portal.backend import backend
 from portal.catalog.models import Course, Meeting, Section, Term
 from portal.core.db import transaction
 from portal.ledger.function_library import prefix
-from portal.people import passwords, sessions
+from portal.people import passwords
 from portal.people.accounts import Visitor
 from portal.people.models import Account, Student
 from portal.waiting_room import access_tokens
 from portal.waiting_room.access_tokens import LIFETIME, AccessToken
+from portal.web.account import sessions
 from portal.web.http import guard
 from portal.windows.warmup import section_specs
 from tests import cast

@@ -21,7 +21,7 @@ from bench import portal_on_trial, stage
 from bench.baselines.bare_sock import CHANNEL
 from bench.sizes import family, private
 from bench.sockets import Pages
-from portal import create_app
+from portal.app import create_app
 from portal.backend import backend
 from portal.core.settings import Settings
 from portal.embedded.folder import Folder

@@ -17,7 +17,7 @@ import psutil
 
 from bench import load, stage
 from bench.stage import cli, patiently, started
-from portal import create_app
+from portal.app import create_app
 from portal.backend import backend
 from portal.core.settings import Settings
 from portal.recorder.checkpoint import recorded

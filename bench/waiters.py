@@ -14,7 +14,7 @@ from bench import load, portal_on_trial, stage
 from bench.meter import Cost, Meter, meter_of
 from bench.portal_on_trial import get
 from bench.sockets import Pages
-from portal import create_app
+from portal.app import create_app
 from portal.backend import backend
 from portal.core.settings import Settings
 from portal.live import rooms

@@ -10,9 +10,9 @@ from flask import Blueprint, Flask, Response, request, url_for
 from flask.sessions import SecureCookieSessionInterface, SessionMixin
 from itsdangerous import URLSafeTimedSerializer
 
-from portal.access import public
 from portal.core.settings import ROOT
 from portal.edge.signed import Signed
+from portal.web.http.access import public
 
 STATIC = ROOT / "static"
 OURS = {"static", "assets.style", "assets.script"}

@@ -77,7 +77,7 @@ def on_starting(server: Any) -> None:  # noqa: ARG001  gunicorn's signature
     from sqlalchemy.orm import configure_mappers  # noqa: PLC0415
 
     import portal.api  # noqa: PLC0415
-    import portal.blueprints  # noqa: PLC0415, F401
+    import portal.web.blueprints  # noqa: PLC0415, F401
 
     configure_mappers()
     gc.collect()

@@ -11,7 +11,7 @@ from hypothesis import settings as hypothesis
 from sqlalchemy import Engine, create_engine, delete, text
 
 from portal import backend as connections
-from portal import create_app
+from portal.app import create_app
 from portal.backend import Backend
 from portal.core import flags, schema
 from portal.core.db import with_driver

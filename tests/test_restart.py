@@ -14,7 +14,7 @@ import requests
 from simple_websocket import Client
 
 from portal import backend as connections
-from portal import create_app
+from portal.app import create_app
 from portal.backend import Backend
 from portal.core.settings import Settings
 from portal.embedded.folder import Folder, Run

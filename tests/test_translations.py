@@ -9,12 +9,11 @@ import pytest
 from babel.messages.catalog import Catalog, Message
 from babel.messages.pofile import read_po
 
-from portal.core.i18n import ENGLISH
+from portal.core.i18n import ENGLISH, LANGUAGES
 from portal.core.settings import ROOT
-from portal.languages import NAMES
 
 PLACEHOLDER = re.compile(r"%\(\w+\)s|\{\w+\}|%%|</?\w+")
-OTHERS = [code for code in NAMES if code != ENGLISH.language]
+OTHERS = [code for code in LANGUAGES if code != ENGLISH.language]
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from typing import Any
 from flask import Flask
 from sqlalchemy import text
 
-from portal import create_app
+from portal.app import create_app
 from portal.backend import backend
 from portal.core.db import transaction
 from portal.core.settings import Settings

@@ -3,13 +3,13 @@
 from flask import Blueprint, flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
 
-from portal.access import signed_in, visitor
 from portal.backend import backend
 from portal.core.db import transaction
 from portal.core.i18n import _, _l
-from portal.languages import new_session
 from portal.people import credentials, keys
 from portal.people.models import Account, Student
+from portal.web.http.access import signed_in, visitor
+from portal.web.http.languages import new_session
 
 bp = Blueprint("overview", __name__)
 

@@ -13,15 +13,16 @@ from flask import (
 )
 from flask.typing import ResponseReturnValue
 
-from portal.access import signed_in, visitor
 from portal.backend import backend
 from portal.core.db import transaction
 from portal.core.i18n import _, _n
-from portal.extensions import limiter
-from portal.people import accounts, credentials, devices, keys, passwords, sessions, strength
-from portal.people.login import BUSY_SECONDS
+from portal.people import accounts, credentials, keys, passwords, strength
 from portal.people.models import Account
 from portal.people.passwords import LONGEST, SHORTEST
+from portal.web.account import devices, sessions
+from portal.web.account.login import BUSY_SECONDS
+from portal.web.http.access import signed_in, visitor
+from portal.web.http.extensions import limiter
 
 bp = Blueprint("password", __name__, url_prefix="/password")
 

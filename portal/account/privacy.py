@@ -3,9 +3,9 @@
 from flask import Blueprint, abort, flash, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
-from portal.access import requires, visitor
 from portal.core.i18n import _
 from portal.people import privacy
+from portal.web.http.access import requires, visitor
 
 bp = Blueprint("privacy", __name__, url_prefix="/privacy")
 

@@ -14,13 +14,13 @@ from flask import (
 )
 from flask.typing import ResponseReturnValue
 
-from portal.access import signed_in, visitor
 from portal.core.i18n import _, _l
-from portal.extensions import limiter
-from portal.layout import go
 from portal.people import keys
 from portal.people.keys import MOST, SCOPES, Wish
 from portal.people.models import AccessKey
+from portal.web.http.access import signed_in, visitor
+from portal.web.http.extensions import limiter
+from portal.web.http.layout import go
 
 bp = Blueprint("tokens", __name__, url_prefix="/tokens")
 

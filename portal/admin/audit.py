@@ -6,7 +6,6 @@ from itertools import chain
 from flask import Blueprint, abort, render_template, request
 from flask.typing import ResponseReturnValue
 
-from portal.access import requires
 from portal.backend import backend
 from portal.core.i18n import _
 from portal.recorder.receipts import code
@@ -15,6 +14,7 @@ from portal.trail import differences, entries, things, words
 from portal.trail.differences import mentioned
 from portal.trail.entries import Entry
 from portal.trail.query import NOBODY, Query
+from portal.web.http.access import requires
 from portal.windows.localtime import Clockface
 
 bp = Blueprint("audit", __name__)

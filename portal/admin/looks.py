@@ -6,8 +6,8 @@ from flask import flash, redirect, request
 from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import MultiDict
 
-from portal.access import visitor
 from portal.core.i18n import _
+from portal.web.http.access import visitor
 from portal.windows import drafts
 from portal.windows.drafts import Form
 

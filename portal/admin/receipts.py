@@ -6,7 +6,6 @@ from flask import Blueprint, abort, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy import ColumnElement, select
 
-from portal.access import requires
 from portal.core.db import transaction
 from portal.people import search
 from portal.people.models import Account, Student
@@ -16,6 +15,7 @@ from portal.recorder.history import history
 from portal.recorder.receipts import Receipt
 from portal.recorder.told import by_day, line
 from portal.web.admin.students import searched
+from portal.web.http.access import requires
 
 bp = Blueprint("receipts", __name__, url_prefix="/receipts")
 

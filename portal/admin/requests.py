@@ -3,17 +3,17 @@
 from flask import Blueprint, abort, flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from portal.access import requires, visitor
 from portal.admin.reasons import read_note
 from portal.admin.times import Reading
 from portal.core.i18n import _, _l
-from portal.layout import go
 from portal.requests import deciding, listing
 from portal.requests.errors import RequestRefused
 from portal.requests.listing import Line
 from portal.requests.way import way
 from portal.requests.words import REFUSED, STATES, TONES, rules
 from portal.seats.promise import in_words
+from portal.web.http.access import requires, visitor
+from portal.web.http.layout import go
 
 bp = Blueprint("requests", __name__, url_prefix="/requests")
 

@@ -7,15 +7,15 @@ from flask import Blueprint, abort, flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import MultiDict
 
-from portal.access import requires, visitor
 from portal.admin.reasons import read_reason
 from portal.admin.times import Reading
 from portal.catalog import formatting
 from portal.catalog.models import Term
 from portal.core.db import transaction
 from portal.core.i18n import _, _l
-from portal.layout import go
 from portal.seats.labels import label
+from portal.web.http.access import requires, visitor
+from portal.web.http.layout import go
 from portal.windows import term_rules
 from portal.windows.term_rules import COUNTED, RulesChanged, TermRules
 

@@ -4,17 +4,17 @@ from flask import Blueprint, abort, flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 
-from portal.access import requires, visitor
 from portal.admin.reasons import read_reason
 from portal.admin.times import Reading
 from portal.catalog.term_catalog import SectionView, catalog_of, live_terms
 from portal.core.db import transaction
 from portal.core.i18n import _
-from portal.layout import go
 from portal.people import teaching
 from portal.people.models import Account
 from portal.people.teaching import Meanwhile, Teaches
 from portal.web.admin.students import searched
+from portal.web.http.access import requires, visitor
+from portal.web.http.layout import go
 
 bp = Blueprint("teachers", __name__, url_prefix="/teachers")
 

@@ -6,7 +6,6 @@ from hashlib import sha256
 from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from portal.access import requires
 from portal.admin.windows.ready import Ready, ready
 from portal.admin.windows.timeline import Timeline, timeline
 from portal.backend import backend
@@ -18,6 +17,7 @@ from portal.recorder import known
 from portal.reports.tally import Tally, tally
 from portal.waiting_room import room
 from portal.waiting_room.room import RoomState
+from portal.web.http.access import requires
 from portal.windows import cohorts, readiness
 from portal.windows.coverage import Lane, lanes
 from portal.windows.phases import Phase, phase

@@ -5,7 +5,6 @@ from typing import Any
 import marshmallow as ma
 from marshmallow import fields
 
-from portal.access import signed_in, visitor
 from portal.api import known
 from portal.api.entry import bp
 from portal.api.examples import SECTION
@@ -20,6 +19,7 @@ from portal.catalog.term_catalog import SectionView, TermCatalog, catalog_of
 from portal.ledger.types import SeatCounts
 from portal.people.profile import profile
 from portal.seats import rules
+from portal.web.http.access import signed_in, visitor
 from portal.windows.phases import Phase, shows
 
 PAGE = 40

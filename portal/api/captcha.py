@@ -4,11 +4,11 @@ from typing import Any
 
 from marshmallow import fields
 
-from portal.access import signed_in, visitor
 from portal.api.entry import bp
 from portal.api.operations import about, gives
 from portal.api.schemas import Said, said
 from portal.protection import captcha
+from portal.web.http.access import signed_in, visitor
 
 EXAMPLE = {
     "needed": True,

@@ -5,7 +5,6 @@ from typing import Any
 from flask.typing import ResponseReturnValue
 from marshmallow import fields
 
-from portal.access import requires, visitor
 from portal.api import giving_up, keys
 from portal.api.entry import bp
 from portal.api.fields import Id
@@ -19,6 +18,7 @@ from portal.ledger.types import Decision
 from portal.recorder.fact import moment
 from portal.seats import desk
 from portal.student.wish import MOST_TOGETHER
+from portal.web.http.access import requires, visitor
 
 
 class Drop(GivingUp):

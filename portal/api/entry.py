@@ -9,14 +9,14 @@ from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import Forbidden
 
-from portal.access import rule_of
 from portal.api.kinds import kind
 from portal.api.reading import Malformed, Reader
 from portal.core.i18n import _l
-from portal.errors import WORDS, Words, problem
-from portal.extensions import csrf
 from portal.ledger.errors import KeyReused
-from portal.people import accounts
+from portal.web.http import authentication
+from portal.web.http.access import rule_of
+from portal.web.http.errors import WORDS, Words, problem
+from portal.web.http.extensions import csrf
 
 MALFORMED = Words(
     _l("The request makes no sense as it is"),
@@ -51,7 +51,7 @@ csrf.exempt(bp)
 @bp.before_request
 def _protect() -> None:
     """A session needs a form token to change anything: other sites have no access token."""
-    if current_app.config["WTF_CSRF_ENABLED"] and accounts.bearer() is None:
+    if current_app.config["WTF_CSRF_ENABLED"] and authentication.bearer() is None:
         csrf.protect()
 
 

@@ -15,8 +15,8 @@ from portal.api.kinds import kind
 from portal.api.reading import fault
 from portal.core import logs
 from portal.core.i18n import _, _l
-from portal.errors import LATER, UNSURE, Words, problem
 from portal.ledger.errors import LedgerSilent
+from portal.web.http.errors import LATER, UNSURE, Words, problem
 
 log = logging.getLogger(__name__)
 

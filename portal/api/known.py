@@ -10,7 +10,6 @@ from threading import Lock
 from cachetools import TTLCache, cached
 from flask import Response, g
 
-from portal.access import visitor
 from portal.api.entry import bp
 from portal.backend import backend
 from portal.catalog.term_catalog import TermCatalog
@@ -22,6 +21,7 @@ from portal.people.profile import profile
 from portal.recorder import known
 from portal.seats import desk
 from portal.student.scene import Scene
+from portal.web.http.access import visitor
 from portal.windows.localtime import Clockface
 from portal.windows.phases import Phase, open_to, phase
 

@@ -5,7 +5,6 @@ from typing import Any
 from flask.typing import ResponseReturnValue
 from marshmallow import fields
 
-from portal.access import requires
 from portal.api import giving_up, keys
 from portal.api.entry import bp
 from portal.api.giving_up import GivenUp, GivingUp
@@ -13,6 +12,7 @@ from portal.api.operations import about, asks, gives, takes
 from portal.api.own import decided
 from portal.recorder.fact import moment
 from portal.seats import desk
+from portal.web.http.access import requires
 
 
 class Left(GivenUp):

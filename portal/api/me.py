@@ -6,12 +6,12 @@ from flask import g
 from flask_wtf.csrf import generate_csrf
 from marshmallow import fields
 
-from portal.access import signed_in, visitor
 from portal.api.entry import bp
 from portal.api.operations import about, gives
 from portal.api.schemas import Said
-from portal.people import accounts
 from portal.people.keys import SCOPES
+from portal.web.http import authentication
+from portal.web.http.access import signed_in, visitor
 
 EXAMPLE = {
     "id": 17,
@@ -52,5 +52,5 @@ def me() -> dict[str, Any]:
         "student_id": who.student_id,
         "teacher_ids": sorted(who.teacher_ids),
         "scopes": sorted(g.get("scopes", SCOPES)),
-        "csrf_token": None if accounts.bearer() else generate_csrf(),
+        "csrf_token": None if authentication.bearer() else generate_csrf(),
     }

@@ -6,14 +6,14 @@ from typing import Any
 from flask import abort
 from flask.typing import ResponseReturnValue
 
-from portal.access import visitor
 from portal.api.keys import Request, headers
 from portal.api.kinds import kind
 from portal.api.reading import Malformed, fault, wrong
 from portal.api.schemas import said
 from portal.catalog.term_catalog import NoSuchTerm, TermCatalog, catalog_of, live_terms
 from portal.core.i18n import _, _l
-from portal.errors import Words, problem
+from portal.web.http.access import visitor
+from portal.web.http.errors import Words, problem
 
 UNKNOWN = _l("There is no such semester.")
 

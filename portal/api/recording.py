@@ -4,7 +4,6 @@ from typing import Any
 
 from marshmallow import fields
 
-from portal.access import requires
 from portal.api.entry import bp
 from portal.api.operations import about, gives
 from portal.api.schemas import Said, said
@@ -12,6 +11,7 @@ from portal.core.db import transaction
 from portal.recorder import lags
 from portal.recorder.lags import SPANS
 from portal.recorder.standing import standings
+from portal.web.http.access import requires
 
 LATE = {"description": "Milliseconds from the decision until it was recorded and projected."}
 LAG = {

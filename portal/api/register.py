@@ -6,7 +6,6 @@ from typing import Any
 from flask.typing import ResponseReturnValue
 from marshmallow import fields
 
-from portal.access import requires
 from portal.api import keys, wanted
 from portal.api.entry import bp
 from portal.api.examples import RESULT
@@ -20,12 +19,13 @@ from portal.api.wrongs import so_long, so_many
 from portal.catalog.term_catalog import TermCatalog
 from portal.core.correlation import correlation
 from portal.core.i18n import _l
-from portal.errors import Words
 from portal.ledger.errors import NotAdmitted
 from portal.recorder.fact import moment
 from portal.seats import desk
 from portal.seats.desk import Asker
 from portal.web.http import guard
+from portal.web.http.access import requires
+from portal.web.http.errors import Words
 from portal.web.http.guard import AccessTokenRequired, needs_access_token
 
 MOST = 20  # sections of one request

@@ -6,7 +6,6 @@ from typing import Any
 import marshmallow as ma
 from marshmallow import fields
 
-from portal.access import signed_in
 from portal.api import known
 from portal.api.entry import bp
 from portal.api.examples import SECTION
@@ -20,6 +19,7 @@ from portal.ledger.types import HeldSeat, WaitlistPosition
 from portal.recorder import freed
 from portal.recorder.fact import moment
 from portal.student.chances import chances
+from portal.web.http.access import signed_in
 
 STUDENT = f"/students/<int(min=1, max={LARGEST}):student_id>"
 

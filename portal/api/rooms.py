@@ -6,7 +6,6 @@ from flask import abort, url_for
 from flask.typing import ResponseReturnValue
 from marshmallow import fields
 
-from portal.access import needs_scope, requires, visitor
 from portal.api import queues
 from portal.api.entry import bp
 from portal.api.fields import LARGEST
@@ -16,13 +15,14 @@ from portal.api.queues import Door
 from portal.api.schemas import Body, Said, said
 from portal.api.wrongs import so_long
 from portal.core.i18n import _l
-from portal.errors import Words, problem
-from portal.people import accounts
 from portal.protection import captcha
 from portal.protection.captcha import NotProven
 from portal.recorder.fact import moment
 from portal.waiting_room import access_tokens
 from portal.waiting_room.room import QueueEntry, WindowShut
+from portal.web.http import authentication
+from portal.web.http.access import needs_scope, requires, visitor
+from portal.web.http.errors import Words, problem
 from portal.web.http.guard import HEADER
 
 LINE = f"/waiting-room/<int(min=1, max={LARGEST}):window_id>/requests"
@@ -141,7 +141,7 @@ def _prove(payload: str) -> None:
     """Take the proof, where one is needed; raises NotProven."""
     if captcha.proven():
         return
-    if accounts.bearer():
+    if authentication.bearer():
         captcha.check(payload, visitor().id)
     else:
         captcha.prove(payload)

@@ -5,7 +5,6 @@ from typing import Any
 
 from marshmallow import fields
 
-from portal.access import visitor
 from portal.api import known
 from portal.api.schemas import Said
 from portal.catalog.search import hours
@@ -18,6 +17,7 @@ from portal.student.amounts import amounts
 from portal.student.kept import open_to
 from portal.student.rows import unknown
 from portal.student.scene import titled
+from portal.web.http.access import visitor
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 

@@ -4,11 +4,11 @@ from typing import Any
 
 from marshmallow import fields
 
-from portal.access import signed_in
 from portal.api.entry import bp
 from portal.api.operations import about, gives
 from portal.api.schemas import Said, said
 from portal.catalog.term_catalog import offered_terms
+from portal.web.http.access import signed_in
 
 EXAMPLE = {
     "semester_id": 7,

@@ -4,11 +4,11 @@ from dataclasses import dataclass, replace
 
 from flask import abort
 
-from portal.access import visitor
 from portal.api import known
 from portal.catalog.term_catalog import TermCatalog, catalog_of, live_terms
 from portal.ledger.types import HeldSeat, Standing, WaitlistPosition
 from portal.people.profile import profile
+from portal.web.http.access import visitor
 
 
 @dataclass(frozen=True)

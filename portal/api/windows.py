@@ -5,7 +5,6 @@ from typing import Any
 import marshmallow as ma
 from marshmallow import fields
 
-from portal.access import signed_in
 from portal.api import known
 from portal.api.entry import bp
 from portal.api.fields import Id
@@ -14,6 +13,7 @@ from portal.api.schemas import Said, said
 from portal.catalog.term_catalog import catalog_of
 from portal.ledger.types import WindowView
 from portal.recorder.fact import moment
+from portal.web.http.access import signed_in
 from portal.windows.phases import Phase, phase
 
 ANSWERS = ["unscheduled", "before", "open", "ended"]

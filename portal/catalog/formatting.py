@@ -8,7 +8,7 @@ from babel import Locale
 from babel.dates import format_date, format_skeleton, format_time, get_day_names
 from babel.numbers import format_decimal
 
-from portal.core.i18n import ENGLISH, _, _l, _n, reader
+from portal.core.i18n import ENGLISH, _, _l, _n, current_locale
 
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")  # as addresses have them
 TBA = _l("TBA")
@@ -33,28 +33,28 @@ def kind(code: str) -> str:
 
 def day_names() -> list[str]:
     """`Mon` to `Sun`, beside `DAYS`."""
-    return [_day_name(bit, reader()) for bit in range(7)]
+    return [_day_name(bit, current_locale()) for bit in range(7)]
 
 
 def days(mask: int) -> str:
     """`Mon Thu` for the days of `mask`; blank for none."""
-    return _days(mask, reader())
+    return _days(mask, current_locale())
 
 
 def clock(moment: time, *, seconds: bool = False) -> str:
     """`2:05 pm`; seconds where there are some, or in any case."""
     exact = seconds or moment.second > 0
-    return _clock(moment.replace(microsecond=0, tzinfo=None), reader(), exact)
+    return _clock(moment.replace(microsecond=0, tzinfo=None), current_locale(), exact)
 
 
 def times(starts: time | None, ends: time | None) -> str:
     """`2:00–3:50 pm`, `11:00 am–12:50 pm`, or `TBA`."""
-    return str(TBA) if starts is None or ends is None else _times(starts, ends, reader())
+    return str(TBA) if starts is None or ends is None else _times(starts, ends, current_locale())
 
 
 def day(when: date, *, year: bool = False) -> str:
     """`Aug 31`, or `Aug 31, 2020` with the year."""
-    return _day(when, reader(), year)
+    return _day(when, current_locale(), year)
 
 
 def dates(first: date, last: date, term: tuple[date, date]) -> str:
@@ -69,12 +69,12 @@ def dates(first: date, last: date, term: tuple[date, date]) -> str:
 
 def number(amount: Decimal | int) -> str:
     """`4`, `1.5`, `1,250`: without needless zeros."""
-    return _number(amount, reader())
+    return _number(amount, current_locale())
 
 
 def credit_words(least: Decimal, most: Decimal) -> str:
     """`1 credit`, `4 credits`, `1–15 credits`."""
-    return _credit_words(least, most, reader())
+    return _credit_words(least, most, current_locale())
 
 
 @lru_cache(maxsize=4096)

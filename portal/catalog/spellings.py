@@ -9,7 +9,7 @@ from datetime import date, time
 from decimal import Decimal
 from functools import cache, lru_cache
 
-from portal.core.i18n import Told, _k
+from portal.core.i18n import StoredMessageError, _k
 
 __all__ = [
     "Unclear",
@@ -29,7 +29,7 @@ LONGEST_TEXT = 60
 DASHES = re.compile(r"[\u2010-\u2015\u2212]")
 
 
-class Unreadable(Told, ValueError):  # noqa: N818  the text is wrong, not the program
+class Unreadable(StoredMessageError, ValueError):  # noqa: N818  the text is wrong, not the program
     """A field whose text makes no sense; the message is for the import's report."""
 
 

@@ -20,7 +20,7 @@ from rich.table import Table
 from portal.core.settings import var_folder
 from portal.exchange.importing import book
 from portal.exchange.importing.compare import CHANGES
-from portal.exchange.importing.failure import ImportFailed, SeatsLeft
+from portal.exchange.importing.failure import ImportFailedError, SeatsLeftError
 from portal.exchange.importing.kinds import KINDS
 from portal.exchange.importing.options import LAYOUTS, Options
 from portal.exchange.importing.report import Report
@@ -100,12 +100,12 @@ def command(source: Path, path: Path | None, *, dry: bool, **choices: Any) -> No
     with connected():
         try:
             done = imported(source, options, report, console, dry=dry)
-        except (ImportFailed, book.Busy) as failure:
+        except (ImportFailedError, book.Busy) as failure:
             tell(report, path, console)
             raise click.ClickException(f"{said(failure)} Nothing was imported.") from None
         except book.Gone:
             raise click.ClickException(GONE) from None
-        except SeatsLeft as failure:
+        except SeatsLeftError as failure:
             raise click.ClickException(STOPPED % {"why": failure}) from None
         except LedgerUnavailable as failure:
             raise click.ClickException(AWAY) from failure

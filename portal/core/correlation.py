@@ -1,39 +1,37 @@
-"""One code for a request and all that follows from it: log lines, events, jobs and mails."""
+"""One code for a request and everything it causes: log lines, events, jobs and mails.
+
+The web layer says where a request keeps its code (`find_by`).
+"""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from secrets import token_hex
-
-from flask import Flask, Response, current_app, g, has_request_context, request
 
 from portal.core import traces
 
 HEADER = "X-Correlation-Id"
-# No colon, by which codes of our own making name an import.
+# No colon: our own codes, such as an import's, have one.
 FORM = re.compile(r"[0-9A-Za-z-]{8,64}", re.ASCII)
 
 _cause: ContextVar[str] = ContextVar("cause", default="")
+_find: Callable[[], str] = lambda: ""  # noqa: E731  replaced by the web layer
 
 
-def start(app: Flask) -> None:
-    """Send the code back with every answer."""
-    app.after_request(_send)
+def find_by(find: Callable[[], str]) -> None:
+    """Set the function that returns the code of the current request, "" outside of one."""
+    global _find  # noqa: PLW0603  one per process
+    _find = find
 
 
 def correlation() -> str:
-    """The code of this request, or of what this process works at; "" where nothing has one."""
-    if not has_request_context():
-        return _cause.get()
-    if "correlation" not in g:
-        g.correlation = _brought() or token_hex(8)
-    return str(g.correlation)
+    """Return the code of this request, or of the work of this process; "" where there is none."""
+    return _find() or _cause.get()
 
 
 @contextmanager
 def following(code: str) -> Iterator[None]:
-    """A block outside of requests that follows from what has this code."""
+    """Do the work in this block, outside of requests, under the given code."""
     before = _cause.set(code)
     try:
         yield
@@ -42,18 +40,5 @@ def following(code: str) -> Iterator[None]:
 
 
 def cause() -> dict[str, str]:
-    """What a job has to carry so that it is done under the code of whoever called it."""
+    """Return what a job carries so that it runs under the code of whoever enqueued it."""
     return {"correlation": correlation(), **traces.carried()}
-
-
-def _brought() -> str:
-    """The code that a proxy of ours has given the request; nobody else may choose one."""
-    if not current_app.config["SETTINGS"].proxies:
-        return ""
-    found = request.headers.get(HEADER, "")
-    return found if FORM.fullmatch(found) else ""
-
-
-def _send(response: Response) -> Response:
-    response.headers[HEADER] = correlation()
-    return response

@@ -1,92 +1,107 @@
-"""Texts that people read, in the language of whoever reads them: `_`, `_n`; unread yet, `_l`, `_k`.
+"""Texts in the reader's language: `_` and `_n` translate now, `_l` when shown, `_k` only marks.
 
-Placeholders are named, as in `_("Place %(place)s of %(size)s", place=2, size=9)`.
-
-Flask-Babel knows whose language is which. It would be asked for it, and for where its texts are,
-at each of the dozens of texts of a page: here once for a request.
+Placeholders are named: `_("Place %(place)s of %(size)s", place=2, size=9)`. The web layer says how
+to find a request's language (`find_locale_by`); elsewhere it is English or that of `in_language`.
 """
 
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache, lru_cache
 from typing import Any
 
-import flask_babel
 from babel import Locale
-from babel.numbers import format_decimal
-from babel.support import NullTranslations, Translations
-from flask import Flask, g
-from flask_babel import force_locale, get_locale
-from jinja2 import pass_eval_context
+from babel.numbers import format_decimal, format_percent
+from babel.support import LazyProxy, NullTranslations, Translations
+from jinja2 import Environment, pass_eval_context
 from jinja2.nodes import EvalContext
 from markupsafe import Markup
 
 from portal.core.settings import ROOT
 
-__all__ = ["ENGLISH", "TEXTS", "_", "_k", "_l", "_n", "read_by", "reader", "start"]
-
 ENGLISH = Locale("en")
+LANGUAGES = {"en": "English", "es": "Español"}  # each by its own name
+# Exactly one Locale object per language: rendered parts are cached by it.
+LOCALES = {code: ENGLISH if code == str(ENGLISH) else Locale(code) for code in LANGUAGES}
 TEXTS = ROOT / "portal" / "translations"
+
+_forced: ContextVar[Locale | None] = ContextVar("locale", default=None)
+_find_locale: Callable[[], Locale] = lambda: ENGLISH  # noqa: E731  replaced by the web layer
 
 
 def _(text: str, /, **facts: object) -> str:
-    """The text with the facts in their places."""
-    found: str = _texts(reader().language).ugettext(text)
+    """Return the text in the reader's language with its placeholders filled in."""
+    found: str = _texts(current_locale().language).ugettext(text)
     return found % facts if facts else found
 
 
 def _n(one: str, many: str, num: int, /, **facts: object) -> str:
-    """The text for so many, which `num` tells."""
-    found: str = _texts(reader().language).ungettext(one, many, num)
+    """Return the singular or plural text for `num`, which is also a placeholder."""
+    found: str = _texts(current_locale().language).ungettext(one, many, num)
     return found % {"num": num, **facts}
 
 
-_l: Callable[..., str] = flask_babel.lazy_gettext  # a text that is looked up when it is shown
-_k: Callable[[str], str] = str  # one that is kept as it stands, for `_` to look up by then
+def _l(text: str, /, **facts: object) -> Any:
+    """Return a text that is translated each time it is shown, for module-level constants."""
+    return LazyProxy(_, text, enable_cache=False, **facts)
 
 
-def reader() -> Locale:
-    """The language of whoever reads what is being made; English where nobody is known to."""
-    try:
-        found: Locale = g.reader
-    except AttributeError:
-        found = g.reader = get_locale() or ENGLISH
-    except RuntimeError:  # outside of any app
-        return ENGLISH
-    return found
+def _k(text: str) -> str:
+    """Mark a text for the translators and return it unchanged."""
+    return text
+
+
+def current_locale() -> Locale:
+    """Return the language of whoever reads the text that is being made."""
+    return _forced.get() or _find_locale()
+
+
+def find_locale_by(find: Callable[[], Locale]) -> None:
+    """Set the function that finds the language where no `in_locale` block is open."""
+    global _find_locale  # noqa: PLW0603  one per process
+    _find_locale = find
 
 
 @contextmanager
-def read_by(locale: Locale) -> Iterator[None]:
-    """A block of an app's context whose reader has that language."""
-    before, g.reader = reader(), locale
+def in_locale(locale: Locale) -> Iterator[None]:
+    """Translate everything in this block into one language."""
+    before = _forced.set(locale)
     try:
-        with force_locale(locale):
-            yield
+        yield
     finally:
-        g.reader = before
+        _forced.reset(before)
 
 
-def start(app: Flask) -> None:
-    """Give templates `_`, `ngettext` and `numberformat`; after Flask-Babel, whose they replace."""
-    app.jinja_env.globals.update(_=_shown, gettext=_shown, ngettext=_shown_of)
-    app.jinja_env.filters["numberformat"] = lambda number: _number(number, reader())
+@contextmanager
+def in_language(code: str) -> Iterator[None]:
+    """Translate everything in this block; an unknown code or "" means English."""
+    with in_locale(LOCALES.get(code, ENGLISH)):
+        yield
+
+
+def translate_templates(env: Environment) -> None:
+    """Give templates `_`, `gettext`, `ngettext`, the trans tag, and number filters."""
+    env.add_extension("jinja2.ext.i18n")
+    env.newstyle_gettext = True  # type: ignore[attr-defined]
+    env.globals.update(_=_shown, gettext=_shown, ngettext=_shown_plural)
+    env.filters["numberformat"] = lambda number: _number(number, current_locale())
+    env.filters["percentformat"] = lambda number: format_percent(number, locale=current_locale())
 
 
 @pass_eval_context
 def _shown(page: EvalContext, text: str, /, **facts: object) -> str:
-    return _filled(page, _texts(reader().language).ugettext(text), facts)
+    return _filled(page, _texts(current_locale().language).ugettext(text), facts)
 
 
 @pass_eval_context
-def _shown_of(page: EvalContext, one: str, many: str, num: int, /, **facts: object) -> str:
-    found = _texts(reader().language).ungettext(one, many, num)
+def _shown_plural(page: EvalContext, one: str, many: str, num: int, /, **facts: object) -> str:
+    found = _texts(current_locale().language).ungettext(one, many, num)
     return _filled(page, found, {"num": num, **facts})
 
 
 def _filled(page: EvalContext, text: str, facts: dict[str, Any]) -> str:
-    # As Jinja's own: a "%" is written twice, whether there are facts or not.
+    # As in Jinja: "%" is doubled in every text, with or without placeholders.
     shown = Markup(text) if page.autoescape else text  # noqa: S704 - translators are trusted
     return shown % facts if "%" in text else shown
 
@@ -101,11 +116,11 @@ def _texts(language: str) -> NullTranslations:
     return Translations.load(TEXTS, [language])
 
 
-# Messages that are kept in English and told in the language of whoever reads them.
+# Messages that are stored in English and translated for each reader.
 
 
-class Told(Exception):  # noqa: N818  for errors that say by their own name what they are
-    """An error with such a message."""
+class StoredMessageError(Exception):
+    """An error whose message is stored and later shown in the reader's language."""
 
     def __init__(self, text: str, /, **facts: object) -> None:
         super().__init__(text % facts if facts else text)
@@ -113,22 +128,22 @@ class Told(Exception):  # noqa: N818  for errors that say by their own name what
         self.facts = facts
 
     @property
-    def kept(self) -> str:
-        """The message and its facts, for `told`."""
-        return kept(self.text, **self.facts)
+    def stored(self) -> str:
+        """The message and its placeholders, for `translated`."""
+        return stored_message(self.text, **self.facts)
 
 
-def kept(text: str, /, **facts: object) -> str:
-    """A message and what is filled in, for `told`."""
+def stored_message(text: str, /, **facts: object) -> str:
+    """Return a message and its placeholders as JSON, to be shown by `translated`."""
     return json.dumps([text, facts], default=str, ensure_ascii=False)
 
 
-def told(message: str) -> str:
-    """A message that was kept, as its reader understands it; so is the fact `what`, a text too."""
+def translated(message: str) -> str:
+    """Return a stored message in the reader's language, its placeholder `what` too."""
     try:
         text, facts = json.loads(message)
         if what := facts.get("what"):
             facts |= {"what": _(what)}
         return _(text, **facts)
-    except (ValueError, TypeError, AttributeError):  # of a portal that kept it as it was told
+    except (ValueError, TypeError, AttributeError):  # stored as plain text
         return message

@@ -3,9 +3,9 @@
 from flask import Flask, current_app, g, request
 from flask_login import current_user
 
-from portal.access import View, rule_of, visitor
 from portal.core.bulkheads import Bulkhead
 from portal.edge.patience import BODY
+from portal.web.http.access import View, rule_of, visitor
 
 MOST_BYTES = 64 * 2**20
 MOST_TEXT = 4 * 2**20  # of bytes that are no file, such as a list that was pasted

@@ -4,7 +4,6 @@ from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy import select
 
-from portal.access import requires, visitor
 from portal.admin.reasons import read_reason
 from portal.admin.times import Reading
 from portal.catalog import formatting
@@ -17,6 +16,7 @@ from portal.requests import asking
 from portal.requests.errors import RequestRefused
 from portal.requests.way import without
 from portal.requests.words import REFUSED, RULES, rules
+from portal.web.http.access import requires, visitor
 
 bp = Blueprint("asking", __name__, url_prefix="/sections/<int:section_id>/requests")
 

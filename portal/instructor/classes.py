@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from flask import abort
 
-from portal.access import visitor
 from portal.catalog.term_catalog import SectionView, TermView, catalog_of, live_terms
 from portal.seats.case import name_of
+from portal.web.http.access import visitor
 
 
 @dataclass(frozen=True)

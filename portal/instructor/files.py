@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
-from portal.access import requires, visitor
 from portal.backend import backend
 from portal.core.i18n import _
 from portal.instructor.classes import own
@@ -14,6 +13,7 @@ from portal.instructor.letters import mailing
 from portal.instructor.looks import Look
 from portal.instructor.rosters import Person, Roster, roster
 from portal.spreadsheets import download
+from portal.web.http.access import requires, visitor
 
 bp = Blueprint("files", __name__, url_prefix="/sections/<int:section_id>")
 

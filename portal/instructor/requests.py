@@ -3,12 +3,12 @@
 from flask import Blueprint, abort, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from portal.access import requires, visitor
 from portal.core.i18n import _
 from portal.instructor.rosters import known
 from portal.requests import asking, listing
 from portal.requests.errors import RequestRefused
 from portal.requests.words import REFUSED, STATES, TONES, rules
+from portal.web.http.access import requires, visitor
 
 bp = Blueprint("requests", __name__, url_prefix="/requests")
 

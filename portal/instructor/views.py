@@ -5,12 +5,12 @@ from typing import Any, cast
 from flask import Blueprint, make_response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from portal.access import requires, visitor
 from portal.catalog.term_catalog import catalog_of, live_terms
 from portal.instructor.classes import Class, own
 from portal.instructor.looks import SORTS, Look
 from portal.instructor.rosters import roster as people
 from portal.recorder import known
+from portal.web.http.access import requires, visitor
 
 bp = Blueprint("instructor", __name__, url_prefix="/teaching")
 

@@ -5,7 +5,7 @@ from dataclasses import fields
 from threading import Lock
 from typing import Any
 
-from portal.languages import speaking
+from portal.core.i18n import in_language
 from portal.ledger.types import SeatCounts
 
 # A newer ledger may tell more than this process knows of.
@@ -91,7 +91,7 @@ class Counts:
         key = (seats.section, language)
         rendered, html = self._html.get(key, (None, ""))
         if rendered is not seats:
-            with speaking(language):
+            with in_language(language):
                 html = self._render(seats)
             self._html[key] = (seats, html)
         return html

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy.exc import SQLAlchemyError
 from wsproto.events import Ping
 
-from portal.core.i18n import reader
+from portal.core.i18n import current_locale
 from portal.core.metrics import FRAMES
 from portal.ledger.errors import LedgerUnavailable
 from portal.live import own, rooms, topics
@@ -48,7 +48,7 @@ class Talk:
     ) -> None:
         self.socket = socket
         self.hub = hub
-        self.page = Page(visitor, socket.event.set, str(reader()), self._send_at_once)
+        self.page = Page(visitor, socket.event.set, str(current_locale()), self._send_at_once)
         self.allowance = Allowance()
         self.session = session  # by its name
         self.ends = ends  # of the session, in seconds since 1970

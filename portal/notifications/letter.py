@@ -15,8 +15,7 @@ from sqlalchemy.orm import Session
 from portal.backend import backend
 from portal.catalog.models import Term
 from portal.core.correlation import HEADER
-from portal.core.i18n import _, reader
-from portal.languages import speaking
+from portal.core.i18n import _, current_locale, in_language
 from portal.notifications import alerts, codes, outbox
 from portal.notifications.kinds import KINDS
 from portal.notifications.models import Notice, Outgoing
@@ -58,7 +57,7 @@ def _notice(session: Session, outgoing: Outgoing) -> Letter:
     ).one()
     notice, account, term = row
     name = f"notice-{notice.made_at:%Y%m%d%H%M%S}-{outgoing.id}"
-    with speaking(account.language):
+    with in_language(account.language):
         told = words(News(notice.kind, notice.term_id, notice.section_id, notice.data))
         text = _text(told, notice.kind, account.name, term)
         written = _letter(name, account, told.title, text)
@@ -70,7 +69,7 @@ def _code(session: Session, outgoing: Outgoing) -> Letter:
     account = session.get_one(Account, outgoing.account_id)
     name = f"code-{outgoing.until:%Y%m%d%H%M%S}-{outgoing.id}"
     digits = codes.code(account.id, (outgoing.data or {})["seed"])
-    with speaking(account.language):
+    with in_language(account.language):
         title = _("Your code is %(code)s", code=f"{digits[:4]} {digits[4:]}")
         return _letter(name, account, title, _text_of_code(title, account.name))
 
@@ -78,7 +77,7 @@ def _code(session: Session, outgoing: Outgoing) -> Letter:
 def _alert(session: Session, outgoing: Outgoing) -> Letter:
     account = session.get_one(Account, outgoing.account_id)
     name = f"alert-{outgoing.until:%Y%m%d%H%M%S}-{outgoing.id}"
-    with speaking(account.language):
+    with in_language(account.language):
         title, *text = alerts.told(outgoing.data or {})
         return _letter(name, account, title, _plain(account.name, f"{title}.", *text))
 
@@ -93,7 +92,7 @@ def _letter(name: str, account: Account, title: str, text: str) -> Letter:
     message["Auto-Submitted"] = "auto-generated"
     message["Subject"] = _one_line(title)
     message.set_content(text, cte="7bit" if text.isascii() else "quoted-printable")
-    message["Content-Language"] = str(reader())
+    message["Content-Language"] = str(current_locale())
     return Letter(name, sender.domain, to.addr_spec, message)
 
 

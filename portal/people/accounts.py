@@ -1,19 +1,14 @@
-"""Who is asking: the account behind a session or an access token."""
+"""Accounts as every request needs them: who it is and which roles it has, cached for 2 seconds."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from flask import Request, g, request
 from sqlalchemy import ColumnElement, Row, Select, func, select
 
 from portal.core.db import transaction
-from portal.extensions import logins
-from portal.people import bearers, changes, keys, sessions
+from portal.people import changes
 from portal.people.models import Account, Student, Teacher
-from portal.web.http import request_limits
-
-HEALTH = {"/health", "/ready"}
 
 
 @dataclass(frozen=True)
@@ -42,12 +37,6 @@ class Visitor:
         return f"{self.id}.{self.epoch}"
 
 
-def start() -> None:
-    """Tell the login manager how to find a visitor."""
-    logins.user_loader(_of_this_session)
-    logins.request_loader(of_request)
-
-
 def of_session(kept: str, name: str = "") -> Visitor | None:
     """The visitor of the session of that name, unless it or all of the account have been ended."""
     account, _, epoch = kept.partition(".")
@@ -55,26 +44,6 @@ def of_session(kept: str, name: str = "") -> Visitor | None:
         return None
     found = find(int(account))
     return found if found and found.has(int(epoch), name) else None
-
-
-def of_request(asked: Request) -> Visitor | None:
-    """The visitor whose access token the request carries, with its scopes in `g.scopes`."""
-    token = bearer(asked)
-    if token and not bearers.known(token):
-        request_limits.count_guess()
-    found = bearers.find(token) if token else None
-    if found is None:
-        return None
-    g.scopes = found.scopes
-    return find(found.account_id)
-
-
-def bearer(asked: Request = request) -> str | None:
-    """The access token that a request carries, if it does; pages take none."""
-    scheme, _, token = asked.headers.get("Authorization", "").partition(" ")
-    given = scheme.lower() == "bearer" and token.startswith(keys.PREFIX)
-    for_programs = asked.path.startswith("/api/") or asked.path in HEALTH
-    return token if given and for_programs else None
 
 
 def find(account_id: int) -> Visitor | None:
@@ -129,11 +98,6 @@ def _those(*which: ColumnElement[bool]) -> Select[Any]:
         .outerjoin(Student, (Student.account_id == Account.id) & Student.deleted_at.is_(None))
         .where(*which, Account.deleted_at.is_(None))
     )
-
-
-def _of_this_session(kept: str) -> Visitor | None:
-    # Who sends a token asks by that token, with what it may do and no more.
-    return of_session(kept, sessions.name()) if sessions.holds() and not bearer() else None
 
 
 def _teachers() -> ColumnElement[Any]:

@@ -46,7 +46,7 @@ class Account(SoftDelete, Base):
     email: Mapped[str] = mapped_column(String(254), default="")
     password_hash: Mapped[str] = mapped_column(String(200), default="")
     is_admin: Mapped[bool] = mapped_column(Boolean, default=False)
-    # A code of portal.languages; blank = as the browser says.
+    # A code of portal.core.i18n.LANGUAGES; blank = as the browser says.
     language: Mapped[str] = mapped_column(String(8), default="", server_default="")
     # Raised to end every session of the account at once.
     session_epoch: Mapped[int] = mapped_column(Integer, default=1)

@@ -6,24 +6,24 @@ from zoneinfo import ZoneInfo
 from babel.dates import format_interval, format_skeleton, get_day_names, get_timezone_name
 
 from portal.catalog import formatting
-from portal.core.i18n import reader
+from portal.core.i18n import current_locale
 
 
 def weekday(number: int) -> str:
     """`Monday` for 0."""
-    return str(get_day_names("wide", "stand-alone", reader())[number])
+    return str(get_day_names("wide", "stand-alone", current_locale())[number])
 
 
 def hour(number: int) -> str:
     """A full hour at the side of a grid: `9 am`, `9:00`."""
-    half_days = "a" in reader().time_formats["short"].pattern
-    shown = format_skeleton("h" if half_days else "Hm", time(number), locale=reader())
+    half_days = "a" in current_locale().time_formats["short"].pattern
+    shown = format_skeleton("h" if half_days else "Hm", time(number), locale=current_locale())
     return shown.lower()
 
 
 def day(when: date) -> str:
     """`Mon, Sep 7`."""
-    return format_skeleton("MMMEd", when, locale=reader())
+    return format_skeleton("MMMEd", when, locale=current_locale())
 
 
 def days(first: date, last: date) -> str:
@@ -33,7 +33,7 @@ def days(first: date, last: date) -> str:
 
 def dates(first: date, last: date) -> str:
     """`Aug 24 – Dec 11, 2026`."""
-    return format_interval(first, last, "yMMMd", locale=reader())
+    return format_interval(first, last, "yMMMd", locale=current_locale())
 
 
 def moment(when: datetime) -> str:
@@ -44,4 +44,4 @@ def moment(when: datetime) -> str:
 
 def zone(institutions: ZoneInfo) -> str:
     """`Eastern Time`."""
-    return get_timezone_name(institutions, locale=reader())
+    return get_timezone_name(institutions, locale=current_locale())

@@ -3,7 +3,7 @@
 from flask import Blueprint, request, session
 
 from portal.live.own import drawn_by
-from portal.people.home import LAST_TERM
+from portal.web.home import LAST_TERM
 
 bp = Blueprint("student", __name__, url_prefix="/terms/<int:term_id>")
 

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from portal.catalog import requisites
 from portal.catalog.formatting import credit_words
 from portal.catalog.term_catalog import MeetingView, SectionView, TermCatalog
-from portal.core.i18n import reader
+from portal.core.i18n import current_locale
 from portal.seats.restrictions import audience
 from portal.student.drawing import drawn
 from portal.student.scene import titled
@@ -36,7 +36,7 @@ class Alike(NamedTuple):
 
 def alike(catalog: TermCatalog, card: SectionView) -> Alike:
     """Those of a section."""
-    return _alike(catalog, card, reader())
+    return _alike(catalog, card, current_locale())
 
 
 def classes(card: SectionView) -> tuple[MeetingView, ...]:

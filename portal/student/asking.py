@@ -10,11 +10,11 @@ from portal.catalog.term_catalog import NoSuchTerm, SectionView, catalog_of
 from portal.core import logs
 from portal.core.cache import AWAY
 from portal.core.i18n import _l
-from portal.errors import LATER, Words, answer, away
 from portal.ledger.errors import KeyReused, LedgerBehind, LedgerUnavailable
 from portal.student import bp, forms, wish
 from portal.student.pages import mine_of
 from portal.student.scene import Scene
+from portal.web.http.errors import LATER, Words, answer, away
 from portal.windows.phases import shows
 
 log = logging.getLogger(__name__)

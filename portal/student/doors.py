@@ -4,13 +4,13 @@ from flask import flash, make_response, redirect, render_template
 from flask.typing import ResponseReturnValue
 from htmx_flask import request
 
-from portal.access import requires
 from portal.core.i18n import _
 from portal.student import bp, fragments, line, wish
 from portal.student.outcomes import closing
 from portal.student.pages import around, mine_of
 from portal.waiting_room import wording
 from portal.web.http import guard
+from portal.web.http.access import requires
 
 
 @bp.get("/room")

@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 
 def drawn(name: str, /, **facts: Any) -> Markup:
-    """A template without what pages have around their own content (portal/layout.py)."""
+    """A template without what pages have around their own content (portal/web/http/layout.py)."""
     pages = current_app.jinja_env
     template = pages.get_template(name)
     # What `template.render` does, but for going through its globals one by one, through two maps.

@@ -2,14 +2,14 @@
 
 from flask.typing import ResponseReturnValue
 
-from portal.access import requires
-from portal.resuming import resumes
 from portal.seats import desk
 from portal.student import bp, forms, wish
 from portal.student.asking import card_of, seen
 from portal.student.outcomes import done
 from portal.student.pages import mine_of
 from portal.student.resuming import dropping, leaving
+from portal.web.http.access import requires
+from portal.web.http.resuming import resumes
 
 
 @bp.get("/sections/<int:section_id>/drop")

@@ -11,7 +11,6 @@ from portal.backend import backend
 from portal.catalog import requisites
 from portal.catalog.term_catalog import SectionView, TermCatalog
 from portal.core.i18n import _
-from portal.errors import UNSURE
 from portal.ledger.types import Decision, Reason, SeatCounts
 from portal.seats import desk, foresight, steps
 from portal.seats.case import Step, name_of
@@ -22,6 +21,7 @@ from portal.student.refused import Refused
 from portal.student.rows import unknown
 from portal.student.scene import Scene, titled
 from portal.waiting_room import wording
+from portal.web.http.errors import UNSURE
 
 
 def drop(

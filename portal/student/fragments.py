@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from portal.catalog import requisites
 from portal.catalog.term_catalog import SectionView
-from portal.core.i18n import _, reader
+from portal.core.i18n import _, current_locale
 from portal.ledger.types import HeldSeat, Reason, SeatCounts
 from portal.seats import foresight
 from portal.seats.case import Case, Step, amount, credits_in_words
@@ -25,7 +25,7 @@ from portal.windows import countdown
 
 def seats(counts: SeatCounts) -> Markup:
     """The live counts of a section, id seats-<section>."""
-    return _seats(counts, reader())
+    return _seats(counts, current_locale())
 
 
 def act(scene: Scene, section: int) -> Markup:
@@ -38,7 +38,7 @@ def act(scene: Scene, section: int) -> Markup:
         scene.opening,
         _has_kept(scene, section),
         *_in_the_way(scene, section),
-        reader(),
+        current_locale(),
     )
 
 
@@ -187,7 +187,7 @@ def _mine(scene: Scene, held: HeldSeat, canceled: Told | None, alone: str) -> Ma
         scene.when(held.at),
         canceled,
         alone,
-        reader(),
+        current_locale(),
     )
 
 

@@ -3,12 +3,12 @@
 from flask import abort, render_template, request
 from flask.typing import ResponseReturnValue
 
-from portal.access import requires, visitor
 from portal.catalog.term_catalog import catalog_of
 from portal.recorder import receipts
 from portal.recorder.history import history as read
 from portal.recorder.told import by_day
 from portal.student import bp
+from portal.web.http.access import requires, visitor
 
 
 @bp.get("/history")

@@ -7,7 +7,6 @@ from threading import Lock
 from cachetools import TTLCache, cached
 from flask import g, session
 
-from portal.access import visitor
 from portal.backend import backend
 from portal.edge.readers import ahead_of_reader
 from portal.plans.plan import Plan
@@ -17,6 +16,7 @@ from portal.waiting_room import room, wait_estimates
 from portal.waiting_room.room import QueueEntry, RoomState, WindowShut
 from portal.waiting_room.wait_estimates import NEVER, Pace, WaitRange
 from portal.web.http import admission
+from portal.web.http.access import visitor
 from portal.web.http.admission import FREE, Admission
 
 FRESH_SECONDS = 1

@@ -4,7 +4,6 @@ from flask import Response, abort, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_login import current_user
 
-from portal.access import public
 from portal.backend import backend
 from portal.catalog.term_catalog import catalog_of
 from portal.core.cache import AWAY
@@ -13,6 +12,7 @@ from portal.seats import desk
 from portal.student import bp
 from portal.waiting_room import draw, wording
 from portal.waiting_room.draw import Draw
+from portal.web.http.access import public
 from portal.windows.localtime import Clockface
 
 SHOWN = 100  # requests on the page; the file has all

@@ -8,13 +8,11 @@ from flask.typing import ResponseReturnValue
 from htmx_flask import request
 from markupsafe import Markup
 
-from portal import messages
 from portal.backend import backend
 from portal.catalog.term_catalog import SectionView
 from portal.core import logs
 from portal.core.cache import AWAY
 from portal.core.i18n import _
-from portal.errors import Words
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.types import Decision, Outcome, SeatCounts
 from portal.student import fragments, saying, wish
@@ -22,6 +20,8 @@ from portal.student.pages import mine_of
 from portal.student.receipt_links import with_receipts
 from portal.student.refused import receipts
 from portal.student.scene import Scene
+from portal.web.http import flash_messages
+from portal.web.http.errors import Words
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +47,7 @@ def done(
     text = with_receipts(words.advice, receipts(card.term_id, decided))
     if not request.htmx:
         back = wish.back_to(card.term_id)
-        messages.keep(Markup("{} {}").format(words.title, text), _tone(decided), back)
+        flash_messages.keep(Markup("{} {}").format(words.title, text), _tone(decided), back)
         return redirect(back, 303)
     toast = fragments.toast(words.title, text, _tone(decided), brief=True)
     return closing([*map(fragments.out_of_band, parts), toast])

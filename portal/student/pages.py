@@ -12,7 +12,6 @@ from flask.typing import ResponseReturnValue
 from htmx_flask import request
 from werkzeug.datastructures import MultiDict
 
-from portal.access import requires, visitor
 from portal.catalog import term_catalog
 from portal.catalog.formatting import DAYS, clock, day_names
 from portal.catalog.models import Term
@@ -26,6 +25,7 @@ from portal.student.listing import listing
 from portal.student.planning.panel import panel
 from portal.student.recorded import or_recorded
 from portal.student.scene import Scene, scene
+from portal.web.http.access import requires, visitor
 
 TERMS_FRESH_SECONDS = 10
 MOST_TERMS = 4  # that are named on the page of one of them

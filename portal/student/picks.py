@@ -6,10 +6,8 @@ from dataclasses import replace
 from flask import abort
 from flask.typing import ResponseReturnValue
 
-from portal.access import requires
 from portal.catalog.term_catalog import SectionView
 from portal.ledger.types import Decision, Outcome
-from portal.resuming import resumes
 from portal.seats import desk
 from portal.seats.desk import Wanted, Wish
 from portal.student import bp, choices, forms, line, wish
@@ -18,7 +16,9 @@ from portal.student.outcomes import done
 from portal.student.pages import mine_of
 from portal.student.resuming import adding, swapping
 from portal.student.scene import Scene
+from portal.web.http.access import requires
 from portal.web.http.guard import needs_access_token
+from portal.web.http.resuming import resumes
 
 HAD_ALREADY = {"already_enrolled", "already_waiting"}
 Form = Callable[[Scene, Sequence[Decision]], str]

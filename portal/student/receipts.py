@@ -3,10 +3,10 @@
 from flask import Blueprint, abort, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
 
-from portal.access import requires, visitor
 from portal.catalog.term_catalog import catalog_of
 from portal.recorder import receipts
 from portal.recorder.told import line
+from portal.web.http.access import requires, visitor
 
 bp = Blueprint("receipts", __name__, url_prefix="/receipts")
 

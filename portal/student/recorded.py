@@ -7,7 +7,6 @@ from flask import abort, render_template
 from flask.typing import ResponseReturnValue
 from htmx_flask import request
 
-from portal.access import visitor
 from portal.catalog.search import Query
 from portal.catalog.term_catalog import TermCatalog, catalog_of
 from portal.core.i18n import _
@@ -23,6 +22,7 @@ from portal.student.alike import classes
 from portal.student.listing import PAGE
 from portal.student.planning.panel import on_plan_page
 from portal.student.scene import titled
+from portal.web.http.access import visitor
 from portal.windows.phases import open_to, phase, shows
 
 View = Callable[..., ResponseReturnValue]

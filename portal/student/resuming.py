@@ -4,8 +4,8 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from portal.catalog.term_catalog import NoSuchTerm, catalog_of
 from portal.core.i18n import _
-from portal.resuming import resumes
 from portal.seats.case import name_of
+from portal.web.http.resuming import resumes
 
 
 def adding(term_id: int, section_id: int) -> str:

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from portal.backend import backend
 from portal.catalog.term_catalog import SectionView
-from portal.core.i18n import reader
+from portal.core.i18n import current_locale
 from portal.ledger.types import SeatCounts
 from portal.seats import rules
 from portal.seats.case import name_of
@@ -40,7 +40,7 @@ class Row:
 def rows(scene: Scene, cards: list[SectionView]) -> list[Markup]:
     """The sections as lines, with their counts of this moment."""
     counts = backend().ledger.seats_of(scene.term.id, [card.id for card in cards])
-    language = reader()
+    language = current_locale()
     return [
         _drawn(_row(scene, card, counts.get(card.id) or unknown(card)), language) for card in cards
     ]

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from portal.catalog import requisites
 from portal.catalog.term_catalog import catalog_of
 from portal.core.i18n import _, _n
-from portal.errors import Words
 from portal.ledger.types import Decision, Outcome
 from portal.seats import desk
 from portal.seats.case import credits_in_words, name_of
 from portal.student.scene import Scene
+from portal.web.http.errors import Words
 
 
 def words(decided: Sequence[Decision], now: Scene, also: Sequence[int]) -> Words:

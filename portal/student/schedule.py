@@ -6,18 +6,18 @@ from flask import flash, render_template, url_for
 from flask.typing import ResponseReturnValue
 from htmx_flask import request
 
-from portal.access import requires, visitor
 from portal.backend import backend
 from portal.catalog.term_catalog import TermCatalog, catalog_of
 from portal.catalog.views import SectionView
 from portal.core.cache import AWAY
 from portal.core.i18n import _
-from portal.layout import go
 from portal.people.profile import profile
 from portal.schedule import feeds, mine, words
 from portal.seats.case import amount, credits_in_words, name_of
 from portal.student import attention, bp
 from portal.student.scene import titled
+from portal.web.http.access import requires, visitor
+from portal.web.http.layout import go
 
 
 @bp.get("/schedule")

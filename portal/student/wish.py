@@ -9,15 +9,15 @@ from uuid import uuid4
 from flask import abort, g
 from htmx_flask import request
 
-from portal.access import visitor
 from portal.catalog.term_catalog import SectionView
 from portal.core.correlation import correlation
 from portal.edge import resend
 from portal.edge.urls import parts
 from portal.ledger.errors import LedgerSilent
-from portal.people.login import safe_path
 from portal.seats.desk import Asked, Asker
 from portal.student.amounts import amounts
+from portal.web.account.login import safe_path
+from portal.web.http.access import visitor
 from portal.web.http.guard import access_token
 
 if TYPE_CHECKING:

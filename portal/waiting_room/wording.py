@@ -8,7 +8,7 @@ from babel import Locale
 from babel.dates import format_timedelta
 from babel.numbers import format_decimal
 
-from portal.core.i18n import _, _n, reader
+from portal.core.i18n import _, _n, current_locale
 from portal.waiting_room.room import RULES
 from portal.waiting_room.wait_estimates import MINUTE, NEVER, WaitRange
 from portal.windows.countdown import forms
@@ -63,17 +63,17 @@ def brief(long: WaitRange, *, paused: bool = False) -> str:
 
 def lasting(rule: str) -> str:
     """How long one of the room's numbers is, such as `4 minutes`."""
-    return str(format_timedelta(timedelta(milliseconds=RULES[rule]), locale=reader()))
+    return str(format_timedelta(timedelta(milliseconds=RULES[rule]), locale=current_locale()))
 
 
 def words() -> dict[str, Any]:
     """What the page's script says as the line moves, in the reader's language."""
-    return _words(reader())
+    return _words(current_locale())
 
 
 def grouped(count: int) -> str:
     """A number as its reader writes it, such as `1,250`."""
-    return str(format_decimal(count, locale=reader()))
+    return str(format_decimal(count, locale=current_locale()))
 
 
 def _rounded(long: WaitRange) -> tuple[int, int, Unit]:

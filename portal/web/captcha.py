@@ -3,11 +3,11 @@
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from portal.access import signed_in, visitor
 from portal.core.i18n import _
-from portal.people.login import safe_path
 from portal.protection.captcha import codes, proofs
 from portal.protection.captcha.refusals import NotProven
+from portal.web.account.login import safe_path
+from portal.web.http.access import signed_in, visitor
 
 bp = Blueprint("captcha", __name__, url_prefix="/captcha")
 bp.add_app_template_global(proofs.needed, "captcha_needed")

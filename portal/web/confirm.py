@@ -20,8 +20,8 @@ from dataclasses import dataclass, field, replace
 from flask import abort, flash, render_template, request
 from flask.typing import ResponseReturnValue
 
-from portal.layout import go
 from portal.web.forms import Form, ReasonForm
+from portal.web.http.layout import go
 
 
 class NotPossible(Exception):  # noqa: N818  a fact, not a mistake

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from babel import Locale
 
-from portal.core.i18n import _, _n, reader
+from portal.core.i18n import _, _n, current_locale
 
 Unit = Literal["seconds", "minutes", "hours", "days"]
 UNITS: tuple[Unit, ...] = ("seconds", "minutes", "hours", "days")
@@ -72,7 +72,7 @@ def brief(amount: int, unit: Unit) -> str:
 
 def words() -> dict[str, Any]:
     """What the browser's countdown says (static/js/countdown.js), in the reader's language."""
-    return _words(reader())
+    return _words(current_locale())
 
 
 @lru_cache(maxsize=16)

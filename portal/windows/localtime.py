@@ -8,7 +8,7 @@ from babel.dates import format_date, format_skeleton
 
 from portal.backend import backend
 from portal.catalog import formatting
-from portal.core.i18n import ENGLISH, _, reader
+from portal.core.i18n import ENGLISH, _, current_locale
 
 
 class NotOnTheClock(ValueError):  # noqa: N818 - a fact about a clock, not a mistake
@@ -92,7 +92,9 @@ class Clockface:
 
     def spoken(self, ms: int) -> str:
         """The same in full: `9:00 am on Thursday, September 3`."""
-        day = format_date(self.at(ms), "EEEE, MMMM d" if reader() == ENGLISH else "full", reader())
+        day = format_date(
+            self.at(ms), "EEEE, MMMM d" if current_locale() == ENGLISH else "full", current_locale()
+        )
         return _("%(time)s on %(day)s", time=self.clock(ms), day=day)
 
     def iso(self, ms: int) -> str:
@@ -138,7 +140,7 @@ class Clockface:
         return self._date(int(within.timestamp()) * 1000, "yMMMd")
 
     def _date(self, ms: int, skeleton: str) -> str:
-        return format_skeleton(skeleton, self.at(ms), locale=reader())
+        return format_skeleton(skeleton, self.at(ms), locale=current_locale())
 
     def _same_day(self, ms: int, now: int) -> bool:
         return self.at(ms).date() == self.at(now).date()

@@ -7,8 +7,8 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from portal.access import PUBLIC, rule_of
 from portal.api.kinds import KINDS
+from portal.web.http.access import PUBLIC, rule_of
 from tests.web.visits import words
 
 ALWAYS = {"400", "401", "403", "429", "500", "503"}

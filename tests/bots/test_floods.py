@@ -11,9 +11,9 @@ from typing import Any
 import requests
 from simple_websocket import Client
 
-from portal.people import throttle
 from portal.protection.rate_limits import Charge
 from portal.waiting_room import room
+from portal.web.account import login_limits
 from portal.web.http.request_limits import REQUESTS
 from tests import cast as builders
 from tests.bots.bot import Bot
@@ -84,7 +84,7 @@ def test_thousands_of_names_are_not_tried_and_students_get_in_by_a_captcha(
     meet: Meet, cast: Cast
 ) -> None:
     assert cast
-    exhaust(Charge(throttle.OF_ADDRESS, SAME), seconds=600)
+    exhaust(Charge(login_limits.OF_ADDRESS, SAME), seconds=600)
     bot, ada = meet(), meet()
     bot.token, ada.token = bot.read_token("/login"), ada.read_token("/login")
     answers = [

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from portal.catalog import formatting
-from portal.languages import speaking
+from portal.core.i18n import in_language
 
 TERM = (date(2020, 8, 31), date(2020, 12, 18))
 
@@ -67,7 +67,7 @@ def test_kinds() -> None:
 
 
 def test_each_reader_gets_their_own_words() -> None:
-    with speaking("es"):
+    with in_language("es"):
         assert formatting.days(0b1000101) == "lun mié dom"
         assert formatting.times(time(8), time(13, 5)) == "8:00–13:05"
         assert formatting.times(None, None) == "Por anunciar"

@@ -7,7 +7,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from portal.backend import Backend
-from portal.ops import health
+from portal.web import health
 from tests.cluster.stage import Stage, until
 
 

@@ -8,7 +8,7 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from portal import create_app
+from portal.app import create_app
 from portal.backend import Backend
 from tests.cast import PASSWORD, Cast
 

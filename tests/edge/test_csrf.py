@@ -10,7 +10,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import text
 
-from portal import create_app
+from portal.app import create_app
 from portal.backend import Backend, backend
 from portal.core.db import transaction
 from portal.models import Base

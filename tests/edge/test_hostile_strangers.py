@@ -10,7 +10,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from portal import create_app
+from portal.app import create_app
 from portal.people import keys
 from portal.protection.rate_limits import rate_limiter
 from tests.cast import PASSWORD, Cast

@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portal import create_app
+from portal.app import create_app
 from portal.backend import Backend
 from portal.core.settings import Settings
 from portal.edge.hosts import ours

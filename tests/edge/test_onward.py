@@ -9,8 +9,8 @@ from flask.testing import FlaskClient
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from portal.people.login import safe_path
 from portal.student import wish
+from portal.web.account.login import safe_path
 from tests import cast as builders
 from tests.cast import PASSWORD, Cast
 from tests.web.visitors import browser_of

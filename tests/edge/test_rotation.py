@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 from flask import Flask, Response
 
-from portal import create_app
+from portal.app import create_app
 from portal.backend import Backend, backend
 from portal.notifications import codes
 from portal.notifications.webhooks import secret
-from portal.people import devices
 from portal.protection.captcha import puzzle
 from portal.schedule import feeds
 from portal.waiting_room import access_tokens
 from portal.waiting_room.access_tokens import AccessToken
+from portal.web.account import devices
 from tests.cast import PASSWORD, Cast
 from tests.protection.captcha.solving import solved
 from tests.web.visits import hidden

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from flask.testing import FlaskClient
 
-from portal import create_app
+from portal.app import create_app
 from portal.backend import Backend
 from portal.core.settings import ROOT
 from portal.edge import resend

@@ -8,9 +8,8 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from portal.core.i18n import told
-from portal.exchange.importing.failure import ImportFailed
-from portal.languages import speaking
+from portal.core.i18n import in_language, translated
+from portal.exchange.importing.failure import ImportFailedError
 from tests.cast import Cast
 from tests.exchange.makers import latest, page, press, sent
 from tests.exchange.oneroster import School, imported
@@ -48,12 +47,12 @@ def test_a_value_that_only_one_may_have_is_named_and_the_rest_is_in_the_log(
 @pytest.mark.usefixtures("backend")
 def test_the_command_says_the_same(tmp_path: Path, nobody_may_teach: None) -> None:
     assert nobody_may_teach is None
-    with pytest.raises(ImportFailed, match=r"Who teaches what: .* Look for what is too long"):
+    with pytest.raises(ImportFailedError, match=r"Who teaches what: .* Look for what is too long"):
         imported(School().write(tmp_path))
 
 
 @pytest.mark.usefixtures("app")
 def test_the_kind_of_record_is_told_in_the_language_of_the_reader() -> None:
-    failure = ImportFailed("%(what)s: it is so.", what="Sections")
-    with speaking("es"):
-        assert told(failure.kept).startswith("Grupos: ")
+    failure = ImportFailedError("%(what)s: it is so.", what="Sections")
+    with in_language("es"):
+        assert translated(failure.kept).startswith("Grupos: ")

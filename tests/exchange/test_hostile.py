@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from portal.exchange.importing import sources, tables
-from portal.exchange.importing.failure import ImportFailed
+from portal.exchange.importing.failure import ImportFailedError
 from portal.exchange.importing.report import MOST, Report
 from portal.exchange.importing.sources import source_of
 from portal.exchange.importing.tables import Row, Shape
@@ -33,7 +33,7 @@ def of_table(folder: Path, content: bytes) -> list[str]:
 
 def test_a_zip_that_unpacks_to_too_much_is_given_up_on_the_way(tmp_path: Path) -> None:
     bomb = written(tmp_path, zipped({"t.csv": b"a\n" + b"1\n" * 10_000_000}))
-    with pytest.raises(ImportFailed, match="unpacks to more than 200 times its size"):
+    with pytest.raises(ImportFailedError, match="unpacks to more than 200 times its size"):
         list(tables.rows(bomb, "t.csv", SHAPE, Report(), nothing))
 
 
@@ -43,13 +43,13 @@ def test_all_files_of_a_zip_together_have_a_limit(
     monkeypatch.setattr(sources, "MOST_BYTES", 100_000)
     packed = written(tmp_path, zipped({f"{name}.csv": b"a\n" + b"1\n" * 40_000 for name in "ab"}))
     list(tables.rows(packed, "a.csv", SHAPE, Report(), nothing))
-    with pytest.raises(ImportFailed, match="unpacks to more than"):
+    with pytest.raises(ImportFailedError, match="unpacks to more than"):
         list(tables.rows(packed, "b.csv", SHAPE, Report(), nothing))
 
 
 @pytest.mark.parametrize("name", ["../t.csv", "/etc/t.csv", "a/b/t.csv", "x\\t.csv"])
 def test_a_path_in_a_zip_leads_nowhere(tmp_path: Path, name: str) -> None:
-    with pytest.raises(ImportFailed, match="deeper than in one folder"):
+    with pytest.raises(ImportFailedError, match="deeper than in one folder"):
         written(tmp_path, zipped({name: b"a\n1\n"}))
 
 
@@ -59,12 +59,12 @@ def test_one_folder_around_the_files_is_fine(tmp_path: Path) -> None:
 
 
 def test_a_name_twice_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ImportFailed, match=r"t.csv is there twice"):
+    with pytest.raises(ImportFailedError, match=r"t.csv is there twice"):
         written(tmp_path, zipped({"t.csv": b"a\n", "x/t.csv": b"a\n"}))
 
 
 def test_very_many_files_are_refused_before_they_are_listed(tmp_path: Path) -> None:
-    with pytest.raises(ImportFailed, match="more than 100 files"):
+    with pytest.raises(ImportFailedError, match="more than 100 files"):
         written(tmp_path, zipped({f"{number}.csv": b"" for number in range(5000)}))
 
 
@@ -72,7 +72,7 @@ def test_a_list_of_contents_that_lies_is_no_way_around(tmp_path: Path) -> None:
     content = bytearray(zipped({"t.csv": b"a\n1\n"}))
     at = content.rfind(b"PK\5\6")
     locator = struct.pack("<4sLQL", b"PK\6\7", 0, 0, 1)
-    with pytest.raises(ImportFailed, match="more than 100 files"):
+    with pytest.raises(ImportFailedError, match="more than 100 files"):
         written(tmp_path, bytes(content[:at]) + locator + bytes(content[at:]))
 
 
@@ -80,7 +80,7 @@ def test_an_encrypted_zip_is_refused(tmp_path: Path) -> None:
     packed = io.BytesIO(zipped({"t.csv": b"a\n1\n"}))
     content = bytearray(packed.getvalue())
     content[content.find(b"PK\1\2") + 8] |= 1
-    with pytest.raises(ImportFailed, match="encrypted"):
+    with pytest.raises(ImportFailedError, match="encrypted"):
         written(tmp_path, bytes(content))
 
 
@@ -88,12 +88,12 @@ def test_a_damaged_zip_is_refused(tmp_path: Path) -> None:
     content = bytearray(zipped({"t.csv": b"a\n" + b"1234567\n" * 100}))
     content[40] ^= 0xFF
     packed = written(tmp_path, bytes(content))
-    with pytest.raises(ImportFailed, match="damaged"):
+    with pytest.raises(ImportFailedError, match="damaged"):
         list(tables.rows(packed, "t.csv", SHAPE, Report(), nothing))
 
 
 def test_what_is_no_zip_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ImportFailed, match="no zip that can be read"):
+    with pytest.raises(ImportFailedError, match="no zip that can be read"):
         written(tmp_path, b"PK\3\4 and nothing more")
     assert not zipfile.is_zipfile(tmp_path / "x.zip")
 
@@ -126,13 +126,13 @@ def test_what_systems_write_is_read(tmp_path: Path, content: bytes) -> None:
 def test_what_is_no_table_is_refused_with_its_place(
     tmp_path: Path, content: bytes, message: str
 ) -> None:
-    with pytest.raises(ImportFailed, match=message):
+    with pytest.raises(ImportFailedError, match=message):
         of_table(tmp_path, content)
 
 
 def test_rows_without_end_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables, "MOST_ROWS", 100)
-    with pytest.raises(ImportFailed, match="more than 100 rows"):
+    with pytest.raises(ImportFailedError, match="more than 100 rows"):
         of_table(tmp_path, b"a\n" + b"1\n" * 101)
 
 

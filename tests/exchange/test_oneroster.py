@@ -9,7 +9,7 @@ from sqlalchemy import select, text
 from portal.catalog.models import Course, Department, Section, Term
 from portal.core.db import transaction
 from portal.core.settings import ROOT
-from portal.exchange.importing.failure import ImportFailed
+from portal.exchange.importing.failure import ImportFailedError
 from portal.people.models import Account, Student, Teacher
 from tests import cast as builders
 from tests.exchange.campus import kinds
@@ -236,13 +236,13 @@ def test_a_manifest_must_fit_the_files(
     told = {"oneroster.version": "1.2"} | change
     lines = "".join(f"{name},{value}\n" for name, value in told.items())
     (tmp_path / "manifest.csv").write_text(f"propertyName,value\n{lines}", "utf-8")
-    with pytest.raises(ImportFailed, match=message):
+    with pytest.raises(ImportFailedError, match=message):
         imported(tmp_path)
 
 
 def test_without_a_manifest_nothing_is_read(tmp_path: Path) -> None:
     (tmp_path / "users.csv").write_text("a\n", "utf-8")
-    with pytest.raises(ImportFailed, match=r"manifest.csv is not there"):
+    with pytest.raises(ImportFailedError, match=r"manifest.csv is not there"):
         imported(tmp_path)
 
 

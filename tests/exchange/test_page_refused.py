@@ -10,7 +10,7 @@ from portal.catalog.models import Course
 from portal.core.db import Sessions, transaction
 from portal.edge.files import MOST_BYTES
 from portal.exchange.importing import book, run, uploads, work
-from portal.exchange.importing.failure import ImportFailed
+from portal.exchange.importing.failure import ImportFailedError
 from portal.exchange.importing.models import Import, ImportChange, ImportPart, ImportRow
 from portal.exchange.importing.report import Report
 from tests import cast as builders
@@ -226,7 +226,7 @@ def test_a_file_that_is_wrong_fails_with_its_place(boss: FlaskClient) -> None:
 
 def test_a_failure_is_told_in_the_language_of_its_reader(boss: FlaskClient) -> None:
     import_id = sent(boss, b"PK but no zip")
-    failure = ImportFailed("Give a whole number from 0 to %(most)s.", most=9)
+    failure = ImportFailedError("Give a whole number from 0 to %(most)s.", most=9)
     with transaction() as session:
         session.execute(update(Import).values(error=failure.kept))
     spanish = {"Accept-Language": "es"}

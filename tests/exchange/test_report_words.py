@@ -7,7 +7,7 @@ import pytest
 from flask import Flask
 
 from portal.core.db import transaction
-from portal.core.i18n import kept
+from portal.core.i18n import stored_message
 from portal.exchange.importing.report import Note
 from portal.exchange.importing.reporting import add_notes
 from tests.cast import Cast
@@ -21,7 +21,7 @@ SPANISH = {"Accept-Language": "es"}
 def noted(app: Flask, cast: Cast) -> Flask:
     """An import with a note whose detail is a message that the catalogue knows."""
     an_import(cast.max)
-    detail = kept("Give a whole number from 0 to %(most)s.", most=9)
+    detail = stored_message("Give a whole number from 0 to %(most)s.", most=9)
     with transaction() as session:
         note = Note("count", "sections.csv", 7, "10001", "capacity", "lots", detail)
         add_notes(session, latest().id, [note], 1)

@@ -11,7 +11,7 @@ from portal.backend import backend
 from portal.catalog.models import Section
 from portal.core.db import Sessions, transaction
 from portal.exchange.importing import book, run, work
-from portal.exchange.importing.failure import SeatsLeft
+from portal.exchange.importing.failure import SeatsLeftError
 from portal.ledger.types import Outcome
 from portal.notifications.models import Notice, Outgoing
 from portal.ops.dead import letters
@@ -143,7 +143,7 @@ def test_what_nobody_foresaw_of_seats_stops_it_until_they_are_tried_again(
     boss: FlaskClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     import_id = stored(boss)
-    with away("completed_courses"), pytest.raises(SeatsLeft) as failure:
+    with away("completed_courses"), pytest.raises(SeatsLeftError) as failure:
         run.go_on(import_id)
     shown = page(boss, import_id)
     assert "1 seat is left" in shown
@@ -166,7 +166,7 @@ def test_it_is_a_dead_letter_then_and_others_are_told_whose_import_bars_them(
     with away("completed_courses"), running(("worker", "errands"), ("clock",)):
         wait_for(lambda: letters(backend().redis))
     [letter] = letters(backend().redis)
-    assert letter.error.startswith("portal.exchange.importing.failure.SeatsLeft")
+    assert letter.error.startswith("portal.exchange.importing.failure.SeatsLeftError")
     assert latest().error
     with pytest.raises(book.Busy, match=r"spring\.zip"):
         imported(School().write(tmp_path))
@@ -175,7 +175,7 @@ def test_it_is_a_dead_letter_then_and_others_are_told_whose_import_bars_them(
 def test_it_may_be_ended_without_the_seats_that_are_left(boss: FlaskClient, cast: Cast) -> None:
     import_id = stored(boss)
     here = f"/admin/imports/{import_id}"
-    with away("completed_courses"), pytest.raises(SeatsLeft):
+    with away("completed_courses"), pytest.raises(SeatsLeftError):
         run.go_on(import_id)
     assert "1 seat is left and will not be dealt with" in boss.get(f"{here}/end").text
     assert boss.post(f"{here}/end").status_code == 422

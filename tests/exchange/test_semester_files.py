@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from portal.exchange.importing.failure import ImportFailed
+from portal.exchange.importing.failure import ImportFailedError
 from portal.exchange.importing.report import cells
 from tests.exchange.campus import COLUMNS, Campus, kinds, read
 
@@ -29,7 +29,7 @@ def test_other_separators_are_understood(tmp_path: Path, delimiter: str) -> None
 @pytest.mark.parametrize("name", ["sections.csv", "meetings.csv", "courses.csv"])
 def test_a_file_that_is_needed_must_be_there(tmp_path: Path, name: str) -> None:
     (Campus().write(tmp_path) / name).unlink()
-    with pytest.raises(ImportFailed, match=f"{name} is not there"):
+    with pytest.raises(ImportFailedError, match=f"{name} is not there"):
         read(tmp_path)
 
 
@@ -48,7 +48,7 @@ def test_files_that_are_not_used_are_named(tmp_path: Path) -> None:
     _, report = read(folder)
     assert [note.file for note in report.of("file_needless")] == ["bin.csv"]
     (folder / "courses.csv").unlink()
-    with pytest.raises(ImportFailed, match=r"What came and is not used: bin\.csv"):
+    with pytest.raises(ImportFailedError, match=r"What came and is not used: bin\.csv"):
         read(folder)
 
 
@@ -60,7 +60,7 @@ def test_what_is_of_a_whole_file_has_no_line(tmp_path: Path) -> None:
 
 
 def test_there_must_be_a_folder(tmp_path: Path) -> None:
-    with pytest.raises(ImportFailed, match="is no folder"):
+    with pytest.raises(ImportFailedError, match="is no folder"):
         read(tmp_path / "nowhere")
 
 
@@ -90,7 +90,7 @@ def test_garbage_is_refused_by_file_line_and_column(
     tmp_path: Path, name: str, content: bytes, message: str
 ) -> None:
     (Campus().write(tmp_path) / name).write_bytes(content)
-    with pytest.raises(ImportFailed, match=message):
+    with pytest.raises(ImportFailedError, match=message):
         read(tmp_path)
 
 
@@ -106,7 +106,7 @@ def test_a_row_of_another_shape_is_refused_and_the_rest_goes_on(tmp_path: Path) 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 def test_no_bytes_crash_it(tmp_path: Path, name: str, content: bytes) -> None:
     (Campus().write(tmp_path) / name).write_bytes(content)
-    with contextlib.suppress(ImportFailed):
+    with contextlib.suppress(ImportFailedError):
         read(tmp_path)
 
 

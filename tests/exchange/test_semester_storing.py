@@ -11,7 +11,7 @@ from portal.backend import Backend
 from portal.catalog.models import Course, Section, Subject, Term
 from portal.catalog.term_catalog import catalog_of
 from portal.core.db import transaction
-from portal.exchange.importing.failure import ImportFailed
+from portal.exchange.importing.failure import ImportFailedError
 from portal.models import Base
 from portal.people.models import Teacher
 from tests import cast
@@ -41,7 +41,7 @@ def test_the_term_has_its_dates_from_the_meetings_and_its_limit(tmp_path: Path) 
 
 def test_meetings_without_any_dates_need_those_of_the_term(tmp_path: Path) -> None:
     folder = Campus().meets(date_start="", date_end="").write(tmp_path)
-    with pytest.raises(ImportFailed, match="--starts and --ends"):
+    with pytest.raises(ImportFailedError, match="--starts and --ends"):
         imported(folder)
     made = imported(folder, starts=date(2021, 1, 6), ends=date(2021, 5, 1))
     assert catalog_of(made.term).term.ends_on == date(2021, 5, 1)
@@ -56,14 +56,14 @@ def test_a_name_that_is_taken_is_refused_before_anything_is_written(tmp_path: Pa
     folder = Campus().write(tmp_path)
     imported(folder)
     before = rows()
-    with pytest.raises(ImportFailed, match="There is a term “Spring 2021” already"):
+    with pytest.raises(ImportFailedError, match="There is a term “Spring 2021” already"):
         imported(folder)
     assert rows() == before
 
 
 @pytest.mark.parametrize("name", ["", "  ", "x" * 81, "a\0b"])
 def test_a_term_needs_a_name(tmp_path: Path, name: str) -> None:
-    with pytest.raises(ImportFailed, match="name"):
+    with pytest.raises(ImportFailedError, match="name"):
         imported(Campus().write(tmp_path), name)
 
 
@@ -71,7 +71,7 @@ def test_a_term_needs_a_name(tmp_path: Path, name: str) -> None:
 def test_an_import_that_fails_at_its_last_step_leaves_no_row(tmp_path: Path) -> None:
     folder = Campus().meets(instructors="Okafor").write(tmp_path)
     before = rows()
-    with pytest.raises(ImportFailed, match="Who teaches what"):
+    with pytest.raises(ImportFailedError, match="Who teaches what"):
         imported(folder)
     assert rows() == before
 
@@ -80,7 +80,7 @@ def test_a_file_that_fails_leaves_no_row(tmp_path: Path) -> None:
     folder = Campus().write(tmp_path)
     (folder / "prerequisites.json").write_text("{", "utf-8")
     before = rows()
-    with pytest.raises(ImportFailed):
+    with pytest.raises(ImportFailedError):
         imported(folder)
     assert rows() == before
 

@@ -8,8 +8,8 @@ from flask import Flask
 from sqlalchemy import text
 
 from portal.core.db import transaction
+from portal.core.i18n import in_language
 from portal.exchange.importing.news import listeners
-from portal.languages import speaking
 from portal.notifications.words import News, words
 from tests.cast import Cast
 from tests.exchange.makers import latest, page, press, sent
@@ -31,7 +31,7 @@ def changed() -> list[tuple[str, ...]]:
     """What students read of changes of their section."""
     roster()
     found = [each for each in notices() if each.kind == "section_changed"]
-    with speaking("en"):
+    with in_language("en"):
         return [words(News(x.kind, x.term_id, x.section_id, x.data)).text for x in found]
 
 

@@ -1,7 +1,7 @@
 """A live page hears in its own language, whoever else shows the same section."""
 
 from portal.catalog.models import Section, Term
-from portal.languages import NAMES
+from portal.core.i18n import LANGUAGES
 from tests.cast import Cast
 from tests.live.conftest import Claim, Open
 from tests.live.tabs import Tab
@@ -12,7 +12,7 @@ OPEN = {"en": "</b> of 2 open", "es": "</b> de 2 libres"}
 def only(tab: Tab, language: str) -> bool:
     """Whether counts have come in that language, and in no other."""
     heard = "".join(tab.frames)
-    return {code for code in NAMES if OPEN[code] in heard} == {language}
+    return {code for code in LANGUAGES if OPEN[code] in heard} == {language}
 
 
 def test_each_page_is_sent_counts_in_its_own_language(

@@ -19,7 +19,7 @@ from prometheus_client.parser import text_string_to_metric_families as families
 from sqlalchemy import update
 from sqlalchemy.sql import func
 
-from portal import create_app
+from portal.app import create_app
 from portal.backend import Backend
 from portal.cli import main
 from portal.core import metrics

@@ -7,7 +7,7 @@ from portal.catalog.editing import store
 from portal.catalog.editing.details import teachers
 from portal.catalog.views import MeetingView
 from portal.core.db import transaction
-from portal.languages import speaking
+from portal.core.i18n import in_language
 from portal.notifications.words import News, words
 from portal.windows.offer import offer
 from tests.cast import Cast
@@ -40,7 +40,7 @@ def meeting(story: Story, room: str, start: int = 600) -> tuple[MeetingView, ...
 def said(language: str = "en") -> tuple[str, ...]:
     """What the last notice says."""
     last = notices()[-1]
-    with speaking(language):
+    with in_language(language):
         return words(News(last.kind, last.term_id, last.section_id, last.data)).text
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from portal.languages import speaking
+from portal.core.i18n import in_language
 from portal.ledger.types import Outcome
 from portal.notifications.words import News, words
 from portal.people.models import Student
@@ -34,7 +34,7 @@ def physics(story: Story) -> Any:
 def said(student: Student, language: str = "en") -> tuple[str, ...]:
     """What the student's last notice says."""
     last = [each for each in notices() if each.account_id == student.account_id][-1]
-    with speaking(language):
+    with in_language(language):
         found = words(News(last.kind, last.term_id, last.section_id, last.data))
     return (found.title, *found.text)
 

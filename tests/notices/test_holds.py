@@ -8,7 +8,7 @@ from flask import Flask
 from sqlalchemy import select
 
 from portal.core.db import transaction
-from portal.languages import speaking
+from portal.core.i18n import in_language
 from portal.notifications.holds import tell_student
 from portal.notifications.words import News, words
 from portal.people import holds
@@ -35,7 +35,7 @@ def lift(cast: Cast) -> None:
 
 def said(language: str = "en") -> tuple[str, ...]:
     last = notices()[-1]
-    with speaking(language):
+    with in_language(language):
         found = words(News(last.kind, last.term_id, last.section_id, last.data))
     return (found.title, *found.text)
 

@@ -10,7 +10,7 @@ from sqlalchemy import update
 from portal.backend import Backend
 from portal.catalog.models import Course, Section, Term
 from portal.core.db import transaction
-from portal.languages import speaking
+from portal.core.i18n import in_language
 from portal.ledger.types import Candidate, Reason
 from portal.notifications.letter import Unaddressable, letter
 from portal.notifications.reminders import remind
@@ -142,9 +142,9 @@ def test_it_is_in_the_language_of_who_gets_it(backend: Backend, story: Story) ->
     window = builders.a_coming_window(story.term, 60)
     story.record()
     remind(story.term.id, moment(window.opens) - timedelta(minutes=10))
-    with speaking("es"):
+    with in_language("es"):
         opens = Clockface(backend.settings.zone).full(window.opens)
-    with speaking("en"):
+    with in_language("en"):
         assert opens != Clockface(backend.settings.zone).full(window.opens)
     assert sent()["Content-Language"] == "es"
     assert opens in sent()["Subject"]

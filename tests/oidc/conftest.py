@@ -7,8 +7,8 @@ import pytest
 from flask import Flask
 
 from portal.backend import backend as of_this_process
-from portal.people import provider as providers
-from portal.people.provider import Provider
+from portal.web.account import oidc as providers
+from portal.web.account.oidc import Provider
 from tests.oidc.provider import Running, running
 
 With = Callable[..., Flask]

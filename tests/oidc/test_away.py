@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from portal.people import provider as providers
+from portal.web.account import oidc as providers
 from tests.cast import Cast
 from tests.oidc.conftest import With
 from tests.oidc.provider import Running, running, walk

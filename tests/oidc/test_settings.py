@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from portal import create_app
+from portal.app import create_app
 from portal.backend import Backend
 from portal.core.settings import Oidc, Settings, SettingsError
 

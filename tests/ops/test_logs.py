@@ -15,7 +15,7 @@ import psycopg2
 import pytest
 from sqlalchemy import text
 
-from portal import create_app
+from portal.app import create_app
 from portal.backend import Backend
 from portal.core import logs
 from portal.core.correlation import HEADER, correlation, following

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select
 
 from portal.core.db import transaction
-from portal.languages import speaking
+from portal.core.i18n import in_language
 from portal.ledger.types import Outcome
 from portal.live.news import News
 from portal.live.topics import student as pages_of
@@ -51,7 +51,7 @@ def rows(what: Any) -> list[Any]:
 
 
 def headlines(student: Student) -> list[str]:
-    with speaking("en"):
+    with in_language("en"):
         return [line(each).story.text for each in history(student.id).receipts]
 
 

@@ -3,7 +3,7 @@
 import pytest
 from flask import Flask
 
-from portal.languages import speaking
+from portal.core.i18n import in_language
 from portal.waiting_room import wording
 from portal.waiting_room.wait_estimates import MINUTE, NEVER, WaitRange
 
@@ -35,7 +35,7 @@ def test_numbers_are_written_as_their_reader_does(application: Flask) -> None:
         assert wording.title(wording.grouped(1250)) == "You are number 1,250 in line"
         assert wording.ahead(1) == "1 person is before you."
         assert wording.ahead(0) == "You are next."
-        with speaking("es"):
+        with in_language("es"):
             assert wording.grouped(12500) == "12.500"
 
 
@@ -50,5 +50,5 @@ def test_the_script_is_given_the_same_words(application: Flask) -> None:
 def test_the_rooms_numbers_are_told_in_the_readers_language(application: Flask) -> None:
     with application.test_request_context():
         assert wording.lasting("PATIENCE") == "4 minutes"
-        with speaking("es"):
+        with in_language("es"):
             assert wording.lasting("TAKE") == "1 minuto"

@@ -1,6 +1,6 @@
 """The web application of a node of its own, without CSRF tokens and without the gate."""
 
-from portal import create_app
+from portal.app import create_app
 
 app = create_app()
 app.config.update(WTF_CSRF_ENABLED=False, GATE=False)

@@ -7,8 +7,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy.exc import OperationalError
 
-from portal import access
 from portal.ledger.errors import LedgerUnavailable
+from portal.web.http import access
 
 
 def failing(error: Exception) -> access.View:

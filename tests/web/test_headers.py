@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from portal import create_app
+from portal.app import create_app
 from portal.backend import Backend
 from tests.cast import Cast
 from tests.web.visitors import browser_of

@@ -10,7 +10,7 @@ import pytest
 from flask import Flask
 
 from portal.core.settings import ROOT
-from portal.layout import HTMX as CONFIG
+from portal.web.http.layout import HTMX as CONFIG
 from tests.cast import Cast
 from tests.web.everything import Values, a_story, pages
 from tests.web.visitors import browser_of

@@ -9,11 +9,11 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select
 
-from portal import create_app, languages
+from portal.app import create_app
 from portal.backend import Backend
 from portal.core import db
 from portal.core.db import transaction
-from portal.core.i18n import _
+from portal.core.i18n import _, in_language
 from portal.people import accounts
 from portal.people.models import Account
 from tests import cast as builders
@@ -191,7 +191,7 @@ def test_a_search_for_days_and_times_is_the_same_in_every_language(app: Flask, c
 
 def test_outside_a_page_texts_are_in_the_language_asked_for() -> None:
     assert _("Password") == "Password"
-    with languages.speaking("es"):
+    with in_language("es"):
         assert _("Password") == "Contraseña"
-    with languages.speaking(""):
+    with in_language(""):
         assert _("Password") == "Password"

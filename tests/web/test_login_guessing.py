@@ -13,10 +13,11 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from portal import create_app
+from portal.app import create_app
 from portal.core import redis_clients
-from portal.people import passwords, throttle
+from portal.people import passwords
 from portal.protection.rate_limits import RateLimiter
+from portal.web.account import login_limits
 from tests.cast import PASSWORD, Cast
 from tests.protection.captcha.solving import SCRIPT, solved
 
@@ -55,7 +56,7 @@ def attack(app: Flask, times: int = MANY) -> None:
     """As many failures of Ada's name as there may be, each from elsewhere, without their hashes."""
     for _ in range(times):
         with app.test_request_context("/login", environ_base={"REMOTE_ADDR": somewhere()}):
-            throttle.of("ada", everywhere=True).charge_anyway()
+            login_limits.of("ada", everywhere=True).charge_anyway()
 
 
 @pytest.fixture
@@ -193,7 +194,7 @@ def test_it_is_counted_here_while_redis_is_away(
 ) -> None:
     campus = somewhere()
     nowhere = RateLimiter(redis_clients.commands("redis://127.0.0.1:1"))
-    monkeypatch.setattr(throttle, "meters", lambda: nowhere)
+    monkeypatch.setattr(login_limits, "meters", lambda: nowhere)
     assert guess(app, 11, campus) == [422] * 10 + [429]
     assert cast
 

@@ -6,9 +6,9 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from portal import messages
 from portal.backend import Backend
 from portal.recorder.drain import drain
+from portal.web.http import flash_messages
 from tests import cast as builders
 from tests.cast import Cast
 from tests.web.outage import SAID, ledger_away, ledger_frozen
@@ -51,8 +51,8 @@ def test_a_decision_is_told_on_the_page_of_an_error(
     page = decide(ada, section)
     act = f"{page}/sections/{section.id}/drop"
     with ada.session_transaction() as session:
-        session[messages.KEPT_AS] = [
-            (tone, text, act, at) for tone, text, _page, at in session[messages.KEPT_AS]
+        session[flash_messages.KEPT_AS] = [
+            (tone, text, act, at) for tone, text, _page, at in session[flash_messages.KEPT_AS]
         ]
     with ledger_away(backend):
         answer = ada.get(act)
@@ -91,9 +91,9 @@ def test_a_decision_whose_page_never_comes_is_told_on_any_other(
 ) -> None:
     decide(ada, section)
     with ada.session_transaction() as session:
-        session[messages.KEPT_AS] = [
-            (tone, text, page, at - messages.PAGE_SECONDS - 1)
-            for tone, text, page, at in session[messages.KEPT_AS]
+        session[flash_messages.KEPT_AS] = [
+            (tone, text, page, at - flash_messages.PAGE_SECONDS - 1)
+            for tone, text, page, at in session[flash_messages.KEPT_AS]
         ]
     assert DECIDED in words(ada.get("/inbox").text)
 
@@ -114,6 +114,6 @@ def test_the_newest_messages_are_kept_that_fit_into_the_cookie(
 ) -> None:
     with app.test_request_context("/terms"):
         for number in range(9):
-            messages.keep(str(number) * length, "go", "/terms")
-        kept = [each.text[0] for each in messages.take()]
+            flash_messages.keep(str(number) * length, "go", "/terms")
+        kept = [each.text[0] for each in flash_messages.take()]
     assert kept == [str(number) for number in range(9)][9 - left :]

@@ -4,7 +4,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from portal.access import PUBLIC, SIGNED_IN, rule_of
+from portal.web.http.access import PUBLIC, SIGNED_IN, rule_of
 from tests.cast import Cast
 from tests.web.visitors import browser_of
 

@@ -5,8 +5,9 @@ import re
 from flask import Flask, session
 from flask.testing import FlaskClient
 
-from portal.people import accounts, sessions
+from portal.people import accounts
 from portal.people.models import Account
+from portal.web.account import sessions
 
 
 def browser_of(app: Flask, username: str) -> FlaskClient:

@@ -5,7 +5,7 @@ import re
 import pytest
 from babel import Locale
 
-from portal.languages import NAMES, speaking
+from portal.core.i18n import LANGUAGES, in_language
 from portal.ledger.types import WindowView
 from portal.windows import countdown
 from portal.windows.phases import MINUTE, phase
@@ -31,22 +31,22 @@ def test_an_answer_is_told_in_the_readers_language(
     answer = phase([WindowView(1, "Selection", left, left + HOUR, "scheduled", {})], 0)
     told = {}
     for language in ("en", "es"):
-        with speaking(language):
+        with in_language(language):
             told[language] = (answer.sentence, answer.brief)
     assert told == {"en": (english, brief), "es": (spanish, brief)}
 
 
 def test_answers_without_a_number_are_told_in_the_readers_language() -> None:
     ended = WindowView(1, "Selection", 0, 1, "scheduled", {})
-    with speaking("es"):
+    with in_language("es"):
         assert phase([], 0).sentence == "Sin fecha"
         assert phase([ended], 2).sentence == "Ha terminado"
 
 
-@pytest.mark.parametrize("language", NAMES)
+@pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("amount", [1, 2, 5, 11, 21])
 def test_the_browser_says_what_the_server_says(language: str, amount: int) -> None:
-    with speaking(language):
+    with in_language(language):
         words = countdown.words()
         for kind in ("before", "open"):
             for unit in countdown.UNITS:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portal.languages import speaking
+from portal.core.i18n import in_language
 from portal.windows.localtime import Clockface, NotOnTheClock, TwiceOnTheClock
 
 CLOCK = Clockface(ZoneInfo("America/New_York"))
@@ -75,7 +75,7 @@ def test_what_is_written_into_a_form_reads_back_as_the_same_moment(minute: int) 
 )
 def test_a_moment_is_told_in_the_readers_language(language: str, told: list[str]) -> None:
     moment, now = ms(2026, 11, 23, 14), ms(2026, 11, 20)
-    with speaking(language):
+    with in_language(language):
         assert [CLOCK.full(moment), CLOCK.soon(moment, now), CLOCK.when(moment, now)] == told
 
 
@@ -94,7 +94,7 @@ def test_today_needs_no_day() -> None:
     ],
 )
 def test_a_moment_is_spoken_in_full(language: str, spoken: str) -> None:
-    with speaking(language):
+    with in_language(language):
         assert CLOCK.spoken(ms(2026, 11, 23, 14)) == spoken
 
 

@@ -3,15 +3,15 @@
 from flask import Blueprint, abort, request
 from flask.typing import ResponseReturnValue
 
-from portal.access import requires, visitor
 from portal.admin.operations import asking
 from portal.admin.operations.asking import Question
 from portal.admin.reasons import read_reason
 from portal.admin.times import Reading
 from portal.core.db import transaction
-from portal.core.i18n import _, _n, told
+from portal.core.i18n import _, _n, translated
 from portal.exchange.importing.models import Import
 from portal.exchange.importing.seating import ending
+from portal.web.http.access import requires, visitor
 
 bp = Blueprint("imports_end", __name__, url_prefix="/imports")
 
@@ -59,7 +59,7 @@ def _question(found: Import, left: int, reading: Reading, status: int) -> Respon
         " the import stays.",
         left,
     )
-    facts = [(_("Import"), found.name), (_("What stopped it"), told(found.error) or "–")]
+    facts = [(_("Import"), found.name), (_("What stopped it"), translated(found.error) or "–")]
     question = Question(
         _("End the import without these seats"),
         facts,

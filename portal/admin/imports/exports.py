@@ -6,7 +6,6 @@ from flask import Blueprint, Response, abort, render_template, url_for
 from flask.typing import ResponseReturnValue
 from redis.exceptions import RedisError
 
-from portal.access import requires, visitor
 from portal.backend import backend
 from portal.catalog.term_catalog import catalog_of
 from portal.core import bulkheads
@@ -14,9 +13,10 @@ from portal.core.db import transaction
 from portal.exchange.exporting import making
 from portal.exchange.exporting.models import Export
 from portal.exchange.exporting.rosters import rosters
-from portal.layout import go
 from portal.people.models import AuditEntry
 from portal.spreadsheets import download
+from portal.web.http.access import requires, visitor
+from portal.web.http.layout import go
 
 bp = Blueprint("exports", __name__)
 

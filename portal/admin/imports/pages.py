@@ -10,13 +10,13 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.orm import Session
 from werkzeug.exceptions import RequestEntityTooLarge
 
-from portal.access import requires, visitor
 from portal.admin.imports import shown
 from portal.admin.imports.form import read_files, read_options
 from portal.admin.times import Reading
 from portal.catalog.term_catalog import live_terms
 from portal.core.db import transaction
-from portal.core.i18n import _, _l, reader, told
+from portal.core.i18n import _, _l, current_locale
+from portal.core.i18n import translated as told
 from portal.edge.files import MOST_BYTES, takes_files
 from portal.exchange.exporting import making
 from portal.exchange.importing import book, reporting, run, uploads
@@ -27,9 +27,10 @@ from portal.exchange.importing.progress import Step, step_of
 from portal.exchange.importing.seating import ending
 from portal.exchange.importing.seating.settling import LATE
 from portal.exchange.importing.work import barred
-from portal.layout import go
 from portal.people.models import Account
 from portal.spreadsheets import download
+from portal.web.http.access import requires, visitor
+from portal.web.http.layout import go
 
 bp = Blueprint("imports", __name__, url_prefix="/imports")
 
@@ -197,7 +198,7 @@ def report(import_id: int) -> ResponseReturnValue:
     """Everything that was noted or changes, as a table."""
     with transaction() as session:
         _find(session, import_id)
-    rows = reporting.report_rows(import_id, str(reader()))
+    rows = reporting.report_rows(import_id, str(current_locale()))
     return download(f"import-{import_id}.csv", rows)
 
 

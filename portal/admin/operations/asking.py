@@ -5,15 +5,14 @@ from dataclasses import dataclass, field
 
 from flask import flash, render_template
 from flask.typing import ResponseReturnValue
-from flask_babel import LazyString
 
 from portal.admin.operations import remembered
 from portal.admin.times import Reading
 from portal.core.i18n import _l
-from portal.layout import go
+from portal.web.http.layout import go
 
 # Where one comes from: the address, and what it is called.
-Back = tuple[str, str | LazyString]
+Back = tuple[str, str]
 HOME: Back = ("/admin/operations", _l("Operations"))
 
 

@@ -4,7 +4,6 @@ from flask import Blueprint, abort, flash, render_template, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy import select
 
-from portal.access import requires, visitor
 from portal.admin.operations import remembered
 from portal.admin.operations.words import STEPS
 from portal.backend import backend
@@ -12,11 +11,12 @@ from portal.catalog.models import Term
 from portal.core import bulkheads
 from portal.core.db import transaction
 from portal.core.i18n import _
-from portal.layout import go
 from portal.ledger.function_library import translate_errors
 from portal.people.models import Account, AuditEntry
 from portal.recorder import runs
 from portal.recorder.models import Reconciled
+from portal.web.http.access import requires, visitor
+from portal.web.http.layout import go
 
 EARLIER = 10  # runs that are listed
 

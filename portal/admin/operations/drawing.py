@@ -12,7 +12,7 @@ from portal.admin.operations.fuses import fuses, switches
 from portal.admin.operations.spark import spark
 from portal.admin.windows.room import lately
 from portal.backend import backend
-from portal.languages import speaking
+from portal.core.i18n import in_language
 from portal.live.watch import Fragments
 from portal.ops.names import QUEUES
 from portal.seats.labels import label
@@ -29,7 +29,7 @@ def draw(pages: Environment, languages: Collection[str]) -> dict[str, Fragments]
     """Everything as it is now, in each language."""
     figures, drawn = look(), {}
     for language in languages:
-        with speaking(language):
+        with in_language(language):
             around = content(figures)
             drawn[language] = {part: _part(pages, part, around) for part in PARTS}
     return drawn

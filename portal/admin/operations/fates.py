@@ -6,7 +6,6 @@ from datetime import datetime
 
 from flask import abort, request
 from flask.typing import ResponseReturnValue
-from flask_babel import LazyString
 
 from portal.admin.operations import asking
 from portal.admin.operations.asking import HOME, Back, Question
@@ -18,11 +17,11 @@ from portal.admin.times import Reading
 class Fate:
     """One of two ends, in words; `gone` is for who comes second."""
 
-    title: LazyString
-    meaning: LazyString
-    button: LazyString
-    done: LazyString
-    gone: LazyString
+    title: str
+    meaning: str
+    button: str
+    done: str
+    gone: str
     danger: bool = False
 
     def question(

@@ -3,7 +3,6 @@
 from flask import Blueprint
 from flask.typing import ResponseReturnValue
 
-from portal.access import requires, visitor
 from portal.admin.operations.asking import Question
 from portal.admin.operations.fates import Fate, asked, settled
 from portal.admin.windows.pages import clock
@@ -15,6 +14,7 @@ from portal.ops import dead
 from portal.ops.dead import DeadLetter
 from portal.ops.names import QUEUES
 from portal.people.models import AuditEntry
+from portal.web.http.access import requires, visitor
 
 GONE = _l("This job is gone: somebody else has dealt with it, or a later one did.")
 FATES = {

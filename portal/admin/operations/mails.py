@@ -6,7 +6,6 @@ from datetime import datetime
 from flask import Blueprint
 from flask.typing import ResponseReturnValue
 
-from portal.access import requires, visitor
 from portal.admin.operations import words
 from portal.admin.operations.asking import Question
 from portal.admin.operations.fates import Fate, asked, seen_through, settled
@@ -18,6 +17,7 @@ from portal.notifications.codes import NO_TERM
 from portal.notifications.outbox import DeadLetter
 from portal.people.models import AuditEntry
 from portal.recorder.wake import wake
+from portal.web.http.access import requires, visitor
 
 ALL = "all"
 GONE = _l("It is gone: somebody else has dealt with it.")

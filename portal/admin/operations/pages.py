@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 from flask import Blueprint, render_template
 from flask.typing import ResponseReturnValue
 
-from portal.access import requires
 from portal.admin.operations.drawing import PARTS, content, draw
 from portal.admin.operations.figures import look
 from portal.live import watch
+from portal.web.http.access import requires
 
 if TYPE_CHECKING:
     from flask.blueprints import BlueprintSetupState

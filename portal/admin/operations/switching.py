@@ -3,7 +3,6 @@
 from flask import Blueprint, abort, request
 from flask.typing import ResponseReturnValue
 
-from portal.access import requires, visitor
 from portal.admin.operations import asking
 from portal.admin.operations.asking import Question
 from portal.admin.operations.fuses import parts_in_use
@@ -16,6 +15,7 @@ from portal.core.flags import Flag, Switched, Switching
 from portal.core.i18n import _, _l
 from portal.ops.names import PARTS
 from portal.people.models import AuditEntry
+from portal.web.http.access import requires, visitor
 
 STAYS = _l("It acts in all processes within two seconds, and stays so until it is switched again.")
 

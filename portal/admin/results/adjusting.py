@@ -3,7 +3,6 @@
 from flask import Blueprint, abort, flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from portal.access import requires, visitor
 from portal.admin import looks
 from portal.admin.reasons import read_reason
 from portal.admin.results.asked import Asked, read
@@ -14,13 +13,14 @@ from portal.catalog.term_catalog import TermCatalog, catalog_of
 from portal.catalog.time_conflicts import pair_in_words, pairs
 from portal.core.correlation import correlation
 from portal.core.i18n import _
-from portal.layout import go
 from portal.ledger.errors import KeyReused, LedgerUnavailable
 from portal.ledger.types import Outcome, Standing
 from portal.seats import by_hand
 from portal.seats.reasons import told
 from portal.student.amounts import amounts
 from portal.student.wish import KEY, new_key
+from portal.web.http.access import requires, visitor
+from portal.web.http.layout import go
 from portal.windows.drafts import Form
 
 bp = Blueprint("adjust", __name__, url_prefix="/terms/<int:term_id>/adjust")

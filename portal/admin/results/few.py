@@ -7,7 +7,6 @@ from flask import Blueprint, flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy import select
 
-from portal.access import requires, visitor
 from portal.admin import looks
 from portal.admin.affected import Person, people_of
 from portal.admin.reasons import read_reason
@@ -23,11 +22,12 @@ from portal.catalog.models import Section
 from portal.catalog.term_catalog import SectionView, TermCatalog, catalog_of
 from portal.core.db import transaction
 from portal.core.i18n import _, _n
-from portal.layout import go
 from portal.ledger.types import SeatCounts
 from portal.recorder import known
 from portal.seats import linked
 from portal.seats.case import name_of
+from portal.web.http.access import requires, visitor
+from portal.web.http.layout import go
 from portal.windows.drafts import Form
 
 bp = Blueprint("few", __name__, url_prefix="/terms/<int:term_id>/few")

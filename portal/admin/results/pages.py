@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from flask import Blueprint, abort, render_template, request
 from flask.typing import ResponseReturnValue
 
-from portal.access import requires
 from portal.catalog.term_catalog import SectionView, catalog_of
 from portal.core.db import transaction
 from portal.core.i18n import _, _l
@@ -14,6 +13,7 @@ from portal.recorder import participants as people
 from portal.recorder.fact import Fact, milliseconds
 from portal.recorder.receipts import code
 from portal.recorder.stories import outcome
+from portal.web.http.access import requires
 
 bp = Blueprint("results", __name__, url_prefix="/terms/<int:term_id>/sections/<int:section_id>")
 

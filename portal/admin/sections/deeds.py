@@ -3,7 +3,6 @@
 from flask import Blueprint, flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from portal.access import requires, visitor
 from portal.admin import affected
 from portal.admin.reasons import read_reason
 from portal.admin.sections import impact
@@ -18,8 +17,9 @@ from portal.catalog.editing.store import Stored
 from portal.catalog.term_catalog import catalog_of
 from portal.core.db import transaction
 from portal.core.i18n import _
-from portal.layout import go
 from portal.ledger.types import SeatCounts
+from portal.web.http.access import requires, visitor
+from portal.web.http.layout import go
 
 bp = Blueprint("section_deeds", __name__, url_prefix="/terms/<int:term_id>/sections")
 

@@ -6,7 +6,6 @@ from flask import Blueprint, flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 
-from portal.access import requires, visitor
 from portal.admin import affected, looks
 from portal.admin.reasons import read_reason
 from portal.admin.sections import fields, impact
@@ -26,8 +25,9 @@ from portal.catalog.editing.words import differences
 from portal.catalog.term_catalog import TermCatalog, catalog_of
 from portal.core.db import transaction
 from portal.core.i18n import _, _n
-from portal.layout import go
 from portal.trail import entries
+from portal.web.http.access import requires, visitor
+from portal.web.http.layout import go
 
 bp = Blueprint("section_edit", __name__, url_prefix="/terms/<int:term_id>/sections")
 

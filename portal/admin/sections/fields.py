@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable
 from decimal import Decimal
 from typing import Any, TypeVar
 
-from flask_babel import LazyString
 from sqlalchemy.orm import Session
 from werkzeug.datastructures import MultiDict
 
@@ -73,7 +72,7 @@ def read(
     return (None, reading) if reading.errors else (Details(**reading.values), reading)
 
 
-def label(name: str) -> LazyString:
+def label(name: str) -> str:
     """What a field is called."""
     return FIELDS[name].label
 

@@ -8,7 +8,6 @@ from flask.typing import ResponseReturnValue
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from portal.access import requires, visitor
 from portal.admin import looks
 from portal.admin.sections import fields
 from portal.admin.sections.asked import choices, told
@@ -25,7 +24,8 @@ from portal.catalog.search import index, matches, terms
 from portal.catalog.term_catalog import catalog_of
 from portal.core.db import transaction
 from portal.core.i18n import _
-from portal.layout import go
+from portal.web.http.access import requires, visitor
+from portal.web.http.layout import go
 
 bp = Blueprint("section_new", __name__, url_prefix="/terms/<int:term_id>/sections")
 

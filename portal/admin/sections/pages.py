@@ -7,7 +7,6 @@ from flask.typing import ResponseReturnValue
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from portal.access import requires
 from portal.admin import affected
 from portal.admin.sections.query import Sifted
 from portal.admin.sections.words import ACTIONS, DEEDS
@@ -27,6 +26,7 @@ from portal.seats import linked
 from portal.seats.promise import lasts
 from portal.trail import differences, entries, things
 from portal.trail.entries import Entry
+from portal.web.http.access import requires
 from portal.windows import cohorts
 from portal.windows.localtime import Clockface
 

@@ -7,7 +7,6 @@ from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 from werkzeug.datastructures import MultiDict
 
-from portal.access import requires, visitor
 from portal.admin import looks
 from portal.admin.reasons import read_reason
 from portal.admin.sections import sharers
@@ -26,7 +25,8 @@ from portal.catalog.editing.words import Difference
 from portal.catalog.term_catalog import TermCatalog, catalog_of
 from portal.core.db import transaction
 from portal.core.i18n import _, _l
-from portal.layout import go
+from portal.web.http.access import requires, visitor
+from portal.web.http.layout import go
 
 bp = Blueprint("section_share", __name__, url_prefix="/terms/<int:term_id>/sections")
 

@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from flask_babel import LazyString
-
 from portal.admin.sections.impact import Part
 from portal.core.i18n import _, _l, _n
 
@@ -34,10 +32,10 @@ NOT_POSSIBLE = {
 class Words:
     """One deed: its name, the page on which it is confirmed, and what is said once it is done."""
 
-    name: LazyString
-    title: LazyString
-    button: LazyString
-    done: LazyString  # with a placeholder for the section's name
+    name: str
+    title: str
+    button: str
+    done: str  # with a placeholder for the section's name
     meaning: Callable[[Part], list[str]]
     takes: bool = False  # something from students, so that it needs a reason
 

@@ -5,10 +5,8 @@ from dataclasses import dataclass
 
 from flask import Blueprint, abort, request
 from flask.typing import ResponseReturnValue
-from flask_babel import LazyString
 from sqlalchemy.orm import Session
 
-from portal.access import requires, visitor
 from portal.admin.operations import asking
 from portal.admin.operations.asking import Question
 from portal.admin.reasons import read_reason
@@ -21,15 +19,16 @@ from portal.notifications.webhooks import book
 from portal.notifications.webhooks.book import Meanwhile, Who
 from portal.notifications.webhooks.models import Webhook
 from portal.recorder.wake import wake
+from portal.web.http.access import requires, visitor
 
 
 @dataclass(frozen=True)
 class Deed:
     """What can be done with a receiver, in words, and how."""
 
-    title: LazyString
-    meaning: LazyString
-    done: LazyString
+    title: str
+    meaning: str
+    done: str
     act: Callable[[Session, Webhook, Who], object]
     danger: bool = False
 

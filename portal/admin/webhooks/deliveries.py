@@ -6,7 +6,6 @@ from datetime import datetime
 from flask import Blueprint
 from flask.typing import ResponseReturnValue
 
-from portal.access import requires, visitor
 from portal.admin.operations.asking import Question
 from portal.admin.operations.fates import Fate, asked, seen_through, settled
 from portal.admin.webhooks import shown
@@ -18,6 +17,7 @@ from portal.notifications.webhooks import outbox
 from portal.notifications.webhooks.models import Delivery, Webhook
 from portal.people.models import AuditEntry
 from portal.recorder.wake import wake
+from portal.web.http.access import requires, visitor
 
 ALL = "all"
 GONE = _l("It is gone: somebody else has dealt with it.")

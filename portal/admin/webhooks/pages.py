@@ -4,16 +4,16 @@ from flask import Blueprint, abort, flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import MultiDict
 
-from portal.access import requires, visitor
 from portal.admin.times import Reading
 from portal.admin.webhooks import form, shown
 from portal.core.db import transaction
 from portal.core.i18n import _, _l
-from portal.layout import go
 from portal.notifications.webhooks import book
 from portal.notifications.webhooks.book import Meanwhile, Taken, Who
 from portal.notifications.webhooks.models import Webhook
 from portal.notifications.webhooks.names import NAMES
+from portal.web.http.access import requires, visitor
+from portal.web.http.layout import go
 
 TAKEN = _l(
     "A receiver with this address is there already. Its secret is shown no more, but you can give"

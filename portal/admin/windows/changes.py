@@ -9,7 +9,6 @@ from flask import Blueprint, abort, flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import MultiDict
 
-from portal.access import requires, visitor
 from portal.admin.reasons import read_reason
 from portal.admin.terms import Scheduled, scheduled
 from portal.admin.times import Reading, check_order, read_time
@@ -19,9 +18,10 @@ from portal.backend import backend
 from portal.catalog.term_catalog import catalog_of
 from portal.core.db import transaction
 from portal.core.i18n import _
-from portal.layout import go
 from portal.ledger.errors import WindowRefused
 from portal.ledger.types import WindowView
+from portal.web.http.access import requires, visitor
+from portal.web.http.layout import go
 from portal.windows import schedule
 from portal.windows.cautions import cautions
 from portal.windows.effects import effects

@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from flask_babel import LazyString
-
 from portal.core.i18n import _l
 from portal.ledger.types import Change
 from portal.windows import schedule
@@ -14,11 +12,11 @@ from portal.windows import schedule
 class Deed:
     """One thing to do to a window: its words, its fields, the phase that it needs."""
 
-    title: LazyString
-    meaning: LazyString
-    line: LazyString  # for those in the waiting room: with `waiting` and `inside`
-    button: LazyString
-    done: LazyString  # with a placeholder for the window's name
+    title: str
+    meaning: str
+    line: str  # for those in the waiting room: with `waiting` and `inside`
+    button: str
+    done: str  # with a placeholder for the window's name
     phase: str
     fields: tuple[str, ...]
     do: Callable[..., Change]

@@ -6,7 +6,6 @@ from typing import Any
 from flask import Blueprint, render_template
 from flask.typing import ResponseReturnValue
 
-from portal.access import requires
 from portal.admin.windows.reports import made_of, none_yet, window_of
 from portal.catalog.term_catalog import catalog_of
 from portal.core.i18n import _
@@ -15,6 +14,7 @@ from portal.reports.models import WindowReport
 from portal.reports.veil import FEWEST, veiled
 from portal.seats.labels import label
 from portal.spreadsheets import download
+from portal.web.http.access import requires
 
 bp = Blueprint("fairness", __name__, url_prefix="/terms/<int:term_id>/windows/<int:window_id>")
 

@@ -8,7 +8,6 @@ from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import MultiDict
 
-from portal.access import requires, visitor
 from portal.admin.times import Reading
 from portal.admin.windows.deeds import REFUSED
 from portal.admin.windows.form import read_plan, typed
@@ -17,9 +16,10 @@ from portal.catalog.term_catalog import TermView, catalog_of
 from portal.core.db import transaction
 from portal.core.i18n import _
 from portal.edge.files import takes_files
-from portal.layout import go
 from portal.ledger.errors import WindowRefused
 from portal.ledger.types import WindowView
+from portal.web.http.access import requires, visitor
+from portal.web.http.layout import go
 from portal.windows import cohorts, drafts, schedule
 from portal.windows.cautions import cautions
 from portal.windows.effects import doubled

@@ -6,7 +6,6 @@ from typing import Any
 from flask import Blueprint, abort, render_template, request
 from flask.typing import ResponseReturnValue
 
-from portal.access import requires
 from portal.catalog.term_catalog import catalog_of
 from portal.core.i18n import _
 from portal.ledger.types import WindowView
@@ -16,6 +15,7 @@ from portal.reports.models import WindowReport
 from portal.reports.veil import FEWEST, veiled_cohorts
 from portal.seats.labels import label
 from portal.spreadsheets import Row, download
+from portal.web.http.access import requires
 from portal.windows.phases import phase
 
 bp = Blueprint("reports", __name__, url_prefix="/terms/<int:term_id>/windows/<int:window_id>")

@@ -3,18 +3,18 @@
 from flask import Blueprint, abort, flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from portal.access import requires, visitor
 from portal.admin.reasons import read_reason
 from portal.admin.times import Reading
 from portal.backend import backend
 from portal.catalog.term_catalog import catalog_of
 from portal.core import flags
 from portal.core.i18n import _, _l
-from portal.layout import go
 from portal.ledger.types import WindowView
 from portal.waiting_room import admission_limits, room, wait_estimates, wording
 from portal.waiting_room.admission_limits import AdmissionLimits
 from portal.waiting_room.room import Overtaken, QueueEntry, RoomState
+from portal.web.http.access import requires, visitor
+from portal.web.http.layout import go
 from portal.windows import schedule
 
 bp = Blueprint("rooms", __name__, url_prefix="/terms/<int:term_id>/windows/<int:window_id>/room")

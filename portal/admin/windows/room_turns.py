@@ -5,9 +5,7 @@ from dataclasses import dataclass, replace
 
 from flask import Blueprint, abort, request, url_for
 from flask.typing import ResponseReturnValue
-from flask_babel import LazyString
 
-from portal.access import requires, visitor
 from portal.admin.operations import asking
 from portal.admin.operations.asking import Back, Question
 from portal.admin.reasons import read_reason
@@ -18,16 +16,17 @@ from portal.core.i18n import _, _l
 from portal.waiting_room import admission_limits, room, wording
 from portal.waiting_room.admission_limits import AdmissionLimits
 from portal.waiting_room.room import Overtaken
+from portal.web.http.access import requires, visitor
 
 
 @dataclass(frozen=True)
 class Turn:
     """A button of the page: its words, and what it makes of the limits and the usual pace."""
 
-    title: LazyString
-    meaning: LazyString
-    button: LazyString
-    done: LazyString
+    title: str
+    meaning: str
+    button: str
+    done: str
     turned: Callable[[AdmissionLimits, int], AdmissionLimits]
     danger: bool = False
 

@@ -6,11 +6,11 @@ from flask import Blueprint, Flask, Response, current_app, json, render_template
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup, escape
 
-from portal.access import public
 from portal.api.docs import health
 from portal.api.docs.document import Document
 from portal.api.docs.reference import reference
 from portal.api.kinds import KINDS
+from portal.web.http.access import public
 
 bp = Blueprint("api_docs", __name__, url_prefix="/api")
 KEPT = "openapi"

@@ -100,7 +100,7 @@ def security(cookie: str) -> dict[str, dict[str, str]]:
 
 
 class Document(flask_smorest.Api):  # type: ignore[misc]
-    """The document of one application; its errors are told by portal.errors."""
+    """The document of one application; its errors are told by portal.web.http.errors."""
 
     DEFAULT_ERROR_RESPONSE_NAME = None
     ERROR_SCHEMA = Problem
@@ -125,7 +125,7 @@ class Document(flask_smorest.Api):  # type: ignore[misc]
         return {name: found[name] for name in first} | {"tags": tags} | found | {"tags": tags}
 
     def _register_error_handlers(self) -> None:
-        """None: portal.errors answers all of them."""
+        """None: portal.web.http.errors answers all of them."""
 
     def _register_responses(self) -> None:
         for status, why in WHY.items():

@@ -1,4 +1,4 @@
-"""What the document tells of the health of the portal, whose views are in portal/ops/health.py."""
+"""What the document tells of the health of the portal, whose views are in portal/web/health.py."""
 
 from typing import Any
 

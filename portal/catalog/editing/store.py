@@ -15,7 +15,7 @@ from portal.catalog.editing.errors import NotPossible, Stale
 from portal.catalog.editing.words import facts
 from portal.catalog.models import Course, Section, Term
 from portal.core.db import transaction
-from portal.languages import speaking
+from portal.core.i18n import in_language
 from portal.people.models import AuditEntry
 
 EDITABLE = {"NEW", "OPEN", "CONFIRMED"}
@@ -214,7 +214,7 @@ def as_stored(session: Session, section: Section) -> Stored:
 
 def note(session: Session, action: str, before: Stored | None, after: Stored, deed: Deed) -> None:
     """Leave an entry in the audit trail."""
-    with speaking(""):
+    with in_language(""):
         entry = AuditEntry(
             account_id=deed.by,
             action=f"section.{action}",

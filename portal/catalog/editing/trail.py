@@ -10,7 +10,7 @@ from portal.catalog.editing.details import Details
 from portal.catalog.editing.store import Seen
 from portal.catalog.editing.words import FIELDS, facts
 from portal.core.db import transaction
-from portal.languages import speaking
+from portal.core.i18n import in_language
 from portal.people.models import AuditEntry
 
 
@@ -41,6 +41,6 @@ def done_from(action: str, several: Sequence[Seen], by: int) -> bool:
 
 def changed(base: Mapping[str, Any] | None, now: Details) -> set[str]:
     """The fields that differ from noted facts; all of them where there are none."""
-    with speaking(""):
+    with in_language(""):
         told = facts(now)
     return {name for name in FIELDS if base is None or base.get(name) != told[name]}

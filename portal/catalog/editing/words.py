@@ -4,8 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from flask_babel import LazyString
-
 from portal.backend import backend
 from portal.catalog import formatting, requisites, restrictions
 from portal.catalog.editing.details import Details
@@ -23,7 +21,7 @@ EVERY = 10_000  # names: two long lists must not read alike
 class Field:
     """A field: what it is called, and its lines in the reader's language."""
 
-    label: LazyString
+    label: str
     lines: Callable[[Details], Lines]
 
 

@@ -6,7 +6,7 @@ from sqlalchemy.orm import Session
 from portal.core.i18n import _k
 from portal.exchange.importing.compare import Counts
 from portal.exchange.importing.current import name
-from portal.exchange.importing.failure import ImportFailed
+from portal.exchange.importing.failure import ImportFailedError
 from portal.exchange.importing.statements import KINDS, statements
 from portal.exchange.importing.tables import Progress
 
@@ -65,7 +65,7 @@ def _write(session: Session, import_id: int, kind: str, found: dict[str, int]) -
     wanted = moved(found) - found["removed"]
     result = session.execute(text(put))
     if isinstance(result, CursorResult) and result.rowcount != wanted:
-        raise ImportFailed(
+        raise ImportFailedError(
             _k("%(lost)s of %(count)s (%(kind)s) could not be stored."),
             lost=wanted - result.rowcount,
             count=wanted,

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from portal.core.db import Base, transaction
 from portal.core.i18n import _k
-from portal.exchange.importing.failure import ImportFailed
+from portal.exchange.importing.failure import ImportFailedError
 from portal.exchange.importing.models import (
     BUSY,
     Import,
@@ -187,12 +187,12 @@ def has_files(session: Session, import_id: int) -> bool:
 
 def give_up_commands(session: Session) -> None:
     """Wait no longer for a command that was killed: nobody could call it again."""
-    found, why = busy(session), ImportFailed(_k("It was interrupted."))
+    found, why = busy(session), ImportFailedError(_k("It was interrupted."))
     # Where only seats are left, nothing is given up: they follow with the next command.
     if found is None or found.account_id or found.state == "seating":
         return
     if found.moved_at < datetime.now(UTC) - SETTLED and not at_work(session):
-        move(session, found.id, "failed", of=BUSY, error=why.kept)
+        move(session, found.id, "failed", of=BUSY, error=why.stored)
 
 
 def clear(session: Session, import_id: int, tables: Iterable[type[Base]]) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from portal.core.i18n import kept
+from portal.core.i18n import stored_message
 from portal.exchange.importing.kinds import RECORDS
 from portal.exchange.importing.report import Note, Report
 
@@ -94,7 +94,9 @@ def drop_repeated(session: Session, import_id: int, report: Report) -> None:
     """Let the first of several rows about the same thing count, and name the others."""
     for kind, key, file, line in session.execute(TWICE, {"id": import_id}):
         if line:
-            report.add(Note("duplicate", file, line, shown(key), "", "", kept(RECORDS[kind])))
+            report.add(
+                Note("duplicate", file, line, shown(key), "", "", stored_message(RECORDS[kind]))
+            )
 
 
 def shown(key: str) -> str:

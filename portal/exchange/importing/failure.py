@@ -1,11 +1,11 @@
 """Why nothing came of an import, or not all of it."""
 
-from portal.core.i18n import Told
+from portal.core.i18n import StoredMessageError
 
 
-class ImportFailed(Told):
+class ImportFailedError(StoredMessageError):
     """Nothing was imported; the message names file, line and column where there are any."""
 
 
-class SeatsLeft(Told):
+class SeatsLeftError(StoredMessageError):
     """All of an import was applied but seats of students, which an admin must see to."""

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from flask_babel import LazyString
-
 from portal.core.i18n import _k, _l
 
 
@@ -45,8 +43,8 @@ class Kind:
     """A thing that may be the matter."""
 
     action: Action
-    why: LazyString
-    todo: LazyString | str = ""
+    why: str
+    todo: str = ""
 
 
 KINDS: dict[str, Kind] = {

@@ -10,7 +10,7 @@ from rq.timeouts import BaseTimeoutException
 from sqlalchemy.exc import DataError, IntegrityError, InterfaceError, OperationalError
 
 from portal.core.i18n import _k
-from portal.exchange.importing.failure import ImportFailed
+from portal.exchange.importing.failure import ImportFailedError
 from portal.exchange.importing.kinds import RECORDS
 from portal.ledger.errors import LedgerUnavailable
 
@@ -56,30 +56,32 @@ NO_END = _k(
 log = logging.getLogger("fairseat.imports")
 
 
-def failure_of(error: Exception) -> ImportFailed:
+def failure_of(error: Exception) -> ImportFailedError:
     """Why nothing came of the import; what is technical is logged under the code that it names."""
-    if isinstance(error, ImportFailed):
+    if isinstance(error, ImportFailedError):
         return error
     code = uuid4().hex[:16]
     log.error("an import met something unexpected, %s", code, exc_info=error)
     match error:
         case BaseTimeoutException():
-            return ImportFailed(_k("It took too long: split the files, and import one by one."))
+            return ImportFailedError(
+                _k("It took too long: split the files, and import one by one.")
+            )
         case OSError():
-            return ImportFailed(
+            return ImportFailedError(
                 _k("The files could not be unpacked: %(why)s."), why=error.strerror or error
             )
     if isinstance(error, DataError | IntegrityError):
         return _clash(error.orig, code)
-    return ImportFailed(
+    return ImportFailedError(
         _k("Something unexpected stopped it. It is kept in the log under %(code)s."), code=code
     )
 
 
-def _clash(refusal: Any, code: str) -> ImportFailed:
+def _clash(refusal: Any, code: str) -> ImportFailedError:
     """What PostgreSQL refused, in the words of the page."""
     table = refusal.diag.table_name or ""
     what = RECORDS.get(FILLED.get(table, table.removesuffix("s")), ANYTHING)
     value = VALUE.search(refusal.diag.message_detail or "")
     text = ADVICE.get(refusal.pgcode, ELSE)
-    return ImportFailed(text, what=what, value=value[1][:80] if value else "?", code=code)
+    return ImportFailedError(text, what=what, value=value[1][:80] if value else "?", code=code)

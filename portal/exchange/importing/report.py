@@ -7,9 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from flask_babel import LazyString
-
-from portal.core.i18n import told
+from portal.core.i18n import translated as told
 from portal.core.private_files import owner_only
 from portal.exchange.importing.kinds import KINDS, Action
 from portal.seats.labels import label
@@ -55,7 +53,7 @@ class Note:
         return f"{KINDS[self.kind].why} {detail}".strip()
 
     @property
-    def todo(self) -> LazyString | str:
+    def todo(self) -> str:
         """What would help; blank where nothing need be done."""
         return KINDS[self.kind].todo
 

@@ -8,10 +8,10 @@ from sqlalchemy import func, insert, select, tuple_
 from sqlalchemy.orm import Session
 
 from portal.core.db import transaction
+from portal.core.i18n import in_language
 from portal.exchange.importing.compare import shown
 from portal.exchange.importing.models import Import, ImportChange, ImportNote
 from portal.exchange.importing.report import COLUMNS, Note, cells
-from portal.languages import speaking
 
 BATCH = 2000
 LATE = ("seat_late", "seat_left")  # kinds of which nobody knew before it was applied
@@ -24,7 +24,7 @@ def report_rows(import_id: int, language: str = "") -> Iterator[list[str]]:
     """
     yield list(COLUMNS)
     for batch in _notes(import_id):
-        with speaking(language):
+        with in_language(language):
             told = [cells(_note(row)) for row in batch]
         yield from told
     for change in _changes(import_id):

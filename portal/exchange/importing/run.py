@@ -16,7 +16,7 @@ from portal.core.i18n import _k
 from portal.core.jobs import AGAIN, about, named
 from portal.exchange.importing import apply, book, mishap, news, uploads, work
 from portal.exchange.importing.compare import Counts
-from portal.exchange.importing.failure import ImportFailed, SeatsLeft
+from portal.exchange.importing.failure import ImportFailedError, SeatsLeftError
 from portal.exchange.importing.models import Import
 from portal.exchange.importing.options import Options
 from portal.exchange.importing.progress import Teller
@@ -75,7 +75,7 @@ def resume() -> None:
     if found is None:
         return
     if found.tries >= book.TRIES:
-        work.give_up(found.id, ImportFailed(mishap.NO_END, count=found.tries))
+        work.give_up(found.id, ImportFailedError(mishap.NO_END, count=found.tries))
         return
     # Whoever has been called needs a moment to begin.
     once, pause = f"import:{found.id}:called", book.SETTLED * 2**found.tries
@@ -96,7 +96,7 @@ def go_on(import_id: int) -> None:
                     work.read(import_id, source, Report(), Teller(import_id))
             elif state in {"approved", "applying"}:
                 tell_ledger(work.carry_out(import_id, Teller(import_id)))
-        except ImportFailed as failure:
+        except ImportFailedError as failure:
             work.fail(import_id, failure)
         except (*mishap.PASSING, book.Busy, book.Gone):
             raise
@@ -119,7 +119,7 @@ def import_files(
     try:
         return _import(import_id, source, report, progress, dry=dry)
     except BaseException as error:  # even an interrupt must not leave others waiting for it
-        why = ImportFailed(_k("It was broken off: %(error)s."), error=type(error).__name__)
+        why = ImportFailedError(_k("It was broken off: %(error)s."), error=type(error).__name__)
         work.fail(import_id, why)
         raise
 
@@ -154,7 +154,10 @@ def _finish_another(progress: Progress) -> None:
     if found and found.state == "seating" and not found.error:
         try:
             give_seats(found.id, progress)
-        except (SeatsLeft, LedgerUnavailable) as error:  # which is not said of one's own import
+        except (
+            SeatsLeftError,
+            LedgerUnavailable,
+        ) as error:  # which is not said of one's own import
             raise book.Busy(told) from error
 
 
@@ -184,7 +187,7 @@ def give_seats(import_id: int, progress: Progress) -> None:
     except Exception as error:
         why = mishap.failure_of(error)
         work.stop(import_id, why)
-        raise SeatsLeft(why.text, **why.facts) from error
+        raise SeatsLeftError(why.text, **why.facts) from error
 
 
 def tell_ledger(terms: list[int]) -> int | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol, cast
 
 from portal.core.i18n import _k
-from portal.exchange.importing.failure import ImportFailed
+from portal.exchange.importing.failure import ImportFailedError
 
 MOST_FILES = 100
 MOST_BYTES = 2**30  # of all files together, unpacked
@@ -45,7 +45,7 @@ def source_of(path: Path) -> Source:
         return Folder(path)
     if path.suffix.lower() == ".zip" and path.exists():
         return Zip.of(path)
-    raise ImportFailed(_k("%(path)s is no folder, and no zip."), path=path)
+    raise ImportFailedError(_k("%(path)s is no folder, and no zip."), path=path)
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Folder:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise ImportFailed(
+            raise ImportFailedError(
                 _k("%(file)s can’t be read: %(why)s."), file=name, why=error.strerror
             ) from None
 
@@ -86,7 +86,9 @@ class Zip:
                 _check_index(raw, path.name)
             packed = zipfile.ZipFile(path)
         except DAMAGE:
-            raise ImportFailed(_k("%(file)s is no zip that can be read."), file=path.name) from None
+            raise ImportFailedError(
+                _k("%(file)s is no zip that can be read."), file=path.name
+            ) from None
         return cls(packed, _entries(packed))
 
     def names(self) -> list[str]:
@@ -130,19 +132,19 @@ class Unpacking(io.RawIOBase):
         unpacked[self.name] = max(self._done, unpacked.get(self.name, 0))
         ratio = self._done / max(1, self.entry.compress_size)
         if self._done > FREE_BYTES and ratio > MOST_RATIO:
-            raise ImportFailed(
+            raise ImportFailedError(
                 _k("%(file)s unpacks to more than %(most)s times its size."),
                 file=self.name,
                 most=MOST_RATIO,
             )
         if sum(unpacked.values()) > MOST_BYTES:
-            raise ImportFailed(
+            raise ImportFailedError(
                 _k("The zip unpacks to more than %(most)s MB."), most=MOST_BYTES // 2**20
             )
 
 
-def _damaged(name: str) -> ImportFailed:
-    return ImportFailed(_k("%(file)s is damaged: pack it again."), file=name)
+def _damaged(name: str) -> ImportFailedError:
+    return ImportFailedError(_k("%(file)s is damaged: pack it again."), file=name)
 
 
 def _check_index(raw: BinaryIO, name: str) -> None:
@@ -158,7 +160,9 @@ def _check_index(raw: BinaryIO, name: str) -> None:
         raise zipfile.BadZipFile
     length = INDEX_END.unpack_from(tail, at)[5]
     if length > LONGEST_INDEX or tail[max(0, at - 20) :].startswith(b"PK\6\7"):
-        raise ImportFailed(_k("%(file)s has more than %(most)s files."), file=name, most=MOST_FILES)
+        raise ImportFailedError(
+            _k("%(file)s has more than %(most)s files."), file=name, most=MOST_FILES
+        )
 
 
 def _entries(packed: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
@@ -166,19 +170,19 @@ def _entries(packed: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
     found: dict[str, zipfile.ZipInfo] = {}
     listed = [each for each in packed.infolist() if not _is_litter(each)]
     if len(listed) > MOST_FILES:
-        raise ImportFailed(_k("The zip has more than %(most)s files."), most=MOST_FILES)
+        raise ImportFailedError(_k("The zip has more than %(most)s files."), most=MOST_FILES)
     for entry in listed:
         folder, _, name = entry.filename.rpartition("/")
         if "/" in folder or "\\" in entry.filename or folder == ".." or entry.filename[0] == "/":
-            raise ImportFailed(
+            raise ImportFailedError(
                 _k("“%(file)s”: files must not be deeper than in one folder."), file=entry.filename
             )
         if entry.flag_bits & ENCRYPTED or entry.compress_type not in METHODS:
-            raise ImportFailed(
+            raise ImportFailedError(
                 _k("%(file)s is encrypted or packed unusually: pack it again, plainly."), file=name
             )
         if name in found:
-            raise ImportFailed(_k("%(file)s is there twice."), file=name)
+            raise ImportFailedError(_k("%(file)s is there twice."), file=name)
         found[name] = entry
     return found
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
-from portal.core.i18n import _k, kept
-from portal.exchange.importing.failure import ImportFailed
+from portal.core.i18n import _k, stored_message
+from portal.exchange.importing.failure import ImportFailedError
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.sources import Source
 from portal.spreadsheets import unescaped
@@ -73,7 +73,7 @@ def rows(
         done = 0
         for done, (line, values) in enumerate(records, 1):
             if done > MOST_ROWS:
-                raise ImportFailed(
+                raise ImportFailedError(
                     _k("%(file)s has more than %(most)s rows: split it."),
                     file=name,
                     most=f"{MOST_ROWS:,}",
@@ -107,7 +107,7 @@ def _row(row: Row, header: list[str], values: list[str], report: Report) -> Iter
         yield row
     elif any(values):
         counted = _k("It has %(count)s, the header %(wanted)s.")
-        detail = kept(counted, count=len(values), wanted=len(header))
+        detail = stored_message(counted, count=len(values), wanted=len(header))
         report.note("row_shape", row, detail=detail)
 
 
@@ -138,7 +138,7 @@ def opened(source: Source, name: str) -> BinaryIO:
     """The bytes of a file that was there before."""
     raw = source.open(name)
     if raw is None:
-        raise ImportFailed(_k("%(file)s is not there any more."), file=name)
+        raise ImportFailedError(_k("%(file)s is not there any more."), file=name)
     return raw
 
 
@@ -174,7 +174,7 @@ def _look_through(source: Source, name: str, encoding: str) -> int:
 def _refuse(name: str, found: re.Match[str], line: int, column: int) -> None:
     line, column = _moved(found.string[: found.start()], line, column)
     sign = f"U+{ord(found[0]):04X}"
-    raise ImportFailed(
+    raise ImportFailedError(
         _k("%(file)s, line %(line)s, column %(column)s: %(sign)s is no text. Is it a CSV?"),
         file=name,
         line=line,
@@ -194,7 +194,7 @@ def _lines(text: io.TextIOWrapper, name: str) -> Iterator[str]:
     while line := text.readline(LONGEST_LINE):
         number += 1
         if len(line) == LONGEST_LINE:
-            raise ImportFailed(
+            raise ImportFailedError(
                 _k("%(file)s, line %(line)s: it is longer than any row. Is it a CSV?"),
                 file=name,
                 line=number,
@@ -210,7 +210,7 @@ def _records(reader: Any, name: str) -> Iterator[tuple[int, list[str]]]:
         except StopIteration:
             return
         except csv.Error as error:
-            raise ImportFailed(
+            raise ImportFailedError(
                 _k("%(file)s, record at line %(line)s: %(why)s."), file=name, line=line, why=error
             ) from None
 
@@ -218,13 +218,13 @@ def _records(reader: Any, name: str) -> Iterator[tuple[int, list[str]]]:
 def _header(written: list[str], name: str, shape: Shape) -> list[str]:
     header = [shape.spell(column) for column in written]
     if missing := [column for column in shape.needed if column not in header]:
-        raise ImportFailed(
+        raise ImportFailedError(
             _k("%(file)s, line 1: there is no column %(columns)s."),
             file=name,
             columns=", ".join(missing),
         )
     if doubled := {column for column in header if column and header.count(column) > 1}:
-        raise ImportFailed(
+        raise ImportFailedError(
             _k("%(file)s, line 1: column %(columns)s is there twice."),
             file=name,
             columns=", ".join(sorted(doubled)),

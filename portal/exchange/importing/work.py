@@ -14,7 +14,7 @@ from portal.exchange.importing import apply, book, news, removals
 from portal.exchange.importing.apply import moved
 from portal.exchange.importing.compare import Counts, compare, digest, drop_repeated
 from portal.exchange.importing.current import gather
-from portal.exchange.importing.failure import ImportFailed
+from portal.exchange.importing.failure import ImportFailedError
 from portal.exchange.importing.mishap import failure_of
 from portal.exchange.importing.models import Import, ImportPart, ImportRow
 from portal.exchange.importing.oneroster.records import stage_oneroster
@@ -45,7 +45,7 @@ BUT_SEATS = text("""
 """)
 
 
-class Stale(ImportFailed):
+class StaleError(ImportFailedError):
     """What the import would change is not what was shown: something else has changed it since."""
 
 
@@ -55,7 +55,7 @@ def read(import_id: int, source: Source, report: Report, progress: Progress) -> 
         _claim(import_id, "reading", of="waiting")
         with alone() as session:
             return _read(session, import_id, source, report, progress)
-    except ImportFailed as failure:
+    except ImportFailedError as failure:
         fail(import_id, failure, report)
         raise
 
@@ -108,7 +108,7 @@ def carry_out(import_id: int, progress: Progress) -> list[int]:
         _claim(import_id, "applying", of="approved")
         with alone("REPEATABLE READ") as session:
             return _carry_out(session, import_id, progress)
-    except ImportFailed as failure:
+    except ImportFailedError as failure:
         fail(import_id, failure)
         raise
 
@@ -117,16 +117,18 @@ def _carry_out(session: Session, import_id: int, progress: Progress) -> list[int
     found = session.get_one(Import, import_id)
     shown, counts, options = found.digest, found.counts, Options.read(found.options)
     if barred(found):
-        raise ImportFailed(_k("Students would be refused their seats: nothing can be applied so."))
+        raise ImportFailedError(
+            _k("Students would be refused their seats: nothing can be applied so.")
+        )
     gather(session)
     removals.keep_taken(session, import_id, Report())
     if digest(session, import_id) != shown:
-        raise Stale(_k("What is here has changed since the preview was made."))
+        raise StaleError(_k("What is here has changed since the preview was made."))
     with news.kept(session, import_id, counts):
         apply.write(session, import_id, counts, progress)
     seats = moved(counts.get(SEATS, {}))
     if seats and refused(session, import_id, past=options.past):
-        raise Stale(_k("Seats have been taken since the preview was made."))
+        raise StaleError(_k("Seats have been taken since the preview was made."))
     session.add(
         AuditEntry(
             account_id=found.account_id,
@@ -164,7 +166,7 @@ def alone(isolation: str = "READ COMMITTED") -> Iterator[Session]:
             yield session
     except DBAPIError as error:
         if isinstance(error.orig, SerializationFailure):
-            raise Stale(
+            raise StaleError(
                 _k("Something was changed by somebody else at this very moment.")
             ) from error
         if isinstance(error, DataError | IntegrityError):
@@ -187,23 +189,23 @@ def _claim(import_id: int, state: str, *, of: str) -> None:
                 raise book.Gone
 
 
-def stop(import_id: int, why: ImportFailed) -> None:
+def stop(import_id: int, why: ImportFailedError) -> None:
     """Write down why the seats that are left are not given."""
     with transaction() as session:
-        book.move(session, import_id, "seating", of=("seating",), error=why.kept)
+        book.move(session, import_id, "seating", of=("seating",), error=why.stored)
 
 
-def give_up(import_id: int, why: ImportFailed) -> None:
+def give_up(import_id: int, why: ImportFailedError) -> None:
     """Let nobody be called to it any more: where only seats are left, until an admin says so."""
     fail(import_id, why)
     stop(import_id, why)
 
 
-def fail(import_id: int, why: ImportFailed, report: Report | None = None) -> None:
+def fail(import_id: int, why: ImportFailedError, report: Report | None = None) -> None:
     """Write down that nothing came of an import that was under way, and why."""
     with transaction() as session:
         if report:
             keep_notes(session, import_id, report.notes)
         notes = {"notes": dict(report.found)} if report else {}
         of = ("waiting", "reading", "approved", "applying")
-        book.move(session, import_id, "failed", of=of, error=why.kept, **notes)
+        book.move(session, import_id, "failed", of=of, error=why.stored, **notes)

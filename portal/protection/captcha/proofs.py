@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 from altcha import Payload
 from flask import current_app, session
 
-from portal.access import visitor
 from portal.backend import backend
 from portal.breakers import Resting
 from portal.core import flags
@@ -18,6 +17,7 @@ from portal.protection import evidence
 from portal.protection.captcha import puzzle, remote
 from portal.protection.captcha.refusals import NotProven
 from portal.protection.captcha.remote import Away, Remote
+from portal.web.http.access import visitor
 
 Answer = TypeVar("Answer")
 

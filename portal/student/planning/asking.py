@@ -8,15 +8,12 @@ from flask import abort, redirect
 from flask.typing import ResponseReturnValue
 from htmx_flask import request
 
-from portal import messages
-from portal.access import requires
 from portal.catalog.term_catalog import SectionView
 from portal.core.i18n import _
 from portal.plans import plan as plans
 from portal.plans.lasttime import last_time
 from portal.plans.plan import CannotPlan, Option, Part, Plan
 from portal.plans.store import StalePlan
-from portal.resuming import resumes
 from portal.seats.case import amount, name_of
 from portal.seats.wishes import hundredths
 from portal.student import bp, fragments, wish
@@ -34,6 +31,9 @@ from portal.student.planning.seen import counts
 from portal.student.refused import NOTHING
 from portal.student.resuming import planning
 from portal.student.scene import Scene
+from portal.web.http import flash_messages
+from portal.web.http.access import requires
+from portal.web.http.resuming import resumes
 
 
 @bp.get("/sections/<int:section_id>/plan")
@@ -79,7 +79,7 @@ def _done(now: Scene, card: SectionView, *, out: bool) -> ResponseReturnValue:
     )
     if not request.htmx:
         back = wish.back_to(card.term_id)
-        messages.keep(said, "go", back)
+        flash_messages.keep(said, "go", back)
         return redirect(f"{back}#section-{card.id}", 303)
     toast = fragments.toast(said, tone="go", brief=True, about=card.id)
     return closing([panel(now, oob=True), toast])

@@ -6,8 +6,6 @@ from flask import abort, redirect, render_template
 from flask.typing import ResponseReturnValue
 from htmx_flask import request
 
-from portal import messages
-from portal.access import requires, visitor
 from portal.core.i18n import _, _l
 from portal.live.tell import tell
 from portal.plans.changes import Change, change_of
@@ -22,6 +20,8 @@ from portal.student.planning.panel import panel
 from portal.student.recorded import or_recorded
 from portal.student.resuming import with_plan
 from portal.student.scene import Scene
+from portal.web.http import flash_messages
+from portal.web.http.access import requires, visitor
 
 STALE = _l("Your plan was changed meanwhile, perhaps in another tab. This is what it is now.")
 HINDRANCES = {
@@ -100,7 +100,7 @@ def _hindered(now: Scene, why: str) -> ResponseReturnValue:
     if request.htmx:
         return panel(now, said=why), 422
     page = f"/terms/{now.term.id}/plan"
-    messages.keep(why, "few", page)
+    flash_messages.keep(why, "few", page)
     return redirect(page, 303)
 
 

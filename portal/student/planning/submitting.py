@@ -9,12 +9,10 @@ from flask.typing import ResponseReturnValue
 from htmx_flask import request
 from markupsafe import Markup
 
-from portal.access import requires, visitor
 from portal.backend import backend
 from portal.catalog.term_catalog import NoSuchTerm, TermCatalog, catalog_of
 from portal.core import logs
 from portal.core.cache import AWAY
-from portal.errors import LATER, UNSURE
 from portal.ledger.errors import LedgerBehind, LedgerUnavailable
 from portal.ledger.types import SubmissionResult
 from portal.live.tell import tell
@@ -29,6 +27,8 @@ from portal.student.pages import mine_of
 from portal.student.planning.panel import panel
 from portal.student.planning.result import fulfilled, result
 from portal.student.resuming import with_plan
+from portal.web.http.access import requires, visitor
+from portal.web.http.errors import LATER, UNSURE
 from portal.web.http.guard import needs_access_token
 from portal.windows.localtime import Clockface
 

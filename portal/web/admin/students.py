@@ -9,7 +9,6 @@ from flask import Blueprint, abort, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, HiddenField, ValidationError
 
-from portal.access import requires, visitor
 from portal.admin.results.adjusting import clashes
 from portal.admin.results.asked import section_of
 from portal.admin.results.words import OBSTACLES
@@ -18,7 +17,6 @@ from portal.catalog import requisites
 from portal.catalog.term_catalog import SectionView, catalog_of, live_terms
 from portal.core.db import transaction
 from portal.core.i18n import _, _l
-from portal.layout import go
 from portal.ledger.types import HeldSeat, WaitlistPosition, WindowView
 from portal.notifications.holds import tell_student
 from portal.people import completed, holds, overrides, privacy, records, search
@@ -44,6 +42,8 @@ from portal.web.forms import (
     SelectOneField,
     TextField,
 )
+from portal.web.http.access import requires, visitor
+from portal.web.http.layout import go
 from portal.windows import cohorts
 from portal.windows.localtime import local_clock
 from portal.windows.phases import Phase, open_to, phase

@@ -8,13 +8,13 @@ from flask import Flask, current_app, g, make_response, request, session
 from flask.typing import ResponseReturnValue
 from flask_login import current_user
 
-from portal.access import View, to_login_and_back
 from portal.core.i18n import _l
-from portal.errors import Words, answer, refused_often
 from portal.ledger.errors import NotAdmitted
-from portal.people import sessions
 from portal.waiting_room import access_tokens
 from portal.waiting_room.access_tokens import AccessToken
+from portal.web.account import sessions
+from portal.web.http.access import View, to_login_and_back
+from portal.web.http.errors import Words, answer, refused_often
 
 HEADER = "Fairseat-Pass"
 COOKIE = "pass"

@@ -16,7 +16,7 @@ from tests.web.visitors import browser_of
 USED = "has been used before"
 ON_ANOTHER_NODE = """
 import sys
-from portal import create_app
+from portal.app import create_app
 from portal.protection import captcha
 with create_app().app_context():
     captcha.check(sys.argv[1], int(sys.argv[2]))

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from portal.core.i18n import _k
 from portal.exchange.importing import tables
-from portal.exchange.importing.failure import ImportFailed
+from portal.exchange.importing.failure import ImportFailedError
 from portal.exchange.importing.oneroster.columns import COLUMNS, spelt
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.sources import Source
@@ -33,12 +33,12 @@ class Manifest:
 def read_manifest(source: Source, report: Report, progress: Progress) -> Manifest:
     """The manifest; raises ImportFailed where there is none, or files are not as it says."""
     if NAME not in source.names():
-        raise ImportFailed(_k("%(file)s is not there: a OneRoster import has one."), file=NAME)
+        raise ImportFailedError(_k("%(file)s is not there: a OneRoster import has one."), file=NAME)
     shape = Shape(("propertyName", "value"), spelt)
     found = {row["propertyName"]: row for row in tables.rows(source, NAME, shape, report, progress)}
     version = found["oneroster.version"]["value"] if "oneroster.version" in found else ""
     if not version.startswith(VERSIONS):
-        raise ImportFailed(
+        raise ImportFailedError(
             _k("%(file)s: version “%(version)s” is none of %(known)s."),
             file=NAME,
             version=version,
@@ -56,14 +56,14 @@ def _mode(file: str, found: dict[str, Row], source: Source) -> str:
     row = found.get(f"file.{file}")
     mode = row["value"].lower() if row else ABSENT
     if row and mode not in {BULK, DELTA, ABSENT}:
-        raise ImportFailed(
+        raise ImportFailedError(
             _k("%(file)s, line %(line)s: “%(mode)s” is not bulk, delta or absent."),
             file=NAME,
             line=row.line,
             mode=row["value"],
         )
     if mode != ABSENT and f"{file}.csv" not in source.names():
-        raise ImportFailed(
+        raise ImportFailedError(
             _k("%(file)s is not there, though %(manifest)s says that it is %(mode)s."),
             file=f"{file}.csv",
             manifest=NAME,

@@ -8,7 +8,7 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields, validate
 
 from portal.catalog.restrictions import KINDS
-from portal.core.i18n import _k, kept
+from portal.core.i18n import _k, stored_message
 from portal.exchange.importing.oneroster.columns import MORE
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.tables import Row, is_text
@@ -229,9 +229,11 @@ def more_of(kind: str, row: Row, report: Report) -> dict[str, Any] | None:
         found: dict[str, Any] = MORE_OF[kind]().load(_written(row[MORE]))
     except ValidationError as error:
         parts = ", ".join(map(str, error.messages_dict))
-        wrong = kept(_k("What it says of these makes no sense: %(parts)s."), parts=parts[:200])
+        wrong = stored_message(
+            _k("What it says of these makes no sense: %(parts)s."), parts=parts[:200]
+        )
     except (ValueError, RecursionError):
-        wrong = kept(_k("It is no JSON that can be read."))
+        wrong = stored_message(_k("It is no JSON that can be read."))
     else:
         return found
     report.note("unreadable", row, MORE, wrong)

@@ -4,7 +4,7 @@ from datetime import date
 from typing import Any
 
 from portal.catalog.spellings import Unreadable, code_of, subject_of
-from portal.core.i18n import _k, kept
+from portal.core.i18n import _k, stored_message
 from portal.exchange.importing.oneroster.roster import Roster
 from portal.exchange.importing.semester.courses import LONGEST_DEPARTMENT
 from portal.exchange.importing.semester.sections import LONGEST_CRN
@@ -26,7 +26,7 @@ def read_org(roster: Roster, row: Row) -> None:
         return None
     if len(code) > LONGEST_DEPARTMENT or not code.isprintable():
         return roster.report.note(
-            "unreadable", row, "identifier", kept(_k("It is too long for a code."))
+            "unreadable", row, "identifier", stored_message(_k("It is too long for a code."))
         )
     school = roster.schools.get(row["parentSourcedId"], "")
     facts = {"name": row["name"][: LONGEST["name"]], "school": school}
@@ -51,11 +51,11 @@ def read_session(roster: Roster, row: Row) -> None:
         starts, ends = (date.fromisoformat(row[each]) for each in ("startDate", "endDate"))
     except ValueError:
         return roster.report.note(
-            "unreadable", row, "startDate", kept(_k("A date is such as 2026-08-31."))
+            "unreadable", row, "startDate", stored_message(_k("A date is such as 2026-08-31."))
         )
     if ends < starts:
         return roster.report.note(
-            "unreadable", row, "endDate", kept(_k("It is before the first day."))
+            "unreadable", row, "endDate", stored_message(_k("It is before the first day."))
         )
     roster.terms[row["sourcedId"]] = name
     dates = {"starts": starts.isoformat(), "ends": ends.isoformat()}
@@ -70,7 +70,7 @@ def read_course(roster: Roster, row: Row) -> None:
     try:
         code = code_of(row["courseCode"] or row["sourcedId"])
     except Unreadable as error:
-        return roster.report.note("unreadable", row, "courseCode", error.kept)
+        return roster.report.note("unreadable", row, "courseCode", error.stored)
     subject = more.pop("subject", subject_of(code))
     department = more.pop("department", "") or roster.departments.get(row["orgSourcedId"], subject)
     roster.stage.put("department", department, {})
@@ -103,7 +103,7 @@ def read_class(roster: Roster, row: Row) -> None:
             "unreadable",
             row,
             "sourcedId",
-            kept(_k("At most %(most)s signs each."), most=LONGEST_CRN),
+            stored_message(_k("At most %(most)s signs each."), most=LONGEST_CRN),
         )
     title = " ".join(row["title"].split())[: LONGEST["title"]]
     key = key_of(term, crn)

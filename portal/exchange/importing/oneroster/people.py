@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from portal.core.i18n import _k, kept
+from portal.core.i18n import _k, stored_message
 from portal.exchange.importing.oneroster.roster import ROLES, STUDENT, TEACHER, Roster
 from portal.exchange.importing.staging import key_of
 from portal.exchange.importing.tables import Row
@@ -50,7 +50,7 @@ def _put_student(roster: Roster, row: Row, facts: dict[str, Any]) -> None:
     number = row["identifier"] or row["sourcedId"]
     if len(number) > LONGEST["number"] or not number.isprintable():
         return roster.report.note(
-            "unreadable", row, "identifier", kept(_k("It is too long for a number."))
+            "unreadable", row, "identifier", stored_message(_k("It is too long for a number."))
         )
     return roster.put("student", "student", number, facts, row)
 

@@ -5,7 +5,7 @@ from itertools import islice
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from portal.core.i18n import told
+from portal.core.i18n import translated
 from portal.exchange.importing import book
 from portal.exchange.importing.models import Import, ImportRow
 from portal.exchange.importing.report import MOST
@@ -36,7 +36,7 @@ def end(session: Session, import_id: int, by: int, why: str) -> bool:
             account_id=by,
             action="import.end",
             subject=f"import:{import_id}",
-            before={"error": told(error)},
+            before={"error": translated(error)},
             after={"left": count},
             reason=why,
         )

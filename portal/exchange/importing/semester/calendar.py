@@ -4,7 +4,7 @@ from datetime import date
 from itertools import combinations
 
 from portal.core.i18n import _k
-from portal.exchange.importing.failure import ImportFailed
+from portal.exchange.importing.failure import ImportFailedError
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.semester.semester import Meeting, Semester
 
@@ -15,7 +15,7 @@ def set_dates(semester: Semester, starts: date | None, ends: date | None) -> Non
     firsts = [each.first for each in meetings if each.first]
     lasts = [each.last for each in meetings if each.last]
     if not (starts or firsts) or not (ends or lasts):
-        raise ImportFailed(
+        raise ImportFailedError(
             _k(
                 "No meeting has dates: give the term’s first and last day, in the form or with"
                 " --starts and --ends."
@@ -24,7 +24,7 @@ def set_dates(semester: Semester, starts: date | None, ends: date | None) -> Non
     semester.starts_on = starts or min(firsts)
     semester.ends_on = ends or max(lasts)
     if semester.ends_on < semester.starts_on:
-        raise ImportFailed(
+        raise ImportFailedError(
             _k("The term would end %(day)s, before it begins."), day=semester.ends_on
         )
     for meeting in meetings:

@@ -3,7 +3,7 @@
 from decimal import Decimal
 
 from portal.catalog.spellings import Unreadable, code_of, credits_of, subject_of
-from portal.core.i18n import _k, kept
+from portal.core.i18n import _k, stored_message
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.semester import fields
 from portal.exchange.importing.semester.semester import Course, Credits, Semester
@@ -21,7 +21,9 @@ def read_department(row: Row, semester: Semester, report: Report) -> None:
     if code in semester.departments:
         return report.note("duplicate", row, "dept_code")
     if len(code) > LONGEST_DEPARTMENT:
-        return report.note("unreadable", row, "dept_code", kept(_k("It is too long for a code.")))
+        return report.note(
+            "unreadable", row, "dept_code", stored_message(_k("It is too long for a code."))
+        )
     name = fields.text(row, "dept_name", 160, report) or code
     semester.departments[code] = (name, fields.text(row, "school", 160, report))
     return None
@@ -34,7 +36,7 @@ def read_course(row: Row, semester: Semester, report: Report) -> None:
     try:
         code = code_of(row["course_id"])
     except Unreadable as error:
-        return report.note("unreadable", row, "course_id", error.kept)
+        return report.note("unreadable", row, "course_id", error.stored)
     if code in semester.courses:
         return report.note("duplicate", row, "course_id")
     course = Course(
@@ -55,7 +57,7 @@ def read_credits(row: Row, report: Report) -> Credits | None:
     try:
         found = credits_of(row["credits"]) if row["credits"] else None
     except Unreadable as error:
-        report.note("credits_missing", row, "credits", error.kept)
+        report.note("credits_missing", row, "credits", error.stored)
         return None
     if "|" in row["credits"]:
         report.note("several_credits", row, "credits")
@@ -70,7 +72,7 @@ def department(row: Row, code: str, semester: Semester, report: Report) -> str:
             "department_added",
             row,
             "dept_code",
-            kept(_k("Its code and name are %(code)s."), code=found),
+            stored_message(_k("Its code and name are %(code)s."), code=found),
         )
         semester.departments[found] = (found, "")
     return found
@@ -95,7 +97,7 @@ def complete(semester: Semester, report: Report) -> None:
                 "title_missing",
                 course.row,
                 "title",
-                kept(_k("Now “%(title)s”."), title=section.title),
+                stored_message(_k("Now “%(title)s”."), title=section.title),
             )
         low, high = course.credits or section.credits
         course.credits = min(low, section.credits[0]), max(high, section.credits[1])
@@ -103,7 +105,10 @@ def complete(semester: Semester, report: Report) -> None:
         course.title = course.title or course.code
         if course.credits is None:
             report.note(
-                "credits_missing", course.row, "credits", kept(_k("0 until it has a section."))
+                "credits_missing",
+                course.row,
+                "credits",
+                stored_message(_k("0 until it has a section.")),
             )
             course.credits = NO_CREDITS
     for section in semester.sections.values():

@@ -5,7 +5,7 @@ from typing import Any
 
 from portal.core.i18n import _k
 from portal.exchange.importing import tables
-from portal.exchange.importing.failure import ImportFailed
+from portal.exchange.importing.failure import ImportFailedError
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.sources import Source
 from portal.exchange.importing.tables import Progress, Row, Shape
@@ -33,7 +33,7 @@ def rows(source: Source, name: str, report: Report, progress: Progress) -> list[
     for row in tables.rows(source, name, Shape(NEEDED[name], spelt), report, progress):
         found.append(row)
         if len(found) > MOST_ROWS:
-            raise ImportFailed(
+            raise ImportFailedError(
                 _k("%(file)s has more than %(most)s rows: no semester does."),
                 file=name,
                 most=f"{MOST_ROWS:,}",
@@ -55,11 +55,11 @@ def trees(source: Source, report: Report) -> dict[str, Any]:
     with tables.reading(source, TREES, checked.encoding) as text:
         found = parsed(text.read(LONGEST_TREES))
     if not isinstance(found, dict):
-        raise ImportFailed(
+        raise ImportFailedError(
             _k("%(file)s, line 1, column 1: expected an object by registration number."), file=TREES
         )
     if not tables.is_text(found):
-        raise ImportFailed(_k("%(file)s: it holds signs that no text has."), file=TREES)
+        raise ImportFailedError(_k("%(file)s: it holds signs that no text has."), file=TREES)
     return found
 
 
@@ -70,11 +70,11 @@ def parsed(text: str) -> Any:
     except json.JSONDecodeError as error:
         place = {"file": TREES, "line": error.lineno, "column": error.colno}
         text = _k("%(file)s, line %(line)s, column %(column)s: %(why)s.")
-        raise ImportFailed(text, **place, why=error.msg) from None
+        raise ImportFailedError(text, **place, why=error.msg) from None
     except RecursionError:
-        raise ImportFailed(_k("%(file)s: it is nested too deep."), file=TREES) from None
+        raise ImportFailedError(_k("%(file)s: it is nested too deep."), file=TREES) from None
     except ValueError:
-        raise ImportFailed(_k("%(file)s: it has a number without end."), file=TREES) from None
+        raise ImportFailedError(_k("%(file)s: it has a number without end."), file=TREES) from None
 
 
 def unknown(source: Source) -> list[str]:
@@ -90,6 +90,6 @@ def _miss(source: Source, name: str, report: Report) -> None:
     if name in INDISPENSABLE:
         if others := unknown(source):
             text = _k("%(file)s is not there. What came and is not used: %(others)s.")
-            raise ImportFailed(text, file=name, others=", ".join(others[:SHOWN]))
-        raise ImportFailed(_k("%(file)s is not there."), file=name)
+            raise ImportFailedError(text, file=name, others=", ".join(others[:SHOWN]))
+        raise ImportFailedError(_k("%(file)s is not there."), file=name)
     report.note("file_missing", Row(name, 0, {}))

@@ -4,7 +4,7 @@ import re
 from datetime import date, time
 
 from portal.catalog.spellings import Unreadable, date_of, days_of, time_of
-from portal.core.i18n import _k, kept
+from portal.core.i18n import _k, stored_message
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.semester import fields
 from portal.exchange.importing.semester.semester import Meeting, Semester
@@ -63,7 +63,7 @@ def read_days(row: Row, report: Report) -> int:
     try:
         return days_of(row["days"])
     except Unreadable as error:
-        report.note("days_unreadable", row, "days", error.kept)
+        report.note("days_unreadable", row, "days", error.stored)
         return 0
 
 
@@ -72,7 +72,7 @@ def read_times(row: Row, days: int, report: Report) -> Times:
     try:
         starts_at, ends_at = time_of(row["start_time"]), time_of(row["end_time"])
     except Unreadable as error:
-        report.note("times_unreadable", row, "start_time", error.kept)
+        report.note("times_unreadable", row, "start_time", error.stored)
         return None, None
     if starts_at is None and ends_at is None:
         if days:
@@ -87,21 +87,26 @@ def settled(
     """The times if they make a meeting, else none."""
     if starts_at is None or ends_at is None:
         report.note(
-            "times_unreadable", row, "end_time", kept(_k("One of the two times is missing."))
+            "times_unreadable",
+            row,
+            "end_time",
+            stored_message(_k("One of the two times is missing.")),
         )
         return None, None
     if ends_at == time(0) < starts_at:
         report.note("midnight", row, "end_time")
         ends_at = LAST_MINUTE
     if not starts_at < ends_at:
-        report.note("times_unreadable", row, "end_time", kept(_k("It ends before it begins.")))
+        report.note(
+            "times_unreadable", row, "end_time", stored_message(_k("It ends before it begins."))
+        )
         return None, None
     if not days:
         report.note(
             "time_without_days",
             row,
             "start_time",
-            kept(_k("It ends at %(time)s."), time=row["end_time"]),
+            stored_message(_k("It ends at %(time)s."), time=row["end_time"]),
         )
         return None, None
     return starts_at, ends_at
@@ -112,7 +117,7 @@ def read_dates(row: Row, report: Report) -> tuple[date | None, date | None]:
     try:
         first, last = date_of(row["date_start"]), date_of(row["date_end"])
     except Unreadable as error:
-        report.note("dates_unreadable", row, "date_start", error.kept)
+        report.note("dates_unreadable", row, "date_start", error.stored)
         return None, None
     if first is None or last is None:
         report.note("dates_missing", row, "date_start")

@@ -4,7 +4,7 @@ from typing import Any
 
 from portal.catalog.requisites import Tree, joined
 from portal.catalog.spellings import Unreadable, code_of
-from portal.core.i18n import _k, kept
+from portal.core.i18n import _k, stored_message
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.semester.files import TREES
 from portal.exchange.importing.semester.semester import Semester
@@ -22,9 +22,9 @@ def read_entry(crn: str, entry: Any, semester: Semester, report: Report) -> None
     try:
         section.prerequisites, section.corequisites = trees_of(entry)
     except Unreadable as error:
-        return report.note("no_tree", row, "", error.kept)
+        return report.note("no_tree", row, "", error.stored)
     except RecursionError:
-        return report.note("no_tree", row, "", kept(_k("It is too deep.")))
+        return report.note("no_tree", row, "", stored_message(_k("It is too deep.")))
     if is_wrapper(entry.get("prerequisites")):
         report.note("empty_group", row)
     return None

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from portal.core.i18n import _k
-from portal.exchange.importing.failure import ImportFailed
+from portal.exchange.importing.failure import ImportFailedError
 from portal.exchange.importing.options import Options
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.semester import (
@@ -63,9 +63,9 @@ class Reader:
         if not self.semester.sections:
             first = next((note for note in self.report.notes if note.file == "sections.csv"), None)
             if first is None:
-                raise ImportFailed(_k("sections.csv has no section that can be read."))
+                raise ImportFailedError(_k("sections.csv has no section that can be read."))
             text = _k("sections.csv has no section that can be read. Line %(line)s: %(why)s")
-            raise ImportFailed(text, line=first.line, why=first.why)
+            raise ImportFailedError(text, line=first.line, why=first.why)
 
     def trees(self) -> None:
         """Read prerequisites.json."""

@@ -9,8 +9,8 @@ from sqlalchemy.orm import Session
 from portal.catalog import formatting
 from portal.catalog.models import Subject, Term
 from portal.catalog.spellings import subject_of
-from portal.core.i18n import _k, kept
-from portal.exchange.importing.failure import ImportFailed
+from portal.core.i18n import _k, stored_message
+from portal.exchange.importing.failure import ImportFailedError
 from portal.exchange.importing.options import Options
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.semester.read import read
@@ -31,7 +31,7 @@ def stage_semester(
     name = name_of(options)
     known = stage.session.scalar(select(Term.id).where(Term.name == name)) is not None
     if known and not options.update:
-        raise ImportFailed(
+        raise ImportFailedError(
             _k("There is a term “%(term)s” already: choose another, or --update it."), term=name
         )
     semester = read(source, options, report, progress)
@@ -52,7 +52,7 @@ def name_of(options: Options) -> str:
     """The term's name, tidy; raises ImportFailed where it is none."""
     name = " ".join(options.term.split())
     if not name or len(name) > LONGEST_NAME or not name.isprintable():
-        raise ImportFailed(_k("A term’s name has 1 to %(most)s signs."), most=LONGEST_NAME)
+        raise ImportFailedError(_k("A term’s name has 1 to %(most)s signs."), most=LONGEST_NAME)
     return name
 
 
@@ -90,7 +90,9 @@ def put_majors(stage: Stage, semester: Semester, report: Report) -> None:
         names.add(name.casefold())
         row = Row("restrictions.csv", 0, {"value": name})
         stage.put("subject", code, {"name": name, "department": None})
-        report.note("major_added", row, "value", kept(_k("Its code is %(code)s."), code=code))
+        report.note(
+            "major_added", row, "value", stored_message(_k("Its code is %(code)s."), code=code)
+        )
 
 
 def known_subjects(session: Session, semester: Semester) -> tuple[set[str], set[str]]:

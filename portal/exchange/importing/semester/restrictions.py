@@ -2,7 +2,7 @@
 
 from portal.catalog.restrictions import KINDS, LONGEST, RULES, kind_of, word
 from portal.catalog.spellings import Unreadable, code_of
-from portal.core.i18n import _k, kept
+from portal.core.i18n import _k, stored_message
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.semester.sections import listed
 from portal.exchange.importing.semester.semester import Section, Semester
@@ -18,13 +18,15 @@ def read_restriction(row: Row, semester: Semester, report: Report) -> None:
         return report.note("orphan", row, "crn")
     rule, kind = word(row["rule"]), kind_of(row["kind"])
     if rule not in RULES:
-        return report.note("unreadable", row, "rule", kept(_k("Rules are must_be and may_not_be.")))
+        return report.note(
+            "unreadable", row, "rule", stored_message(_k("Rules are must_be and may_not_be."))
+        )
     if kind not in KINDS:
         return report.note(
             "unreadable",
             row,
             "kind",
-            kept(_k("Kinds are %(kinds)s."), kinds=", ".join(sorted(KINDS))),
+            stored_message(_k("Kinds are %(kinds)s."), kinds=", ".join(sorted(KINDS))),
         )
     if not row["value"] or len(row["value"]) > LONGEST:
         return report.note("unreadable", row, "value")
@@ -41,7 +43,10 @@ def read_levels(section: Section, report: Report) -> None:
     stated = {value for rule, kind, value in section.restrictions if (rule, kind) == LEVEL}
     if stated and levels and stated != set(levels):
         report.note(
-            "levels_disagree", section.row, "levels", kept(_k("Those of restrictions.csv count."))
+            "levels_disagree",
+            section.row,
+            "levels",
+            stored_message(_k("Those of restrictions.csv count.")),
         )
     if not stated:
         section.restrictions |= dict.fromkeys((*LEVEL, level) for level in levels)
@@ -55,7 +60,7 @@ def read_cross_list(row: Row, semester: Semester, report: Report) -> None:
     try:
         code = code_of(row["course_id"])
     except Unreadable as error:
-        return report.note("unreadable", row, "course_id", error.kept)
+        return report.note("unreadable", row, "course_id", error.stored)
     if code == section.course.code:
         return report.note("own_course", row, "course_id")
     if code in section.cross_lists:

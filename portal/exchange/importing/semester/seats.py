@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from portal.catalog.spellings import Unreadable, count_of
-from portal.core.i18n import _k, kept
+from portal.core.i18n import _k, stored_message
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.tables import Row
 
@@ -28,7 +28,7 @@ def read_seats(row: Row, waitlist: int, report: Report) -> RowSeats:
             "over_capacity",
             row,
             "enrolled",
-            kept(_k("%(taken)s of %(seats)s."), taken=prior, seats=capacity),
+            stored_message(_k("%(taken)s of %(seats)s."), taken=prior, seats=capacity),
         )
     if capacity == 0:
         report.note("no_seats", row, "capacity")
@@ -37,7 +37,7 @@ def read_seats(row: Row, waitlist: int, report: Report) -> RowSeats:
             "counts_disagree",
             row,
             "remaining",
-            kept(_k("%(seats)s less %(taken)s."), seats=capacity, taken=prior),
+            stored_message(_k("%(seats)s less %(taken)s."), seats=capacity, taken=prior),
         )
     return RowSeats(capacity, read_waitlist(row, capacity, waitlist, report), prior)
 
@@ -48,7 +48,7 @@ def read_capacity(row: Row, enrolled: int | None, remaining: int | None, report:
     if capacity is not None:
         return capacity
     stand_in = max(0, (enrolled or 0) + (remaining or 0)) if remaining is not None else 0
-    report.note("count", row, "capacity", kept(_k("Seats: %(seats)s."), seats=stand_in))
+    report.note("count", row, "capacity", stored_message(_k("Seats: %(seats)s."), seats=stand_in))
     return stand_in
 
 
@@ -62,7 +62,10 @@ def read_prior(
         return max(0, capacity - remaining)
     if row["enrolled"]:
         report.note(
-            "count", row, "enrolled", kept(_k("It counts as full, so that no seat goes twice."))
+            "count",
+            row,
+            "enrolled",
+            stored_message(_k("It counts as full, so that no seat goes twice.")),
         )
         return capacity
     return 0
@@ -80,7 +83,7 @@ def whole(row: Row, column: str, report: Report) -> int | None:
     """A number that can't be negative."""
     found = number(row, column, report)
     if found is not None and found < 0:
-        report.note("count", row, column, kept(_k("0 stands in for a negative number.")))
+        report.note("count", row, column, stored_message(_k("0 stands in for a negative number.")))
         return 0
     return found
 
@@ -90,5 +93,5 @@ def number(row: Row, column: str, report: Report) -> int | None:
     try:
         return count_of(row[column])
     except Unreadable as error:
-        report.note("count", row, column, error.kept)
+        report.note("count", row, column, error.stored)
         return None

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 
 from portal.catalog.spellings import Unreadable, code_of, credits_of
-from portal.core.i18n import _k, kept
+from portal.core.i18n import _k, stored_message
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.semester import fields
 from portal.exchange.importing.semester.courses import course_for
@@ -36,11 +36,13 @@ def read_section(row: Row, term: str, waitlist: int, semester: Semester, report:
     try:
         code = code_of(row["course_id"])
     except Unreadable as error:
-        return report.note("unreadable", row, "course_id", error.kept)
+        return report.note("unreadable", row, "course_id", error.stored)
     course = course_for(row, code, semester, report)
     credit_range = read_credits(row, course, report)
     if credit_range is None:
-        return report.note("unreadable", row, "credits", kept(_k("The course has none either.")))
+        return report.note(
+            "unreadable", row, "credits", stored_message(_k("The course has none either."))
+        )
     seats = read_seats(row, waitlist, report)
     section = Section(
         row=row,
@@ -90,7 +92,7 @@ def read_credits(row: Row, course: Course, report: Report) -> Credits | None:
         return credits_of(row["credits"])
     except Unreadable as error:
         if course.credits:
-            report.note("credits_missing", row, "credits", error.kept)
+            report.note("credits_missing", row, "credits", error.stored)
         return course.credits
 
 
@@ -98,5 +100,7 @@ def listed(row: Row, column: str, most: int, report: Report) -> list[str]:
     """The items of a field that lists several."""
     items = [item for item in LISTED.split(" ".join(row[column].split())) if item]
     if any(len(item) > most for item in items):
-        report.note("too_long", row, column, kept(_k("At most %(most)s signs each."), most=most))
+        report.note(
+            "too_long", row, column, stored_message(_k("At most %(most)s signs each."), most=most)
+        )
     return [item[:most] for item in items]

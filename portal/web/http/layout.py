@@ -9,13 +9,12 @@ from flask_login import current_user
 from markupsafe import Markup, escape
 from sqlalchemy.exc import SQLAlchemyError
 
-from portal import messages
-from portal.access import visitor
 from portal.catalog import requisites
-from portal.core.i18n import reader
-from portal.languages import NAMES
+from portal.core.i18n import LANGUAGES, current_locale
 from portal.people.accounts import Visitor
 from portal.recorder import known
+from portal.web.http import flash_messages
+from portal.web.http.access import visitor
 from portal.windows.localtime import Clockface
 
 HTMX = {
@@ -61,9 +60,9 @@ def _around() -> dict[str, Any]:
         "institution": settings.institution,
         "htmx_config": HTMX,
         "times": Clockface(settings.zone),
-        "languages": NAMES,
-        "messages": messages.take,
-        "language": str(reader()),
+        "languages": LANGUAGES,
+        "messages": flash_messages.take,
+        "language": str(current_locale()),
         "recorded": known.recorded(),
         # The same content as a page of its own, or inside the dialog of the page it was asked from.
         "layout": "dialog.html" if request.headers.get("HX-Target") == "dialog" else "base.html",

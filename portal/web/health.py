@@ -9,11 +9,12 @@ from flask import Blueprint, current_app, jsonify
 from flask.typing import ResponseReturnValue
 from redis import RedisError
 
-from portal.access import public
 from portal.backend import backend
 from portal.core.settings import Settings
-from portal.ops import dead, insiders
+from portal.ops import dead
 from portal.ops.checks import PROMISED, Checks
+from portal.web.http import insiders
+from portal.web.http.access import public
 
 bp = Blueprint("health", __name__)
 

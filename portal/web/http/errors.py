@@ -8,7 +8,6 @@ from typing import Any
 
 from flask import Flask, Response, jsonify, render_template, request
 from flask.typing import ResponseReturnValue
-from flask_babel import LazyString
 from flask_limiter import RateLimitExceeded
 from werkzeug.exceptions import HTTPException
 
@@ -19,9 +18,9 @@ from portal.core.correlation import correlation
 from portal.core.db import crowded
 from portal.core.i18n import _, _l, _n
 from portal.edge import resend
-from portal.extensions import limiter
 from portal.ledger.errors import LedgerBehind, LedgerSilent, LedgerUnavailable
 from portal.web.http import request_limits
+from portal.web.http.extensions import limiter
 from portal.web.http.request_limits import TooMany
 
 log = logging.getLogger(__name__)
@@ -33,8 +32,8 @@ RETRY_SECONDS = 5
 class Words:
     """What happened, and what to do about it."""
 
-    title: LazyString | str
-    advice: LazyString | str
+    title: str
+    advice: str
     onward: str = ""  # the page that says more; of a problem, its type
 
 

@@ -6,13 +6,13 @@ from typing import Any
 from flask import Blueprint, redirect, render_template, request, session, url_for
 from flask.typing import ResponseReturnValue
 
-from portal.access import signed_in, visitor
 from portal.catalog.models import Term
 from portal.catalog.term_catalog import offered_terms
 from portal.core.cache import AWAY
 from portal.ledger.errors import LedgerUnavailable
 from portal.people.profile import profile
 from portal.recorder import known
+from portal.web.http.access import signed_in, visitor
 from portal.windows.phases import Phase, open_to, phase
 
 bp = Blueprint("home", __name__)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from flask import request, session
 from flask_login import login_user
 
-from portal.languages import new_session
+from portal.web.http.languages import new_session
 
 if TYPE_CHECKING:
     from portal.people.accounts import Visitor

@@ -8,10 +8,10 @@ from gevent.monkey import is_module_patched
 from gevent.threadpool import ThreadPool
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
-from portal.access import public
 from portal.core import metrics
 from portal.metrics import gathered
-from portal.ops import insiders
+from portal.web.http import insiders
+from portal.web.http.access import public
 
 bp = Blueprint("metrics", __name__)
 

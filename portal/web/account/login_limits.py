@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from math import ceil
 
 from portal.edge.addresses import client
-from portal.people import devices
 from portal.protection.rate_limits import Charge, RateLimit, rate_limiter
+from portal.web.account import devices
 
 # Of attempts that failed, and of those whose password is being compared.
 OF_PAIR = RateLimit("login", at_once=10, a_minute=1)  # one name from one address, or on one device

@@ -19,21 +19,21 @@ from flask.typing import ResponseReturnValue
 from werkzeug.utils import cached_property
 from wsproto.utilities import ProtocolError
 
-from portal.access import public, requires, signed_in, visitor
 from portal.backend import backend
 from portal.core import flags, redis_clients
-from portal.core.i18n import reader
+from portal.core.i18n import current_locale
 from portal.edge.urls import same_origin
-from portal.errors import WORDS, answer
-from portal.extensions import sock
 from portal.ledger.types import SeatCounts
 from portal.live import own, rooms, wire
 from portal.live.hub import Hub
 from portal.live.sight import seen
 from portal.live.talk import Talk
 from portal.live.wishes import listed, number
-from portal.people import sessions
 from portal.waiting_room import room, wait_estimates
+from portal.web.account import sessions
+from portal.web.http.access import public, requires, signed_in, visitor
+from portal.web.http.errors import WORDS, answer
+from portal.web.http.extensions import sock
 
 if TYPE_CHECKING:
     from flask.blueprints import BlueprintSetupState
@@ -121,7 +121,7 @@ def fragments() -> ResponseReturnValue:
         abort(400)
     shown = seen(visitor(), term, sections)
     seats = backend().ledger.seats_of(term, shown)
-    html = "".join(hub().counts.fragments(seats, shown, str(reader())).values())
+    html = "".join(hub().counts.fragments(seats, shown, str(current_locale())).values())
     student = visitor().student_id
     if student:
         cells = seen(visitor(), term, held)
@@ -132,7 +132,7 @@ def fragments() -> ResponseReturnValue:
 def _operations() -> ResponseReturnValue:
     if "admin" not in visitor().roles:
         abort(403)
-    html = hub().fragments(str(reader()))
+    html = hub().fragments(str(current_locale()))
     return Response(html, headers={"Cache-Control": "no-store"})
 
 

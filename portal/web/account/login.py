@@ -1,6 +1,7 @@
 """Logging in and out."""
 
 import logging
+import secrets
 from contextlib import suppress
 
 from flask import (
@@ -16,19 +17,22 @@ from flask import (
 )
 from flask.typing import ResponseReturnValue
 from flask_login import current_user
+from redis.exceptions import RedisError
 from sqlalchemy import select, update
 from sqlalchemy.exc import SQLAlchemyError
 
-from portal import resuming
-from portal.access import public
 from portal.backend import backend
 from portal.core.db import look, transaction
-from portal.languages import new_session
+from portal.ledger.function_library import translate_errors
 from portal.live.tell import ended
-from portal.people import accounts, captchas, credentials, devices, passwords, sessions, throttle
+from portal.people import accounts, credentials, passwords
 from portal.people.models import Account
 from portal.people.passwords import LONGEST
 from portal.protection import captcha
+from portal.web.account import devices, login_limits, sessions
+from portal.web.http import resuming
+from portal.web.http.access import public
+from portal.web.http.languages import new_session
 
 bp = Blueprint("login", __name__)
 log = logging.getLogger(__name__)
@@ -58,9 +62,9 @@ def log_in() -> ResponseReturnValue:
     if not backend().settings.passwords:
         abort(404)
     onward = safe_path(request.form.get("next", ""))
-    tries = throttle.of(name_tried(), everywhere=captcha.needed())
+    tries = login_limits.of(name_tried(), everywhere=captcha.needed())
     if wait := tries.charge():
-        if not captchas.spend():
+        if not spend():
             return page(onward, wait=wait, asks=True), 429, {"Retry-After": str(wait)}
         tries = tries.charge_anyway()
     try:
@@ -81,7 +85,7 @@ def log_in() -> ResponseReturnValue:
 @public
 def challenge() -> ResponseReturnValue:
     """A puzzle for a browser in which nobody has logged in."""
-    return captcha.challenge(captchas.NOBODY)
+    return captcha.challenge(NOBODY)
 
 
 @bp.post("/login/challenge")
@@ -89,7 +93,7 @@ def challenge() -> ResponseReturnValue:
 def solve() -> ResponseReturnValue:
     """Take the solution: it is good for one more try."""
     try:
-        captchas.earn(request.form.get("payload", ""))
+        earn(request.form.get("payload", ""))
     except captcha.NotProven as refused:
         return refused.text, 422
     return "", 204, {"HX-Trigger": "fs:proven"}
@@ -185,3 +189,31 @@ def _rehash(account_id: int, password: str) -> None:
     fresh = passwords.hash_password(password)
     with transaction() as db:
         db.execute(update(Account).where(Account.id == account_id).values(password_hash=fresh))
+
+
+# One more try at a password than a stranger has, for each captcha solved.
+
+NOBODY = 0  # the account of a puzzle for someone who has not logged in
+KEPT_AS = "one_more"  # in the session
+LASTS = 10 * 60  # seconds
+
+
+def earn(payload: str) -> None:
+    """Take a solution, for one more try; raises NotProven, or LedgerUnavailable."""
+    captcha.check(payload, NOBODY)
+    session[KEPT_AS] = secrets.token_urlsafe(12)
+    # Whoever keeps a copy of the session's cookie has one more try all the same.
+    with translate_errors():
+        backend().redis.set(_name(session[KEPT_AS]), 1, ex=LASTS)
+
+
+def spend() -> bool:
+    """Whether there was one more try, which is this one."""
+    one_more = session.pop(KEPT_AS, "")
+    with suppress(RedisError):
+        return bool(one_more and backend().redis.delete(_name(one_more)))
+    return False
+
+
+def _name(one_more: str) -> str:
+    return f"login:one-more:{one_more}"

@@ -5,14 +5,13 @@ from hashlib import sha256
 
 from flask import Blueprint, Response, abort, request
 
-from portal.access import public
 from portal.backend import backend
 from portal.core.db import transaction
-from portal.core.i18n import _
+from portal.core.i18n import _, in_language
 from portal.edge.addresses import client
-from portal.extensions import limiter
-from portal.languages import speaking
 from portal.schedule import classes, feeds, ical
+from portal.web.http.access import public
+from portal.web.http.extensions import limiter
 
 bp = Blueprint("calendar", __name__, url_prefix="/calendar")
 
@@ -50,7 +49,7 @@ def feed(secret: str) -> Response:
 
 def _written(held: list[classes.Held], language: str, stamp: datetime) -> bytes:
     settings = backend().settings
-    with speaking(language):
+    with in_language(language):
         name = _("Classes at %(institution)s", institution=settings.institution)
         return ical.calendar(held, name, settings.zone, stamp)
 

@@ -5,12 +5,13 @@ from flask.typing import ResponseReturnValue
 from flask_login import current_user
 from sqlalchemy import update
 
-from portal.access import public, visitor
 from portal.core.db import transaction
-from portal.languages import KEPT_AS, NAMES
+from portal.core.i18n import LANGUAGES
 from portal.people import accounts
-from portal.people.login import safe_path
 from portal.people.models import Account
+from portal.web.account.login import safe_path
+from portal.web.http.access import public, visitor
+from portal.web.http.languages import SESSION_KEY
 
 bp = Blueprint("language", __name__)
 
@@ -20,9 +21,9 @@ bp = Blueprint("language", __name__)
 def choose() -> ResponseReturnValue:
     """The same page in another language; kept by the account, and without one by the browser."""
     language = request.form.get("language", "")
-    if language not in NAMES:
+    if language not in LANGUAGES:
         abort(400)
-    session[KEPT_AS] = language
+    session[SESSION_KEY] = language
     if current_user.is_authenticated:
         _keep(visitor().id, language)
     return redirect(safe_path(request.form.get("next", "")), 303)

@@ -8,12 +8,12 @@ from flask.typing import ResponseReturnValue
 from flask_login import current_user
 from flask_wtf.csrf import CSRFError
 
-from portal import resuming
 from portal.core.i18n import _, _l
 from portal.edge import resend
 from portal.edge.urls import same_origin
-from portal.errors import Words, answer, problem
 from portal.people.accounts import Visitor
+from portal.web.http import resuming
+from portal.web.http.errors import Words, answer, problem
 
 PUBLIC = "public"
 SIGNED_IN = "signed in"

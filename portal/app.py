@@ -1,0 +1,98 @@
+"""The web application: `create_app` connects its parts."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+from flask import Flask
+from werkzeug.middleware.proxy_fix import ProxyFix
+
+from portal import api, assets, backend
+from portal.core import traces
+from portal.core.settings import ROOT, Settings
+from portal.edge import counted, files, hosts, ids, watch
+from portal.edge.patience import Patience
+from portal.web.blueprints import BLUEPRINTS
+from portal.web.http import (
+    access,
+    admission,
+    authentication,
+    correlation,
+    errors,
+    extensions,
+    guard,
+    languages,
+    layout,
+    request_limits,
+    security_headers,
+)
+
+
+class Portal(Flask):
+    """Flask, all of whose views are plain functions."""
+
+    def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
+        """The function itself: Flask asks of each, each time, whether it is one to be awaited."""
+        return func
+
+
+def create_app(settings: Settings | None = None) -> Flask:
+    """The web application, connected to its database and its ledger."""
+    settings = settings or Settings.read()
+    app = Portal("portal", root_path=str(ROOT))
+    app.config.from_mapping(_config(settings))
+    ids.start(app)
+    traces.begin("web")
+    traces.start(app)
+    counted.start(app)  # first, so that it has seen whatever answers
+    hosts.start(app)
+    guard.start(app)  # before all that asks Redis or PostgreSQL
+    files.start(app)  # before the token of a form is looked for in its body
+    backend.connect(settings)
+    extensions.start(app)
+    authentication.start()
+    for part in (
+        correlation,
+        security_headers,
+        assets,
+        access,
+        languages,
+        layout,
+        errors,
+        admission,
+        watch,
+    ):
+        part.start(app)
+    guard.finish(app)
+    request_limits.start(app)
+    extensions.limiter.init_app(app)
+    for blueprint in BLUEPRINTS:
+        app.register_blueprint(blueprint)
+    api.start(app)
+    app.wsgi_app = Patience(app.wsgi_app)  # type: ignore[method-assign]
+    if settings.proxies:
+        hops = settings.proxies
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]
+    return app
+
+
+def _config(settings: Settings) -> dict[str, object]:
+    return {
+        "SETTINGS": settings,
+        "GATE": settings.gate,
+        "SECRET_KEY": settings.secret_key,
+        "SECRET_KEY_FALLBACKS": list(settings.secret_key_fallbacks),
+        "WTF_CSRF_SECRET_KEY": settings.signing_keys,  # Flask-WTF reads no fallbacks
+        "SESSION_COOKIE_NAME": "__Host-fairseat" if settings.secure_cookies else "fairseat",
+        "SESSION_COOKIE_HTTPONLY": True,
+        "SESSION_COOKIE_SAMESITE": "Lax",
+        "SESSION_COOKIE_SECURE": settings.secure_cookies,
+        "SESSION_REFRESH_EACH_REQUEST": False,
+        "PERMANENT_SESSION_LIFETIME": timedelta(hours=12),
+        "MAX_CONTENT_LENGTH": 256 * 1024,
+        "MAX_FORM_MEMORY_SIZE": 256 * 1024,
+        "MAX_FORM_PARTS": 1000,
+        "WTF_I18N_ENABLED": False,  # our forms translate their own messages
+        "WTF_CSRF_TIME_LIMIT": None,  # as long as the session: a lobby may be open for hours
+        "SOCK_SERVER_OPTIONS": {"max_message_size": 4096},
+    }

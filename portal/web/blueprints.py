@@ -1,0 +1,25 @@
+"""The blueprints of the portal, one per kind of visitor or purpose."""
+
+from portal import account, instructor, student
+from portal.student import receipts
+from portal.web import admin, calendar_feed, captcha, health, home, live, metrics
+from portal.web.account import inbox, language, login, oidc
+
+BLUEPRINTS = (
+    login.bp,
+    oidc.bp,
+    account.bp,
+    language.bp,
+    home.bp,
+    captcha.bp,
+    student.bp,
+    receipts.bp,
+    instructor.bp,
+    admin.bp,
+    calendar_feed.bp,
+    inbox.bp,
+    inbox.settings_bp,
+    live.bp,
+    health.bp,
+    metrics.bp,
+)

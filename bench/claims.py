@@ -16,7 +16,7 @@ from collections import Counter
 
 from bench import gate, load, portal_on_trial
 from bench.site import CONNECTIONS, Site, by_turns, caught_up, each_took, site
-from portal.recorder.audit import audit_term
+from portal.recorder.consistency.audit import audit_term
 
 EACH = 3
 Measured = tuple[load.Report, Counter[str]]

@@ -23,7 +23,7 @@ from portal.exchange.importing.oneroster.columns import COLUMNS, MORE
 from portal.exchange.importing.options import Options
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.run import import_files
-from portal.recorder.drain import drain
+from portal.recorder.recorder import drain
 
 USERS, SEATS = 200_000, 0
 CLASS = 100  # seats

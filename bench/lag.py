@@ -17,7 +17,7 @@ from bench.site import Site, site
 from portal.backend import backend
 from portal.core.db import transaction
 from portal.recorder import models
-from portal.recorder.checkpoint import recorded
+from portal.recorder.event_log import checkpoint
 from portal.recorder.journal import last_seq
 
 CONNECTIONS = 32
@@ -71,7 +71,7 @@ class Watch:
 
     def __init__(self, term: int) -> None:
         self.term = term
-        self.seen: list[tuple[int, float]] = [(recorded(term), time.time())]  # seq, when
+        self.seen: list[tuple[int, float]] = [(checkpoint(term), time.time())]  # seq, when
         self._enough = Event()
         self._thread = Thread(target=self._look_on, daemon=True)
         self._thread.start()
@@ -88,7 +88,7 @@ class Watch:
             time.sleep(LOOK)
         self._enough.set()
         self._thread.join()
-        event = models.Event
+        event = models.LoggedEvent
         decided = select(event.seq, event.occurred_at).where(event.term_id == self.term)
         with transaction() as session:
             found = session.execute(decided.where(event.seq > first)).all()
@@ -99,6 +99,6 @@ class Watch:
 
     def _look_on(self) -> None:
         while not self._enough.wait(LOOK):
-            now = recorded(self.term)
+            now = checkpoint(self.term)
             if now > self.seen[-1][0]:
                 self.seen.append((now, time.time()))

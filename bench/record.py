@@ -22,8 +22,8 @@ from portal import backend as connections
 from portal.backend import backend
 from portal.core import memory
 from portal.core.settings import Settings
-from portal.recorder.checkpoint import recorded
-from portal.recorder.drain import BATCH, drain
+from portal.recorder.event_log import checkpoint
+from portal.recorder.recorder import BATCH, drain
 from tests.record.rush import Rush
 
 STUDENTS, WARMING, JOBS = 5000, 250, 400
@@ -86,7 +86,7 @@ def a_turn(database: Any, students: int) -> tuple[float, float]:
         with database, database.cursor() as cursor:
             _empty(cursor)
         took = seconds(lambda: drain(term, seconds=3600))
-        events = recorded(term)
+        events = checkpoint(term)
         return events / took, events / raw_seconds(database, events)
 
 

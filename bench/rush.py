@@ -30,7 +30,7 @@ from bench.portal_on_trial import get, post
 from bench.site import HELLO, site
 from portal.backend import backend
 from portal.core.db import transaction
-from portal.recorder.audit import audit_term
+from portal.recorder.consistency.audit import audit_term
 from portal.waiting_room import room
 
 SECTIONS, SEATS, CLAIMS, A_MINUTE = 300, 30, 3, 4000

@@ -20,7 +20,7 @@ from bench.stage import cli, patiently, started
 from portal.app import create_app
 from portal.backend import backend
 from portal.core.settings import Settings
-from portal.recorder.checkpoint import recorded
+from portal.recorder.event_log import checkpoint
 from portal.recorder.journal import last_seq
 from portal.running.children import Child
 
@@ -124,7 +124,7 @@ def by_turns(run: int, *sides: Callable[[], Found]) -> list[Found]:
 def caught_up(term: int) -> None:
     """Wait until the workers have recorded all of a term; stops where they never have."""
     deadline = time.monotonic() + PATIENCE
-    while recorded(term) < last_seq(backend().redis, term):
+    while checkpoint(term) < last_seq(backend().redis, term):
         if time.monotonic() > deadline:
             raise SystemExit("The workers have not recorded everything.")
         time.sleep(0.05)

@@ -24,7 +24,7 @@ from portal.core.db import transaction  # noqa: E402
 from portal.core.settings import Settings  # noqa: E402
 from portal.ops.crew import workers  # noqa: E402
 from portal.recorder import journal  # noqa: E402
-from portal.recorder.drain import drain  # noqa: E402
+from portal.recorder.recorder import drain  # noqa: E402
 from portal.running.children import Child  # noqa: E402
 from tests.record.rush import ENROLL_EVERYONE, Rush, a_rush  # noqa: E402
 

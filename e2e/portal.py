@@ -14,7 +14,7 @@ import psutil
 from portal import backend
 from portal.backend import Backend
 from portal.core.settings import Settings
-from portal.recorder.audit import audit
+from portal.recorder.consistency.audit import audit
 from portal.running.children import Child
 from portal.running.door import not_ready
 

@@ -10,7 +10,7 @@ from e2e.person import Meet, Person
 from e2e.portal import Running
 from portal.catalog.models import Section, Term
 from portal.people.models import Student
-from portal.recorder.drain import drain
+from portal.recorder.recorder import drain
 from tests import cast as builders
 from tests.cast import Meets
 from tests.notices.stories import give_addresses

@@ -11,7 +11,7 @@ from e2e.looks import PHONE
 from e2e.person import Meet
 from e2e.portal import Running
 from portal.catalog.models import Section, Term
-from portal.recorder.drain import drain
+from portal.recorder.recorder import drain
 from tests import cast as builders
 
 SAID = "This page shows what was last recorded"

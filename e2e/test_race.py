@@ -8,7 +8,7 @@ from e2e.person import Meet, Person
 from e2e.portal import Running
 from portal.catalog.models import Section, Term
 from portal.core.db import transaction
-from portal.recorder.models import Event
+from portal.recorder.models import LoggedEvent
 from tests import cast as builders
 
 PRESS_SOON = """() => setTimeout(
@@ -78,8 +78,8 @@ def test_the_story_ends_in_the_same_database(
 
 def story(term: Term) -> list[dict[str, object]]:
     """What the event log says of students in the term."""
-    logged = select(Event.name, Event.student_id).where(
-        Event.term_id == term.id, Event.student_id.is_not(None)
+    logged = select(LoggedEvent.name, LoggedEvent.student_id).where(
+        LoggedEvent.term_id == term.id, LoggedEvent.student_id.is_not(None)
     )
     with transaction() as session:
-        return [dict(row) for row in session.execute(logged.order_by(Event.seq)).mappings()]
+        return [dict(row) for row in session.execute(logged.order_by(LoggedEvent.seq)).mappings()]

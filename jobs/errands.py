@@ -9,15 +9,16 @@ from portal.notifications import pruning
 from portal.notifications.codes import NO_TERM
 from portal.notifications.webhooks import outbox as deliveries
 from portal.notifications.webhooks import relay as webhooks
-from portal.recorder import answered, lags, margin, runs
-from portal.recorder import reconcile as reconciling
+from portal.recorder import idempotency, journal, status
+from portal.recorder.consistency import audit_runs
+from portal.recorder.consistency import continuous_audit as reconciling
 from portal.recorder.wake import wake
 from portal.rehearsal import play as rehearsals
 
 
 def audit(run: int) -> None:
     """Compare ledger, event log and read models of a term."""
-    runs.run(run)
+    audit_runs.run(run)
 
 
 def reconcile(term: int) -> None:
@@ -46,9 +47,9 @@ def forget() -> None:
     with transaction() as session:
         book.expire(session)
         making.forget(session)
-        answered.forget(session)
-        lags.forget(session)
-        margin.forget(session)
+        idempotency.forget(session)
+        status.forget_lags(session)
+        journal.trim_idle_terms(session)
         pruning.forget(session, backend().settings.notice_days)
         deliveries.forget(session, backend().settings.notice_days)
     rehearsals.delete_leftovers()

@@ -4,7 +4,7 @@ from contextlib import suppress
 
 from portal.catalog.term_catalog import NoSuchTerm
 from portal.core.correlation import correlation
-from portal.recorder import promote as promoter
+from portal.recorder import promotion as promoter
 
 
 def promote(term: int) -> None:

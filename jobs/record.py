@@ -1,6 +1,6 @@
 """Jobs of the queue `record`."""
 
-from portal.recorder import drain as recorder
+from portal.recorder import recorder
 
 
 def drain(term: int) -> None:

@@ -21,7 +21,7 @@ from portal.core import schema
 from portal.embedded import Servers, postgres, valkey
 from portal.ledger.function_library import prefix
 from portal.ops import crew
-from portal.recorder.drain import drain
+from portal.recorder.recorder import drain
 from portal.running.children import Child
 from portal.web import health
 from tests import cast as builders

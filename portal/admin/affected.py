@@ -13,7 +13,7 @@ from portal.catalog.time_conflicts import meet
 from portal.catalog.views import MeetingView, SectionView
 from portal.core.i18n import _
 from portal.people.models import Account, Student
-from portal.recorder.models import Enrollment, WaitlistPlace
+from portal.recorder.models import Enrollment, WaitlistEntry
 
 SHOWN = 200  # that are named; the page of the results lists them all
 
@@ -58,7 +58,7 @@ def clashing(
 
 def _parts(sections: Sequence[int]) -> Select[Any]:
     """Who has a seat or a place in the sections, seats first, by name."""
-    seats, places = Enrollment, WaitlistPlace
+    seats, places = Enrollment, WaitlistEntry
     held = seats.section_id.in_(sections), seats.state == "enrolled"
     waiting = places.section_id.in_(sections), places.state.in_(("waiting", "passed"))
     part = union_all(

@@ -11,9 +11,9 @@ from portal.people import search
 from portal.people.models import Account, Student
 from portal.people.search import Found
 from portal.recorder import receipts
-from portal.recorder.history import history
-from portal.recorder.receipts import Receipt
-from portal.recorder.told import by_day, line
+from portal.recorder.receipt_texts import by_day
+from portal.recorder.receipt_texts import shown as line
+from portal.recorder.receipts import Receipt, history
 from portal.web.admin.students import searched
 from portal.web.http.access import requires
 

@@ -13,7 +13,7 @@ from portal.catalog.models import Term
 from portal.catalog.term_catalog import live_terms
 from portal.core.db import transaction
 from portal.ledger.types import WindowView
-from portal.recorder import known
+from portal.recorder import read_with_fallback
 from portal.reports.tally import Tally, tally
 from portal.waiting_room import room
 from portal.waiting_room.room import RoomState
@@ -123,7 +123,7 @@ def scheduled(window: WindowView, now: int) -> Scheduled:
 
 
 def _overview(term: Term) -> Overview:
-    windows, now = known.windows(term.id), known.now()
+    windows, now = read_with_fallback.windows(term.id), read_with_fallback.now()
     shown = [scheduled(window, now) for window in windows]
     with transaction() as session:
         cover = lanes(session, windows) if windows else []
@@ -135,12 +135,12 @@ def _overview(term: Term) -> Overview:
         timeline(windows, now, backend().settings.zone, cover),
         cover,
         {each.window.id: _running(term.id, each.window) for each in shown if not each.over},
-        None if known.recorded() else ready(term.id, students),
+        None if read_with_fallback.recorded() else ready(term.id, students),
     )
 
 
 def _running(term: int, window: WindowView) -> Running:
-    rooms = backend().settings.room is not None and not known.recorded()
+    rooms = backend().settings.room is not None and not read_with_fallback.recorded()
     return Running(room.state(term, window.id) if rooms else None, tally(term, window))
 
 

@@ -15,7 +15,7 @@ from portal.api.promoted import next_in, processed
 from portal.api.wanted import published
 from portal.api.wrongs import so_many
 from portal.ledger.types import Decision
-from portal.recorder.fact import moment
+from portal.recorder.events import moment
 from portal.seats import desk
 from portal.student.wish import MOST_TOGETHER
 from portal.web.http.access import requires, visitor

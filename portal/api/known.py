@@ -18,7 +18,7 @@ from portal.core.i18n import _
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.types import SeatCounts, Standing, WindowView
 from portal.people.profile import profile
-from portal.recorder import known
+from portal.recorder import read_with_fallback
 from portal.seats import desk
 from portal.student.scene import Scene
 from portal.web.http.access import visitor
@@ -37,30 +37,30 @@ def windows(term: int) -> list[WindowView]:
 
 def phase_of(term: int) -> Phase:
     """Which of the four answers about windows is true for the visitor."""
-    return phase(windows(term), known.now())
+    return phase(windows(term), read_with_fallback.now())
 
 
 def seats(term: int) -> dict[int, SeatCounts]:
     """The counts of every section of a term, a second old at most."""
     _note(term)
-    if not known.recorded():
+    if not read_with_fallback.recorded():
         try:
             return _all_seats(term)
         except LedgerUnavailable:
-            known.give_up()
-    return known.seats(term)
+            read_with_fallback.give_up()
+    return read_with_fallback.seats(term)
 
 
 def seats_of(term: int, sections: list[int]) -> dict[int, SeatCounts]:
     """The counts of some sections."""
     _note(term)
-    return known.seats_of(term, sections)
+    return read_with_fallback.seats_of(term, sections)
 
 
 def standing(term: int, student: int) -> Standing:
     """What a student holds and waits for."""
     _note(term)
-    return known.standing(term, student)
+    return read_with_fallback.standing(term, student)
 
 
 def scene(offered: TermCatalog, student: int, mine: Standing | None = None) -> Scene:
@@ -70,26 +70,26 @@ def scene(offered: TermCatalog, student: int, mine: Standing | None = None) -> S
         profile=who,
         catalog=offered,
         standing=standing(term, student) if mine is None else mine,
-        phase=phase(open_to(who, _all_windows(term)), known.now()),
+        phase=phase(open_to(who, _all_windows(term)), read_with_fallback.now()),
         times=Clockface(backend().settings.zone),
     )
 
 
 def note() -> str:
     """The message of an answer: that it is of before, if it is."""
-    if not known.recorded():
+    if not read_with_fallback.recorded():
         return ""
     return _("The ledger can't be asked now: this is what was last recorded.")
 
 
 def _all_windows(term: int) -> list[WindowView]:
     _note(term)
-    if not known.recorded():
+    if not read_with_fallback.recorded():
         try:
             return desk.windows(term)
         except LedgerUnavailable:
-            known.give_up()
-    return known.windows(term)
+            read_with_fallback.give_up()
+    return read_with_fallback.windows(term)
 
 
 @cached(TTLCache(maxsize=16, ttl=FRESH_SECONDS), lock=Lock())
@@ -104,8 +104,8 @@ def _note(term: int) -> None:
 
 @bp.after_request
 def _mark(response: Response) -> Response:
-    if known.recorded() and response.status_code < 400:
+    if read_with_fallback.recorded() and response.status_code < 400:
         with suppress(*AWAY):
-            at = known.recorded_at(g.get("told_of", ()))
+            at = read_with_fallback.recorded_at(g.get("told_of", ()))
             response.headers[HEADER] = at.isoformat() if at else "never"
     return response

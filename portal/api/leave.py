@@ -10,7 +10,7 @@ from portal.api.entry import bp
 from portal.api.giving_up import GivenUp, GivingUp
 from portal.api.operations import about, asks, gives, takes
 from portal.api.own import decided
-from portal.recorder.fact import moment
+from portal.recorder.events import moment
 from portal.seats import desk
 from portal.web.http.access import requires
 

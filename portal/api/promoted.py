@@ -8,8 +8,8 @@ from portal.core.cache import AWAY
 from portal.core.db import transaction
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.types import Decision
-from portal.recorder import fold, journal
-from portal.recorder.fact import Fact
+from portal.recorder import event_log, journal
+from portal.recorder.events import Event
 
 PATIENCE = (0.02, 0.04, 0.08, 0.16)  # seconds between looks: a worker takes some ms as a rule
 WITHIN = 50  # events after the drop
@@ -31,15 +31,15 @@ def processed(term: int, dropped: Decision) -> bool | None:
 
 def next_in(term: int, dropped: Decision) -> int | None:
     """The student who came in for the drop, if that has happened."""
-    known: list[Fact] = []
+    known: list[Event] = []
     with suppress(LedgerUnavailable, *AWAY):
         known += journal.latest(backend().redis, term, WITHIN, dropped.seq)
         with transaction() as session:
-            known += fold.logged(session, term, dropped.seq, dropped.seq + WITHIN)
+            known += event_log.read_events(session, term, dropped.seq, dropped.seq + WITHIN)
     came = [fact for fact in known if _came(fact, dropped)]
     return int(min(came, key=lambda fact: fact.seq).payload["student"]) if came else None
 
 
-def _came(fact: Fact, dropped: Decision) -> bool:
+def _came(fact: Event, dropped: Decision) -> bool:
     about = fact.name == "promoted" and fact.payload.get("section") == dropped.section
     return about and fact.seq > dropped.seq

@@ -8,9 +8,8 @@ from portal.api.entry import bp
 from portal.api.operations import about, gives
 from portal.api.schemas import Said, said
 from portal.core.db import transaction
-from portal.recorder import lags
-from portal.recorder.lags import SPANS
-from portal.recorder.standing import standings
+from portal.recorder import status as lags
+from portal.recorder.status import SPANS, term_statuses
 from portal.web.http.access import requires
 
 LATE = {"description": "Milliseconds from the decision until it was recorded and projected."}
@@ -77,7 +76,7 @@ class Projections(Said):
 def lag() -> dict[str, Any]:
     """How late decisions were recorded, lately and within the last month; for admins."""
     with transaction() as session:
-        return said({"spans": [lags.over(session, span) for span in SPANS]})
+        return said({"spans": [lags.lags_over(session, span) for span in SPANS]})
 
 
 @bp.get("/projections/health")
@@ -86,4 +85,4 @@ def lag() -> dict[str, Any]:
 @gives(Projections, example={"projections": [TERM]})
 def projections() -> dict[str, Any]:
     """How far each semester is recorded, and whether ledger and record agree; for admins."""
-    return said({"projections": standings()})
+    return said({"projections": term_statuses()})

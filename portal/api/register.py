@@ -20,7 +20,7 @@ from portal.catalog.term_catalog import TermCatalog
 from portal.core.correlation import correlation
 from portal.core.i18n import _l
 from portal.ledger.errors import NotAdmitted
-from portal.recorder.fact import moment
+from portal.recorder.events import moment
 from portal.seats import desk
 from portal.seats.desk import Asker
 from portal.web.http import guard

@@ -16,8 +16,8 @@ from portal.api.schemas import Said, said
 from portal.api.sections import Section, shown
 from portal.api.standings import Record, records
 from portal.ledger.types import HeldSeat, WaitlistPosition
-from portal.recorder import freed
-from portal.recorder.fact import moment
+from portal.recorder import odds
+from portal.recorder.events import moment
 from portal.student.chances import chances
 from portal.web.http.access import signed_in
 
@@ -175,7 +175,7 @@ def _places(record: Record) -> list[dict[str, Any]]:
     waiting = record.standing.waiting
     if not waiting:
         return []
-    freed.refresh(record.offered.term.id)
+    odds.refresh_freed_seats(record.offered.term.id)
     now = known.scene(record.offered, record.student, record.standing)
     likely, ends = chances(now), now.phase.window and moment(now.phase.window.closes)
     return [

@@ -17,7 +17,7 @@ from portal.api.wrongs import so_long
 from portal.core.i18n import _l
 from portal.protection import captcha
 from portal.protection.captcha import NotProven
-from portal.recorder.fact import moment
+from portal.recorder.events import moment
 from portal.waiting_room import access_tokens
 from portal.waiting_room.room import QueueEntry, WindowShut
 from portal.web.http import authentication

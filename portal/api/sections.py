@@ -10,7 +10,7 @@ from portal.api.schemas import Said
 from portal.catalog.search import hours
 from portal.catalog.term_catalog import MeetingView, SectionView, TermCatalog
 from portal.ledger.types import SeatCounts, Standing
-from portal.recorder.known import recorded
+from portal.recorder.read_with_fallback import recorded
 from portal.seats.case import name_of
 from portal.student.alike import classes
 from portal.student.amounts import amounts

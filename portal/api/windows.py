@@ -12,7 +12,7 @@ from portal.api.operations import about, asks, gives
 from portal.api.schemas import Said, said
 from portal.catalog.term_catalog import catalog_of
 from portal.ledger.types import WindowView
-from portal.recorder.fact import moment
+from portal.recorder.events import moment
 from portal.web.http.access import signed_in
 from portal.windows.phases import Phase, phase
 

@@ -168,6 +168,17 @@ def offered_terms() -> list[Term]:
     return [term for term in live_terms() if not term.practice]
 
 
+def terms_named(name: str = "") -> list[tuple[int, str]]:
+    """Return id and name of the term of that name, or of every term; raise LookupError."""
+    found = select(Term.id, Term.name).where(Term.deleted_at.is_(None)).order_by(Term.id)
+    with transaction() as session:
+        terms = [(row.id, row.name) for row in session.execute(found)]
+    chosen = [term for term in terms if name in {"", term[1]}]
+    if name and not chosen:
+        raise LookupError(f"There is no term named {name!r}.")
+    return chosen
+
+
 def labels(codes: list[str]) -> list[str]:
     """Return subjects by name and code, such as `Computer Science (CSC)`."""
     return _labels(codes, _subjects.get("all") if codes else {})

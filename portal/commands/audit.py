@@ -4,10 +4,10 @@ import json
 
 import click
 
-from portal.recorder import runs
-from portal.recorder.audit import audit
-from portal.recorder.explain import explain
-from portal.recorder.terms import named
+from portal.catalog.term_catalog import terms_named
+from portal.recorder.consistency import audit_runs
+from portal.recorder.consistency.audit import audit
+from portal.recorder.consistency.explain import explain
 from portal.running.surroundings import connected
 
 KINDS = "section", "student"
@@ -40,19 +40,19 @@ def command(term: str, whom: tuple[str, int] | None) -> None:
         if whom:
             _explain(term, *whom)
         try:
-            report = audit(term, runs.keep)
+            report = audit(term, audit_runs.keep)
         except LookupError as error:
             raise click.BadParameter(str(error.args[0]), param_hint="--term") from error
     click.echo(json.dumps(report, indent=2))
     for each in report["terms"]:
         if each["unrecorded"]:
-            click.echo(f"{each['term']}: {runs.BEHIND.format(each['unrecorded'])}", err=True)
+            click.echo(f"{each['term']}: {audit_runs.BEHIND.format(each['unrecorded'])}", err=True)
     raise SystemExit(not report["clean"])
 
 
 def _explain(name: str, kind: str, number: int) -> None:
     differs = False
-    for term, called in named(name):
+    for term, called in terms_named(name):
         lines = list(explain(term, kind, number))
         if lines:
             click.echo(f"{called}, {kind} {number}:")

@@ -17,7 +17,7 @@ from rich.progress import (
 from rich.progress import ProgressColumn as Column
 from rich.text import Text
 
-from portal.recorder.fold import Tell
+from portal.recorder.event_log import ProgressCallback
 
 
 class Rate(Column):
@@ -29,7 +29,7 @@ class Rate(Column):
 
 
 @contextmanager
-def bars() -> Iterator[Tell]:
+def bars() -> Iterator[ProgressCallback]:
     """A block in which each step that is told has a bar of its own."""
     known: dict[str, TaskID] = {}
     columns = (

@@ -3,18 +3,18 @@
 import click
 
 from portal.backend import backend
+from portal.catalog.term_catalog import terms_named
 from portal.commands.noting import note
 from portal.commands.progress import bars
 from portal.ledger.errors import LedgerUnavailable
-from portal.recorder import fence, restore, runs
-from portal.recorder.audit import audit_term
-from portal.recorder.checkpoint import recorded
-from portal.recorder.differences import Difference
-from portal.recorder.fence import Changed
+from portal.recorder.consistency import audit_runs, fence, restore
+from portal.recorder.consistency.audit import audit_term
+from portal.recorder.consistency.differences import Difference
+from portal.recorder.consistency.fence import Changed
+from portal.recorder.consistency.repair import LogDamaged, rebuild
+from portal.recorder.consistency.restore import Plan
+from portal.recorder.event_log import checkpoint
 from portal.recorder.journal import last_seq
-from portal.recorder.rebuild import LogDamaged, rebuild
-from portal.recorder.restore import Plan
-from portal.recorder.terms import named
 from portal.running.surroundings import connected
 
 SIDES = "ledger", "read_model", "log"
@@ -74,7 +74,7 @@ def _compare(number: int, term: str) -> None:
     """Say whether all agrees now; kept among the audits, which the alarm follows."""
     with bars() as tell:
         report = audit_term(number, tell)
-    runs.keep(number, report)
+    audit_runs.keep(number, report)
     if not report["clean"]:
         click.echo(UNLIKE.format(term))
 
@@ -117,11 +117,11 @@ def _wrong(number: int) -> str:
     """What is wrong with the ledger of a term; "" where nothing is."""
     if fenced := fence.why(number):
         return f"fenced, as {fenced}"
-    if last_seq(backend().redis, number) < recorded(number):
+    if last_seq(backend().redis, number) < checkpoint(number):
         return "the ledger has lost recorded decisions"
     with bars() as tell:
         report = audit_term(number, tell)
-    runs.keep(number, report)
+    audit_runs.keep(number, report)
     # What only the read models tell otherwise is for `rebuild record`.
     count = sum("read_model" not in each for each in report["differences"])
     return f"the ledger or its journal differs from the event log, {count} times" if count else ""
@@ -164,7 +164,7 @@ def restore_term(number: int, term: str, planned: Plan) -> None:
     lost = [[fact.seq, fact.name, fact.payload] for fact in restored.lost[:KEPT]]
     told = {"event": planned.seq, "holds": planned.holds, "forgotten": lost}
     note("ledger.rebuilt", f"term:{number}", told)
-    runs.keep(number, restored.report)
+    audit_runs.keep(number, restored.report)
     say(restored.report["differences"])
     if not restored.report["clean"]:
         raise click.ClickException(STILL.format(term))
@@ -174,7 +174,7 @@ def restore_term(number: int, term: str, planned: Plan) -> None:
 def chosen(name: str) -> list[tuple[int, str]]:
     """The terms that were named, as a command says what is wrong with a name."""
     try:
-        return named(name)
+        return terms_named(name)
     except LookupError as error:
         raise click.BadParameter(str(error.args[0]), param_hint="--term") from error
 

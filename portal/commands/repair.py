@@ -9,10 +9,9 @@ from portal.commands.noting import note
 from portal.commands.progress import bars
 from portal.commands.rebuild import KEPT, chosen, ledger_anew, say
 from portal.core import schema
-from portal.recorder import mending, runs
-from portal.recorder.audit import LOST, UNREAD, Report, audit_term
-from portal.recorder.mending import Cure, cure
-from portal.recorder.rebuild import rebuild
+from portal.recorder.consistency import audit_runs, repair
+from portal.recorder.consistency.audit import LOST, UNREAD, Report, audit_term
+from portal.recorder.consistency.repair import Cure, cure, rebuild
 from portal.running.surroundings import connected
 
 ALTERED = (
@@ -58,10 +57,10 @@ def command(name: str, backup: Path | None, *, yes: bool) -> None:
 
 def _bring_back(number: int, term: str, rows: list[str], *, yes: bool) -> None:
     with schema.as_owner(backend().settings.owner_url) as session:
-        found = mending.unlike(session, number, rows)
+        found = repair.unlike(session, number, rows)
         click.echo(f"{term}: {len(found)} events are lost or altered: {_listed(found)}")
         if found and yes:
-            mending.bring_back(session, number, rows)
+            repair.bring_back(session, number, rows)
     if found and yes:
         note("log.repaired", f"term:{number}", {"events": found[:KEPT]})
 
@@ -101,9 +100,9 @@ def _looked_at(number: int) -> Report:
     if report["differences"]:
         with bars() as tell:
             again = audit_term(number, tell)
-        found = mending.twice(report["differences"], again["differences"])
+        found = repair.twice(report["differences"], again["differences"])
         report = again | {"differences": found, "clean": not found and not again["unrecorded"]}
-    runs.keep(number, report)
+    audit_runs.keep(number, report)
     return report
 
 

@@ -7,6 +7,7 @@ from sqlalchemy.exc import IntegrityError
 
 from jobs.trouble import brief
 from portal.backend import Backend, backend
+from portal.catalog.term_catalog import terms_named
 from portal.commands.noting import note
 from portal.commands.progress import bars
 from portal.commands.rebuild import restore_term, say_plan
@@ -15,10 +16,9 @@ from portal.ledger import replicas
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.function_library import prefix, translate_errors
 from portal.ops import backup
-from portal.recorder import fence, restore
+from portal.recorder.consistency import fence, restore
+from portal.recorder.consistency.repair import LogDamaged
 from portal.recorder.journal import last_seq
-from portal.recorder.rebuild import LogDamaged
-from portal.recorder.terms import named
 from portal.running import served
 from portal.running.surroundings import connected
 
@@ -75,8 +75,8 @@ def command(folder: Path, *, yes: bool, forget: bool) -> None:
         except backup.BackupError as wrong:
             raise click.ClickException(str(wrong)) from wrong
         schema.upgrade(url, portal=parts.settings.database_url)
-        _let_go(parts, set() if forget else {number for number, _ in named()})
-        for number, name in named():
+        _let_go(parts, set() if forget else {number for number, _ in terms_named()})
+        for number, name in terms_named():
             _ledger(number, name, forget=forget)
         note("backup.restored", "portal", {"made_at": manifest.made_at, "events": manifest.events})
     click.echo("Restored. Start the portal, and look with `fairseat audit`.")

@@ -11,7 +11,7 @@ from portal.core.db import transaction
 from portal.core.i18n import _
 from portal.instructor.classes import Class, own
 from portal.people.models import Student
-from portal.recorder import known
+from portal.recorder import read_with_fallback
 from portal.requests import asking
 from portal.requests.errors import RequestRefused
 from portal.requests.way import without
@@ -103,7 +103,7 @@ def _student(reading: Reading) -> int:
 
 
 def _seats(shown: Class, reading: Reading, status: int) -> ResponseReturnValue:
-    counts = known.seats_of(shown.term.id, [shown.card.id])
+    counts = read_with_fallback.seats_of(shown.term.id, [shown.card.id])
     return _page("seats", shown, reading, status, counts=counts)
 
 

@@ -11,7 +11,7 @@ from portal.catalog.models import Subject, section_teachers
 from portal.core.db import transaction
 from portal.people.models import Account, Student, StudentSubject
 from portal.people.privacy import withheld
-from portal.recorder.models import Enrollment, WaitlistPlace
+from portal.recorder.models import Enrollment, WaitlistEntry
 
 
 @dataclass(frozen=True)
@@ -69,10 +69,10 @@ def known(teachers: Iterable[int], students: Iterable[int | None]) -> set[int]:
         Enrollment.student_id.in_(named),
         Enrollment.state == "enrolled",
     )
-    waiting = select(WaitlistPlace.student_id).where(
-        WaitlistPlace.section_id.in_(taught),
-        WaitlistPlace.student_id.in_(named),
-        WaitlistPlace.state.in_(("waiting", "passed")),
+    waiting = select(WaitlistEntry.student_id).where(
+        WaitlistEntry.section_id.in_(taught),
+        WaitlistEntry.student_id.in_(named),
+        WaitlistEntry.state.in_(("waiting", "passed")),
     )
     with transaction() as session:
         return set(session.scalars(enrolled.union(waiting)))
@@ -89,14 +89,14 @@ def _enrolled(term_id: int, section_id: int) -> Select[Any]:
 
 def _waiting(term_id: int, section_id: int) -> Select[Any]:
     return (
-        _people(WaitlistPlace)
-        .where(WaitlistPlace.term_id == term_id, WaitlistPlace.section_id == section_id)
-        .where(WaitlistPlace.state.in_(("waiting", "passed")))
-        .order_by(WaitlistPlace.ticket)
+        _people(WaitlistEntry)
+        .where(WaitlistEntry.term_id == term_id, WaitlistEntry.section_id == section_id)
+        .where(WaitlistEntry.state.in_(("waiting", "passed")))
+        .order_by(WaitlistEntry.ticket)
     )
 
 
-def _people(place: type[Enrollment] | type[WaitlistPlace]) -> Select[Any]:
+def _people(place: type[Enrollment] | type[WaitlistEntry]) -> Select[Any]:
     return (
         select(
             Student.id,

@@ -9,7 +9,7 @@ from portal.catalog.term_catalog import catalog_of, live_terms
 from portal.instructor.classes import Class, own
 from portal.instructor.looks import SORTS, Look
 from portal.instructor.rosters import roster as people
-from portal.recorder import known
+from portal.recorder import read_with_fallback
 from portal.web.http.access import requires, visitor
 
 bp = Blueprint("instructor", __name__, url_prefix="/teaching")
@@ -25,7 +25,7 @@ def teaching() -> ResponseReturnValue:
     shown = next((each for each in offers if each.term.id == asked), offers[0] if offers else None)
     cards = shown.taught_by(mine) if shown else []
     ids = [card.id for card in cards]
-    counts = known.seats_of(shown.term.id, ids) if shown else {}
+    counts = read_with_fallback.seats_of(shown.term.id, ids) if shown else {}
     return render_template(
         "instructor/teaching.html",
         terms=[offered.term for offered in offers],
@@ -40,12 +40,12 @@ def teaching() -> ResponseReturnValue:
 def section(section_id: int) -> ResponseReturnValue:
     """One section with its roster and its waitlist."""
     shown, look = own(section_id), Look.parse(request.args)
-    counts = known.seats_of(shown.term.id, [section_id])
+    counts = read_with_fallback.seats_of(shown.term.id, [section_id])
     return render_template(
         "instructor/section.html",
         term=shown.term,
         counts=counts,
-        now=known.now(),
+        now=read_with_fallback.now(),
         **_listed(shown, look),
     )
 

@@ -24,9 +24,9 @@ from portal.notifications.webhooks import outbox as webhooks
 from portal.ops.models import AuditRun
 from portal.people.models import AuditEntry
 from portal.recorder import journal
-from portal.recorder.fact import milliseconds
+from portal.recorder.events import milliseconds
 from portal.recorder.journal import last_seq
-from portal.recorder.models import Checkpoint, Event, Reconciled
+from portal.recorder.models import Checkpoint, ContinuousAudit, LoggedEvent
 
 
 def remembered(terms: Sequence[Term], *, ledger: bool) -> Iterator[Metric]:
@@ -100,13 +100,13 @@ def _reconciled(session: Session) -> Iterable[Metric]:
         "Time since its last whole round was done, or since the first event was recorded",
         labels=["term"],
     )
-    ours = Event.term_id == Checkpoint.term_id
-    first = select(Event.recorded_at).where(ours).order_by(Event.seq).limit(1)
-    since = func.coalesce(Reconciled.whole_at, first.scalar_subquery())
+    ours = LoggedEvent.term_id == Checkpoint.term_id
+    first = select(LoggedEvent.recorded_at).where(ours).order_by(LoggedEvent.seq).limit(1)
+    since = func.coalesce(ContinuousAudit.whole_at, first.scalar_subquery())
     rows = (
-        select(Checkpoint.term_id, Reconciled.found, func.extract("epoch", func.now() - since))
+        select(Checkpoint.term_id, ContinuousAudit.found, func.extract("epoch", func.now() - since))
         .join(Term, Term.id == Checkpoint.term_id)
-        .outerjoin(Reconciled, Reconciled.term_id == Checkpoint.term_id)
+        .outerjoin(ContinuousAudit, ContinuousAudit.term_id == Checkpoint.term_id)
         .where(Checkpoint.seq > 0, Term.deleted_at.is_(None))
     )
     for term, differences, ago in session.execute(rows):
@@ -145,7 +145,7 @@ def _waits(term: int, recorded: int, seconds: float) -> float:
 
     Where the journal can't tell, as long as nothing has been: so many `seconds`.
     """
-    first = journal.first_behind(backend().redis, term, recorded)
+    first = journal.first_after(backend().redis, term, recorded)
     if first is None:
         return seconds
     return max(0.0, (backend().ledger.now() - milliseconds(first.at)) / 1000)

@@ -11,7 +11,7 @@ from portal.catalog.formatting import days
 from portal.catalog.term_catalog import TermCatalog, current
 from portal.catalog.time_conflicts import meet
 from portal.catalog.views import MeetingView, SectionView
-from portal.recorder.models import Enrollment, WaitlistPlace
+from portal.recorder.models import Enrollment, WaitlistEntry
 
 Kept = dict[str, Any]  # a section's code and number, and its meetings that clash
 
@@ -45,7 +45,7 @@ def times(kept: Kept) -> list[str]:
 def _others(term: int, sections: Collection[int]) -> Select[Any]:
     """Each seat beside the part that a student has in one of the sections."""
     there = aliased(Enrollment)
-    seats, places = Enrollment, WaitlistPlace
+    seats, places = Enrollment, WaitlistEntry
     part = union(
         select(seats.student_id, seats.section_id).where(
             seats.term_id == term, seats.section_id.in_(sections), seats.state == "enrolled"

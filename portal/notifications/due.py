@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from portal.backend import backend
 from portal.core.db import transaction
 from portal.notifications import outbox, reminders
-from portal.recorder.fact import milliseconds, moment
+from portal.recorder.events import milliseconds, moment
 
 
 def due(terms: Sequence[int]) -> dict[int, int]:

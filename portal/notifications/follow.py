@@ -11,8 +11,8 @@ from portal.catalog.models import Section
 from portal.notifications.clashing import clashing, moved
 from portal.notifications.kinds import BY_HAND, COREQUISITE_LOST, PASSED_OVER, PROMOTED
 from portal.notifications.making import make
-from portal.recorder.fact import Fact
-from portal.recorder.tables import as_json
+from portal.recorder.events import Event
+from portal.recorder.read_models import as_json
 
 # By the kind: what its words need.
 OF_A_SEAT = {
@@ -100,7 +100,7 @@ LEFT JOIN json_to_recordset(:clashes) AS clash(student int, section int, found j
 """  # noqa: S608  constants of ours
 
 
-def follow(session: Session, term: int, facts: Sequence[Fact]) -> None:
+def follow(session: Session, term: int, facts: Sequence[Event]) -> None:
     """Make the notices that follow from facts whose read models the transaction has written."""
     seats = _of_seats(fact for fact in facts if not fact.imported)
     imported = _of_seats(fact for fact in facts if fact.imported)
@@ -123,7 +123,7 @@ def follow(session: Session, term: int, facts: Sequence[Fact]) -> None:
             make(session, term, select, by_mail=told is not imported, of_events=True)
 
 
-def _of_seats(facts: Iterable[Fact]) -> list[dict[str, Any]]:
+def _of_seats(facts: Iterable[Event]) -> list[dict[str, Any]]:
     """A row for each piece of news; of those who were passed over several times, the last."""
     rows = {}
     for fact in facts:
@@ -168,7 +168,7 @@ def _rows(clashes: Mapping[tuple[int, int], Any]) -> str:
     )
 
 
-def _kind(fact: Fact) -> str:
+def _kind(fact: Event) -> str:
     """The kind of news that the fact is, if any; of a move, the new seat tells."""
     moves = "swap" in fact.payload
     if "alone" in fact.payload and (moves or not fact.by_hand):
@@ -178,11 +178,11 @@ def _kind(fact: Fact) -> str:
     return "" if moves else BY_HAND.name
 
 
-def _cancels(fact: Fact) -> bool:
+def _cancels(fact: Event) -> bool:
     return bool(fact.payload["status"] == "CANCELED")
 
 
-def _row(fact: Fact) -> dict[str, Any]:
+def _row(fact: Event) -> dict[str, Any]:
     return {"seq": fact.seq, "section": fact.payload["section"], "at": fact.at}
 
 

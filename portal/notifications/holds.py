@@ -11,7 +11,7 @@ from portal.live.tell import tell
 from portal.notifications.kinds import HOLD
 from portal.notifications.making import make
 from portal.people.models import Account, AuditEntry, Hold, Student
-from portal.recorder.fact import milliseconds
+from portal.recorder.events import milliseconds
 
 
 def tell_student(session: Session, hold: Hold, entry: AuditEntry) -> None:

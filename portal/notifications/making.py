@@ -22,7 +22,7 @@ from portal.live.tell import tell
 from portal.notifications.kinds import KINDS
 from portal.notifications.models import Notice, NoticeSetting, Outgoing
 from portal.people.models import Account, Student
-from portal.recorder.models import Event
+from portal.recorder.models import LoggedEvent
 from portal.recorder.wake import wake
 
 # What `news` has to select, in this order.
@@ -80,8 +80,8 @@ def make(
 
 
 def _code_of_event(term: int, made: CTE) -> ColumnElement[str]:
-    code = select(Event.context["correlation"].astext)
-    found = code.where(Event.term_id == term, Event.seq == made.c.seq).scalar_subquery()
+    code = select(LoggedEvent.context["correlation"].astext)
+    found = code.where(LoggedEvent.term_id == term, LoggedEvent.seq == made.c.seq).scalar_subquery()
     return func.left(func.coalesce(found, ""), Outgoing.correlation.type.length)
 
 

@@ -7,7 +7,7 @@ from portal.catalog.models import Section
 from portal.notifications.announcing import Announcement, announce
 from portal.notifications.kinds import PERMITTED
 from portal.people.models import Account, AuditEntry, Override, Student
-from portal.recorder.fact import milliseconds
+from portal.recorder.events import milliseconds
 
 
 def tell_student(session: Session, override: Override, entry: AuditEntry) -> None:

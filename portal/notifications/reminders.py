@@ -17,8 +17,8 @@ from portal.notifications.kinds import WINDOW_SOON
 from portal.notifications.making import make
 from portal.notifications.models import Reminder
 from portal.people.models import Student
-from portal.recorder.fact import milliseconds, moment
-from portal.recorder.models import Event
+from portal.recorder.events import milliseconds, moment
+from portal.recorder.models import LoggedEvent
 from portal.windows.cohorts import among
 from portal.windows.models import Window
 
@@ -41,18 +41,18 @@ class Due:
 def due(session: Session, now: datetime) -> list[Due]:
     """What is due and has not been told to all, of windows that were known before it was due."""
     told = and_(Reminder.window_id == Window.id, Reminder.seq == Window.seq)
-    set_at = and_(Event.term_id == Window.term_id, Event.seq == Window.seq)
+    set_at = and_(LoggedEvent.term_id == Window.term_id, LoggedEvent.seq == Window.seq)
     through = func.coalesce(Reminder.through, 0)
     found = []
     for lead, after in _leads():
         soon, sooner = (now + timedelta(minutes=each) for each in (lead, after))
         of_lead = (
             select(Window.id, Window.term_id, Window.seq, literal(lead), through)
-            .join(Event, set_at)
+            .join(LoggedEvent, set_at)
             .outerjoin(Reminder, told & (Reminder.lead == lead))
             .where(Window.state == "scheduled", Reminder.done_at.is_(None))
             .where(Window.opens_at <= soon, Window.opens_at > sooner)
-            .where(Event.occurred_at <= Window.opens_at - timedelta(minutes=lead))
+            .where(LoggedEvent.occurred_at <= Window.opens_at - timedelta(minutes=lead))
         )
         found += [Due(*row) for row in session.execute(of_lead)]
     return found

@@ -31,7 +31,7 @@ class AuditRun(Base):
     done: Mapped[int] = mapped_column(Integer, default=0)  # events compared, of `events`
     events: Mapped[int] = mapped_column(Integer, default=0)
     found: Mapped[int] = mapped_column(Integer, default=0)  # differences
-    # The first of them, as portal/recorder/audit.py tells them.
+    # The first of them, as portal/recorder/consistency/audit.py tells them.
     differences: Mapped[list[dict[str, Any]]] = mapped_column(
         JSONB, default=list, server_default=text("'[]'")
     )

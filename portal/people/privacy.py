@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from portal.core.db import transaction
 from portal.live.tell import roster_changed
 from portal.people.models import AuditEntry, Student
-from portal.recorder.models import Enrollment, WaitlistPlace
+from portal.recorder.models import Enrollment, WaitlistEntry
 
 
 def withheld(roles: frozenset[str], *, private: bool) -> bool:
@@ -47,7 +47,7 @@ def _classes(session: Session, student_id: int) -> list[tuple[int, int]]:
     """The terms and sections in which the student is on somebody's list."""
     places = (
         (Enrollment, ("enrolled",)),
-        (WaitlistPlace, ("waiting", "passed")),
+        (WaitlistEntry, ("waiting", "passed")),
     )
     found = [
         session.execute(

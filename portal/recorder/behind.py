@@ -3,19 +3,19 @@
 from collections.abc import Iterator
 
 from portal.backend import backend
+from portal.catalog.term_catalog import terms_named
 from portal.ledger.errors import LedgerUnavailable
-from portal.recorder.audit import catch_up
-from portal.recorder.checkpoint import recorded
+from portal.recorder.consistency.audit import catch_up
+from portal.recorder.event_log import checkpoint
 from portal.recorder.journal import JournalGap, last_seq
-from portal.recorder.project import UnknownEvent
-from portal.recorder.terms import named
+from portal.recorder.projections import UnknownEvent
 
 SLOW = "PostgreSQL is too slow, or another recorder holds the semester. Try again"
 
 
 def record_all() -> Iterator[str]:
     """Record all decisions of every term; yield a sentence for each term where that fails."""
-    for number, name in named():
+    for number, name in terms_named():
         try:
             why = "" if catch_up(number) else SLOW
         except (JournalGap, UnknownEvent, ValueError) as wrong:
@@ -29,7 +29,7 @@ def record_all() -> Iterator[str]:
 
 def _count(term: int) -> str:
     """How many decisions that are, and which."""
-    known, last = recorded(term), last_seq(backend().redis, term)
+    known, last = checkpoint(term), last_seq(backend().redis, term)
     if last <= known:  # the ledger is an older one
         return "Decisions"
     return f"{last - known} decisions (events {known + 1} to {last})"

@@ -1,13 +1,18 @@
 """The journal of a term: the stream in the ledger that every decision is written to."""
 
 from contextlib import suppress
+from datetime import timedelta
 from typing import Any
 
 from redis import Redis
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
 
+from portal.backend import backend
 from portal.ledger import replicas
 from portal.ledger.function_library import prefix, translate_errors
-from portal.recorder.fact import Fact, entry_of, parsed
+from portal.recorder.events import Event, entry_of, parsed
+from portal.recorder.models import Checkpoint
 
 AT_ONCE = 2000  # entries
 
@@ -17,8 +22,8 @@ class JournalGap(Exception):  # noqa: N818  a state of the world, not a mistake
 
 
 def read(
-    redis: Redis, term: int, anchor: Fact | None, count: int, *, copies: int = 0
-) -> list[Fact]:
+    redis: Redis, term: int, anchor: Event | None, count: int, *, copies: int = 0
+) -> list[Event]:
     """The facts behind the last recorded one, at most `count`, that as many replicas have.
 
     Raises JournalGap unless the journal still has that one, word for word, and they follow it
@@ -43,14 +48,14 @@ def read(
     return facts
 
 
-def entry(redis: Redis, term: int, seq: int) -> Fact | None:
+def find(redis: Redis, term: int, seq: int) -> Event | None:
     """The fact of that number, if the journal still holds it."""
     with translate_errors():
         found: Any = redis.xrange(f"{prefix(term)}:journal", min=f"{seq}-0", max=f"{seq}-0")
     return parsed(found[0][1][b"event"]) if found else None
 
 
-def first_behind(redis: Redis, term: int, recorded: int) -> Fact | None:
+def first_after(redis: Redis, term: int, recorded: int) -> Event | None:
     """The first fact behind event `recorded`; None where the journal has none that can be read."""
     with translate_errors():
         found: Any = redis.xrange(f"{prefix(term)}:journal", min=f"({recorded}-0", count=1)
@@ -59,9 +64,9 @@ def first_behind(redis: Redis, term: int, recorded: int) -> Fact | None:
     return None
 
 
-def whole(redis: Redis, term: int) -> list[Fact]:
+def read_all(redis: Redis, term: int) -> list[Event]:
     """All that the journal holds, in order; read in steps, as others want the ledger too."""
-    facts: list[Fact] = []
+    facts: list[Event] = []
     while True:
         since = f"({facts[-1].seq}-0" if facts else "-"
         with translate_errors():
@@ -71,7 +76,7 @@ def whole(redis: Redis, term: int) -> list[Fact]:
         facts += [parsed(fields[b"event"]) for _, fields in found]
 
 
-def anew(term: int, anchor: Fact | None) -> list[list[str]]:
+def restart_commands(term: int, anchor: Event | None) -> list[list[str]]:
     """The commands by which a term goes on behind that event; where there is none, begins."""
     journal, seq = f"{prefix(term)}:journal", f"{prefix(term)}:seq"
     gone = ["DEL", journal, seq]
@@ -81,7 +86,7 @@ def anew(term: int, anchor: Fact | None) -> list[list[str]]:
     return [gone, entry, ["SET", seq, str(anchor.seq)]]
 
 
-def latest(redis: Redis, term: int, count: int, after: int = 0) -> list[Fact]:
+def latest(redis: Redis, term: int, count: int, after: int = 0) -> list[Event]:
     """The last facts that the journal holds behind event `after`, newest first, so many at most."""
     with translate_errors():
         found: Any = redis.xrevrange(f"{prefix(term)}:journal", min=f"({after}-0", count=count)
@@ -98,3 +103,23 @@ def last_seq(redis: Redis, term: int) -> int:
     """The number of the term's latest event; 0 where there is none."""
     with translate_errors():
         return int(redis.get(f"{prefix(term)}:seq") or 0)
+
+
+# What a journal keeps although it is recorded, for a PostgreSQL that comes back from a backup.
+#
+# The recorder goes on from wherever PostgreSQL is, as long as the journal has what comes behind.
+
+KEPT_EVENTS = 100_000  # of a term
+IDLE = timedelta(days=30)  # without an event, after which a backup of before is no use any more
+
+
+def trim_recorded(term: int, recorded: int) -> None:
+    """Have the journal forget what lies further back than that."""
+    trim(backend().redis, term, max(0, recorded - KEPT_EVENTS))
+
+
+def trim_idle_terms(session: Session) -> None:
+    """Let go of all of it in terms that are at rest."""
+    at_rest = Checkpoint.moved_at < func.now() - IDLE
+    for term, seq in session.execute(select(Checkpoint.term_id, Checkpoint.seq).where(at_rest)):
+        trim(backend().redis, term, seq)

@@ -23,7 +23,7 @@ from portal.core.db import Base
 Moment = DateTime(timezone=True)
 
 
-class Event(Base):
+class LoggedEvent(Base):
     """One decision of the ledger, in its order (`seq`, gapless within a term)."""
 
     __tablename__ = "events"
@@ -51,14 +51,14 @@ class Event(Base):
 
 
 # What a Fact is made of, in its order.
-AS_FACT = (
-    Event.seq,
-    Event.occurred_at,
-    Event.name,
-    Event.version,
-    Event.aggregate,
-    Event.payload,
-    Event.context,
+EVENT_COLUMNS = (
+    LoggedEvent.seq,
+    LoggedEvent.occurred_at,
+    LoggedEvent.name,
+    LoggedEvent.version,
+    LoggedEvent.aggregate,
+    LoggedEvent.payload,
+    LoggedEvent.context,
 )
 
 
@@ -72,7 +72,7 @@ class Checkpoint(Base):
     moved_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
 
 
-class Answered(Base):
+class StoredAnswer(Base):
     """What was answered under a request key, word for word, while it may be asked for again."""
 
     __tablename__ = "answered"
@@ -84,7 +84,7 @@ class Answered(Base):
     at: Mapped[datetime] = mapped_column(Moment, index=True)
 
 
-class Reconciled(Base):
+class ContinuousAudit(Base):
     """How far the standing comparison of a term has come, and what it has found to differ."""
 
     __tablename__ = "reconciled"
@@ -134,7 +134,7 @@ class Enrollment(Base):
     seq: Mapped[int] = mapped_column(BigInteger)  # event that this row is at
 
 
-class WaitlistPlace(Base):
+class WaitlistEntry(Base):
     """Who waits or waited. `state`: waiting, passed, promoted or left."""
 
     __tablename__ = "waitlist_places"

@@ -11,16 +11,16 @@ from sqlalchemy.orm import Session
 
 from portal.catalog.models import Section
 from portal.people.models import Account, Student
-from portal.recorder.fact import Fact
-from portal.recorder.models import AS_FACT, Enrollment, Event, WaitlistPlace
+from portal.recorder.events import Event
+from portal.recorder.models import EVENT_COLUMNS, Enrollment, LoggedEvent, WaitlistEntry
 
 PAGE = 100
 # By group: the table, and the states in it.
-GROUPS: dict[str, tuple[type[Enrollment] | type[WaitlistPlace], tuple[str, ...]]] = {
+GROUPS: dict[str, tuple[type[Enrollment] | type[WaitlistEntry], tuple[str, ...]]] = {
     "in": (Enrollment, ("enrolled",)),
-    "waiting": (WaitlistPlace, ("waiting", "passed")),
+    "waiting": (WaitlistEntry, ("waiting", "passed")),
     "out": (Enrollment, ("dropped",)),
-    "left": (WaitlistPlace, ("left",)),
+    "left": (WaitlistEntry, ("left",)),
 }
 
 
@@ -40,7 +40,7 @@ class Participant:
 def participants(session: Session, section: int, group: str, page: int) -> list[Participant]:
     """A page of one of GROUPS: by name, those who wait by turn."""
     place, _ = GROUPS[group]
-    order = WaitlistPlace.ticket if group == "waiting" else Account.name
+    order = WaitlistEntry.ticket if group == "waiting" else Account.name
     found = (
         select(
             Student.id,
@@ -74,21 +74,21 @@ def prior(session: Session, section: int) -> int:
 
 def happened(
     session: Session, term: int, section: int, before: int | None
-) -> tuple[list[Fact], bool]:
+) -> tuple[list[Event], bool]:
     """A page of the section's events, the latest first, older than event `before`, and if more."""
     found = (
-        select(*AS_FACT)
-        .where(Event.aggregate == f"section:{section}", Event.term_id == term)
-        .order_by(Event.seq.desc())
+        select(*EVENT_COLUMNS)
+        .where(LoggedEvent.aggregate == f"section:{section}", LoggedEvent.term_id == term)
+        .order_by(LoggedEvent.seq.desc())
         .limit(PAGE + 1)
     )
     if before:
-        found = found.where(Event.seq < before)
-    rows = [Fact(*row) for row in session.execute(found)]
+        found = found.where(LoggedEvent.seq < before)
+    rows = [Event(*row) for row in session.execute(found)]
     return rows[:PAGE], len(rows) > PAGE
 
 
-def names(session: Session, facts: Sequence[Fact]) -> dict[str, str]:
+def names(session: Session, facts: Sequence[Event]) -> dict[str, str]:
     """Names of `student:1` and `account:1`, as those events tell of them."""
     actors = {fact.context.get("actor", "") for fact in facts}
     accounts = {int(each[8:]) for each in actors if re.fullmatch(r"account:\d{1,9}", each)}

@@ -2,14 +2,21 @@
 
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, ScalarSelect, not_, or_, select, tuple_
+from sqlalchemy.orm import aliased
 
 from portal.backend import backend
+from portal.catalog.models import Term
 from portal.core.cache import AWAY
 from portal.core.db import transaction
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.types import Reason, SeatCounts
-from portal.recorder import fold, journal
-from portal.recorder.fact import Fact, milliseconds
+from portal.recorder import event_log, journal
+from portal.recorder.event_log import checkpoint
+from portal.recorder.events import Event, milliseconds
+from portal.recorder.models import EVENT_COLUMNS, LoggedEvent
 
 SYMBOLS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's: no I, L, O, U
 VALUES = {symbol: value for value, symbol in enumerate(SYMBOLS)} | {"O": 0, "I": 1, "L": 1}
@@ -23,7 +30,7 @@ class Receipt:
     """A decision about a student; `recorded` once PostgreSQL has it, which takes a moment."""
 
     term: int
-    fact: Fact
+    fact: Event
     recorded: bool
 
     @property
@@ -64,10 +71,10 @@ def find(text: str) -> Receipt | None:
     # The journal first: what is recorded by the time that the log is asked is in the log.
     kept = None
     with suppress(LedgerUnavailable):
-        kept = journal.entry(backend().redis, term, seq)
+        kept = journal.find(backend().redis, term, seq)
     try:
         with transaction() as session:
-            logged = next(fold.logged(session, term, seq - 1, seq), None)
+            logged = next(event_log.read_events(session, term, seq - 1, seq), None)
     except AWAY:
         if kept is None:
             raise
@@ -125,3 +132,86 @@ def _check(term: str, event: str) -> str:
 def _doubled(value: int) -> int:
     """Twice an element of the field of 32, whose polynomial is x⁵ + x² + 1."""
     return value << 1 ^ (0b100101 if value & 0b10000 else 0)
+
+
+# What happened to a student, newest first, a page at a time.
+
+PAGE = 30
+FRESH = 200  # events of the journal that may not have been recorded yet
+REFUSED = ("refused", "passed_over")
+TOLD = (*REFUSED, "enrolled", "waitlisted", "swap_planned", "dropped", "left", "promoted")
+
+EventKey = tuple[int, int]  # term and event
+ORDER = (LoggedEvent.occurred_at, LoggedEvent.term_id, LoggedEvent.seq)
+
+
+@dataclass(frozen=True)
+class HistoryPage:
+    """Receipts, the newest first; `more` where there are older ones."""
+
+    receipts: list[Receipt]
+    more: bool
+
+
+def history(
+    student: int, term: int | None = None, *, before: EventKey | None = None, refused: bool = False
+) -> HistoryPage:
+    """A student's receipts of a term, or of all, older than `before`; or the `refused` ones alone.
+
+    A swap is one receipt. What is still being recorded is among the first of a term.
+    """
+    names = REFUSED if refused else TOLD
+    # The journal first: what is recorded by the time that the log is asked is in the log.
+    fresh = [] if before or term is None else _fresh(student, term, names)
+    logged = _logged(student, term, before, names)
+    known = {each.fact.seq for each in logged}
+    late = [each for each in fresh if each.fact.seq not in known]
+    found = sorted(
+        [*late, *logged], key=lambda each: (each.at, each.term, each.fact.seq), reverse=True
+    )
+    return HistoryPage(found[:PAGE], more=len(found) > PAGE)
+
+
+def _fresh(student: int, term: int, names: tuple[str, ...]) -> list[Receipt]:
+    """The student's latest receipts that have not been recorded yet."""
+    with suppress(LedgerUnavailable):
+        return [
+            Receipt(term, fact, recorded=False)
+            for fact in journal.latest(backend().redis, term, FRESH, checkpoint(term))
+            if fact.payload.get("student") == student
+            and fact.name in names
+            and not ("swap" in fact.payload and fact.name == "dropped")
+        ]
+    return []
+
+
+def _logged(
+    student: int, term: int | None, before: EventKey | None, names: tuple[str, ...]
+) -> list[Receipt]:
+    """One more than a page of what has been recorded."""
+    found = (
+        select(LoggedEvent.term_id, *EVENT_COLUMNS)
+        .where(LoggedEvent.student_id == student, LoggedEvent.name.in_(names), _not_half_a_swap())
+        .order_by(*(each.desc() for each in ORDER))
+        .limit(PAGE + 1)
+    )
+    if term is None:
+        found = found.join(Term, Term.id == LoggedEvent.term_id).where(Term.deleted_at.is_(None))
+    else:
+        found = found.where(LoggedEvent.term_id == term)
+    if before:
+        found = found.where(tuple_(*ORDER) < _moment(before))
+    with transaction() as session:
+        return [Receipt(row[0], Event(*row[1:]), recorded=True) for row in session.execute(found)]
+
+
+def _moment(place: EventKey) -> ScalarSelect[Any]:
+    """Where an event lies in the order of time, across terms."""
+    at = aliased(LoggedEvent)
+    parts = (at.occurred_at, at.term_id, at.seq)
+    return select(*parts).where(at.term_id == place[0], at.seq == place[1]).scalar_subquery()
+
+
+def _not_half_a_swap() -> ColumnElement[bool]:
+    """Not the seat that went for another: the event of the other one tells of both."""
+    return or_(LoggedEvent.name != "dropped", not_(LoggedEvent.payload.has_key("swap")))

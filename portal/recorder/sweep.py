@@ -14,10 +14,11 @@ from portal.ledger.function_library import prefix, translate_errors
 from portal.notifications.codes import NO_TERM
 from portal.notifications.due import due
 from portal.notifications.webhooks import outbox
-from portal.recorder import fence, reconcile
-from portal.recorder.fact import milliseconds, moment
+from portal.recorder.consistency import continuous_audit, fence
+from portal.recorder.events import milliseconds, moment
 from portal.recorder.models import Checkpoint
-from portal.recorder.reconsider import Chance, chances, give
+from portal.recorder.promotion import SkippedWaiter, retry
+from portal.recorder.promotion import retriable as chances
 from portal.recorder.wake import wake
 from portal.reports.due import unreported
 from portal.windows.readiness import Wish, opening
@@ -63,7 +64,7 @@ class Sweeper:
     news: dict[int, int] = field(default_factory=dict)  # terms with notices to make or mails due
     unlike: list[int] = field(default_factory=list)  # terms to be compared
     untold: datetime | None = None  # since when an event has been due to a webhook
-    chances: list[Chance] = field(default_factory=list)  # read after the terms
+    chances: list[SkippedWaiter] = field(default_factory=list)  # read after the terms
     calls: dict[tuple[int, str], tuple[int, float]] = field(default_factory=dict)  # why, when
 
     def look(self) -> None:
@@ -72,7 +73,7 @@ class Sweeper:
         self.chances = chances(moment(backend().ledger.now()))
         self.news = due([term.id for term in self.terms])
         with transaction() as session:
-            self.unlike = reconcile.due(session)
+            self.unlike = continuous_audit.due(session)
             self.untold = outbox.first_due(session)
 
     def turn(self) -> None:
@@ -112,7 +113,7 @@ class Sweeper:
     def _ask_again(self, term: LiveTerm) -> None:
         for chance in self.chances:
             if chance.term == term.id:
-                give(chance)
+                retry(chance)
 
     def _call(self, term: int, worker: str, why: int) -> None:
         """Call a worker, but one that could change nothing the last time only now and then."""

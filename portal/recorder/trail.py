@@ -7,13 +7,13 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from portal.people.models import Account, AuditEntry
-from portal.recorder.fact import Fact
+from portal.recorder.events import Event
 
 ACTIONS = {"enrolled": "selection.add", "promoted": "selection.add", "dropped": "selection.drop"}
 MOVE = "selection.move"
 
 
-def note(session: Session, term: int, facts: Sequence[Fact]) -> None:
+def note(session: Session, term: int, facts: Sequence[Event]) -> None:
     """Note each addition, drop and move by hand, a move once; nothing of what follows from them."""
     noted = [fact for fact in facts if fact.by_hand and "swap" not in fact.payload]
     if noted:
@@ -23,7 +23,7 @@ def note(session: Session, term: int, facts: Sequence[Fact]) -> None:
         session.add_all(_entry(term, fact, known) for fact in noted)
 
 
-def _entry(term: int, fact: Fact, known: Collection[int]) -> AuditEntry:
+def _entry(term: int, fact: Event, known: Collection[int]) -> AuditEntry:
     told, account = fact.payload, _account(fact)
     gone = told["section"] if fact.name == "dropped" else told.get("instead")
     come = None if fact.name == "dropped" else told["section"]
@@ -39,7 +39,7 @@ def _entry(term: int, fact: Fact, known: Collection[int]) -> AuditEntry:
     )
 
 
-def _account(fact: Fact) -> int:
+def _account(fact: Event) -> int:
     """The account that acted, 0 where it was none."""
     found = re.fullmatch(r"account:(\d+)", fact.context["actor"])
     return int(found[1]) if found else 0

@@ -14,7 +14,7 @@ from portal.catalog.models import Term
 from portal.core.db import look, transaction
 from portal.people.models import AuditEntry
 from portal.people.models import Student as StudentRow
-from portal.recorder.audit import audit_term
+from portal.recorder.consistency.audit import audit_term
 from portal.rehearsal import practice_term, report
 from portal.rehearsal.behavior import OPENING
 from portal.rehearsal.crowd import Crowd, Timeline

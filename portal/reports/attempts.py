@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-from portal.recorder.fact import Fact, milliseconds
+from portal.recorder.events import Event, milliseconds
 
 ASKS = {"enrolled", "waitlisted", "refused"}
 SEATS = {"enrolled", "promoted"}
@@ -20,7 +20,7 @@ class Attempts:
     seats: set[int] = field(default_factory=set)  # given in the window and not given up in it
     refusals: Counter[str] = field(default_factory=Counter)
 
-    def hear(self, fact: Fact) -> None:
+    def hear(self, fact: Event) -> None:
         """Take in an event of the student's."""
         told, section, at = fact.payload, fact.payload["section"], milliseconds(fact.at)
         if fact.name in ASKS and told.get("act", "claim") == "claim":

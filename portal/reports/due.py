@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy import Select, exists, func, select
 
 from portal.catalog.models import Term
-from portal.recorder.models import Event
+from portal.recorder.models import LoggedEvent
 from portal.reports.models import WindowReport
 from portal.windows.models import Window
 
@@ -17,12 +17,14 @@ def ended(term: int) -> Select[int, int]:
 
     Only once that event is recorded: then so is all that was decided before it.
     """
-    closing = (Event.aggregate == func.concat("window:", Window.id)) & (Event.name == CLOSING)
+    closing = (LoggedEvent.aggregate == func.concat("window:", Window.id)) & (
+        LoggedEvent.name == CLOSING
+    )
     return (
-        select(Window.id, Event.seq)
-        .join(Event, closing)
-        .where(Window.term_id == term, Event.term_id == term, ~_reported())
-        .order_by(Event.seq)
+        select(Window.id, LoggedEvent.seq)
+        .join(LoggedEvent, closing)
+        .where(Window.term_id == term, LoggedEvent.term_id == term, ~_reported())
+        .order_by(LoggedEvent.seq)
     )
 
 

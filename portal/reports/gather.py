@@ -9,9 +9,9 @@ from sqlalchemy.orm import Session
 
 from portal.catalog.models import Subject
 from portal.people.models import Student, StudentSubject
-from portal.recorder.fact import Fact, milliseconds
-from portal.recorder.fold import logged
-from portal.recorder.project import State, apply
+from portal.recorder.event_log import read_events
+from portal.recorder.events import Event, milliseconds
+from portal.recorder.projections import TermState, apply
 from portal.reports.attempts import Attempts
 from portal.windows.cohorts import inside
 from portal.windows.models import Window
@@ -36,13 +36,13 @@ class Gathered:
     opened: int  # ms
     closed: int
     members: dict[int, Member]
-    state: State = field(default_factory=State)
+    state: TermState = field(default_factory=TermState)
     attempts: dict[int, Attempts] = field(default_factory=lambda: defaultdict(Attempts))
     counts: Counter[str] = field(default_factory=Counter)
     given: Counter[int] = field(default_factory=Counter)  # seats in the window, by section
     refused: Counter[int] = field(default_factory=Counter)
 
-    def hear(self, fact: Fact) -> None:
+    def hear(self, fact: Event) -> None:
         """Take in an event of a student's that was decided in the window, or took a seat of it."""
         student, section = fact.payload.get("student", 0), fact.payload.get("section", 0)
         if fact.context.get("during") != self.window:
@@ -62,7 +62,7 @@ def gather(session: Session, window: Window, closing: int) -> Gathered:
     found = Gathered(
         window.id, window.term_id, milliseconds(window.opens_at), milliseconds(window.closes_at), {}
     )
-    for fact in logged(session, window.term_id, 0, closing):
+    for fact in read_events(session, window.term_id, 0, closing):
         apply(found.state, fact)
         found.hear(fact)
     found.members.update(members(session, window, found.attempts.keys()))

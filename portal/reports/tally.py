@@ -8,7 +8,7 @@ from sqlalchemy import Select, func, select
 from portal.core.cache import AWAY, Cache
 from portal.core.db import transaction
 from portal.ledger.types import WindowView
-from portal.recorder.models import Event
+from portal.recorder.models import LoggedEvent
 
 FRESH_SECONDS = 3.0
 COUNTED = {
@@ -41,22 +41,24 @@ def read(key: tuple[int, int]) -> Tally:
     """The tally as it is now: the one known, and what has happened since."""
     term, window = key
     before = _tallies.peek(key) or Tally()
-    during = Event.context["during"].as_integer() == window
+    during = LoggedEvent.context["during"].as_integer() == window
     counts = [
-        func.count().filter(during, Event.name.in_(names)).label(kind)
+        func.count().filter(during, LoggedEvent.name.in_(names)).label(kind)
         for kind, names in COUNTED.items()
     ]
     with transaction() as session:
         after = before.seq or session.scalar(_opened(window)) or 0
-        news = select(func.max(Event.seq), *counts)
-        last, *more = session.execute(news.where(Event.term_id == term, Event.seq > after)).one()
+        news = select(func.max(LoggedEvent.seq), *counts)
+        last, *more = session.execute(
+            news.where(LoggedEvent.term_id == term, LoggedEvent.seq > after)
+        ).one()
     return Tally(last or after, *(one + new for one, new in zip(before[1:], more, strict=True)))
 
 
 def _opened(window: int) -> Select[int]:
     """The event by which it opened."""
-    of_window = Event.aggregate == f"window:{window}"
-    return select(Event.seq).where(of_window, Event.name == "window_opened")
+    of_window = LoggedEvent.aggregate == f"window:{window}"
+    return select(LoggedEvent.seq).where(of_window, LoggedEvent.name == "window_opened")
 
 
 _tallies = Cache(read, FRESH_SECONDS)

@@ -12,7 +12,7 @@ from portal.core.db import transaction
 from portal.ledger.errors import LedgerUnavailable
 from portal.people import overrides
 from portal.people.models import AuditEntry
-from portal.recorder.reconsider import reconsider
+from portal.recorder.promotion import retry_skipped
 from portal.requests import listing
 from portal.requests.asking import Deed, facts, note
 from portal.requests.errors import RequestRefused
@@ -39,7 +39,7 @@ def approve(request_id: int, by: int, why: str) -> bool:
         note(session, request, Deed("approve", by, why), before)
     if request.kind == "seats":
         return offer(section.term_id, section.id)
-    reconsider(request.student_id or 0)
+    retry_skipped(request.student_id or 0)
     return True
 
 

@@ -13,7 +13,7 @@ from portal.catalog.term_catalog import live_terms
 from portal.core.db import transaction
 from portal.ledger.types import SeatCounts
 from portal.people.models import Student
-from portal.recorder import known
+from portal.recorder import read_with_fallback
 from portal.requests.models import Request
 from portal.requests.stale import obstacle
 from portal.seats.promise import Promise, promise
@@ -148,7 +148,7 @@ def _counts(lines: Iterable[Line]) -> list[SeatCounts | None]:
     counts: dict[int, SeatCounts] = {}
     for term in {each.term_id for each in sections}:
         mine = [each.id for each in sections if each.term_id == term]
-        counts |= known.seats_of(term, mine)
+        counts |= read_with_fallback.seats_of(term, mine)
     return [counts.get(each.id) for each in sections]
 
 

@@ -9,7 +9,7 @@ from portal.catalog.term_catalog import TermCatalog
 from portal.catalog.views import MeetingView, SectionView, TermView
 from portal.core.cache import AWAY
 from portal.ledger.types import HeldSeat, Standing, WaitlistPosition
-from portal.recorder import known
+from portal.recorder import read_with_fallback
 from portal.schedule.days_off import Break, breaks
 from portal.schedule.week import Week, week
 
@@ -102,7 +102,7 @@ class Schedule:
 
 def schedule(catalog: TermCatalog, student: int) -> Schedule:
     """What the student has in the catalog's term."""
-    found = known.standing(catalog.term.id, student)
+    found = read_with_fallback.standing(catalog.term.id, student)
     tints = _tints(found, catalog)
     selected = [_entry(held, catalog, tints) for held in found.enrolled]
     waiting = [_entry(place, catalog, tints, place) for place in found.waiting]
@@ -111,7 +111,7 @@ def schedule(catalog: TermCatalog, student: int) -> Schedule:
         tuple(sorted(selected, key=_code)),
         tuple(sorted(waiting, key=_code)),
         _breaks(catalog.term.id),
-        known.recorded(),
+        read_with_fallback.recorded(),
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from portal.core.i18n import _, _n
-from portal.recorder.fact import milliseconds
+from portal.recorder.events import milliseconds
 from portal.seats.case import Case
 from portal.windows import cohorts
 

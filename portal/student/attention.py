@@ -11,7 +11,7 @@ from portal.catalog.time_conflicts import pair_in_words, pairs
 from portal.catalog.views import SectionView
 from portal.core.i18n import _
 from portal.people.profile import HoldView, Profile
-from portal.recorder.fact import milliseconds
+from portal.recorder.events import milliseconds
 from portal.seats import rules, rulings
 from portal.student.drawing import drawn
 from portal.windows.localtime import Clockface

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from portal.core.i18n import _, _n
 from portal.ledger.types import WaitlistPosition
-from portal.recorder import freed, odds
+from portal.recorder import odds
 from portal.recorder.odds import Band, Estimate
 from portal.student.scene import Scene
 
@@ -23,7 +23,7 @@ def chances(scene: Scene) -> dict[int, Chance]:
     window = scene.phase.window
     if scene.phase.kind != "open" or window is None:
         return {}
-    seen = freed.known(scene.term.id)
+    seen = odds.known_freed_seats(scene.term.id)
     return {
         place.section: _told(
             odds.estimate(

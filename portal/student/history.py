@@ -5,8 +5,8 @@ from flask.typing import ResponseReturnValue
 
 from portal.catalog.term_catalog import catalog_of
 from portal.recorder import receipts
-from portal.recorder.history import history as read
-from portal.recorder.told import by_day
+from portal.recorder.receipt_texts import by_day
+from portal.recorder.receipts import history as read
 from portal.student import bp
 from portal.web.http.access import requires, visitor
 

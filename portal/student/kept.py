@@ -7,7 +7,7 @@ from portal.catalog.term_catalog import SectionView
 from portal.catalog.views import ReserveView
 from portal.core.i18n import _n
 from portal.ledger.types import SeatCounts
-from portal.recorder.fact import milliseconds
+from portal.recorder.events import milliseconds
 from portal.seats import keeping, rules
 from portal.student.scene import Scene
 

@@ -8,7 +8,7 @@ from markupsafe import Markup
 from portal.core.i18n import _
 from portal.ledger.types import Reason
 from portal.live.own import Own
-from portal.recorder import freed
+from portal.recorder import odds
 from portal.seats import foresight
 from portal.seats.reasons import told
 from portal.student import fragments
@@ -36,7 +36,7 @@ def draw(  # noqa: PLR0913, PLR0917 - what a page shows, and what happened
         return NOTHING
     if not moments and mark == now.mark:
         return Own("", frozenset(now.places))
-    freed.refresh(term)
+    odds.refresh_freed_seats(term)
     own = {*sections, *now.held, *now.places}
     cells = sorted(own | _touched(now, own, shown))
     parts = [

@@ -17,7 +17,7 @@ from portal.catalog.formatting import DAYS, clock, day_names
 from portal.catalog.models import Term
 from portal.edge.urls import parts
 from portal.ledger.types import Decision, SubmissionResult
-from portal.recorder import freed
+from portal.recorder import odds
 from portal.seats import desk
 from portal.student import bp, fragments
 from portal.student.line import Line, line_of
@@ -87,7 +87,7 @@ def mine_of(term_id: int, decided: Decision | SubmissionResult | None = None) ->
 
 def around(now: Scene, line: Line | None = None) -> dict[str, object]:
     """What every page of a student has around its own content."""
-    freed.refresh(now.term.id)
+    odds.refresh_freed_seats(now.term.id)
     line = line or line_of(now)
     return {
         "scene": now,

@@ -5,7 +5,7 @@ from flask.typing import ResponseReturnValue
 
 from portal.catalog.term_catalog import catalog_of
 from portal.recorder import receipts
-from portal.recorder.told import line
+from portal.recorder.receipt_texts import shown
 from portal.web.http.access import requires, visitor
 
 bp = Blueprint("receipts", __name__, url_prefix="/receipts")
@@ -24,4 +24,4 @@ def show(code: str) -> ResponseReturnValue:
     if code != found.code:
         return redirect(url_for("receipts.show", code=found.code))
     term = catalog_of(found.term).term
-    return render_template("student/receipt.html", line=line(found), term=term)
+    return render_template("student/receipt.html", line=shown(found), term=term)

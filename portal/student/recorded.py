@@ -14,7 +14,7 @@ from portal.ledger.errors import LedgerUnavailable
 from portal.people.profile import profile
 from portal.plans.plan import Option, Plan
 from portal.plans.store import plan_of
-from portal.recorder import known
+from portal.recorder import read_with_fallback
 from portal.seats import rules
 from portal.seats.case import name_of
 from portal.student import attention
@@ -38,7 +38,7 @@ def or_recorded(view: View) -> View:
         except LedgerUnavailable:
             if request.htmx:
                 raise
-            known.give_up()
+            read_with_fallback.give_up()
             return _page(term_id)
 
     return read
@@ -50,10 +50,12 @@ def _page(term_id: int) -> ResponseReturnValue:
     except LookupError:
         abort(404)
     query = Query.parse(request.args)
-    listed = shows(phase(open_to(who, known.windows(term_id)), known.now()))
+    listed = shows(
+        phase(open_to(who, read_with_fallback.windows(term_id)), read_with_fallback.now())
+    )
     found = offered.search(query) if listed else []
     fitting = [card for card in found if rules.visible(who, card)]
-    shown, standing = fitting[:PAGE], known.standing(term_id, who.student)
+    shown, standing = fitting[:PAGE], read_with_fallback.standing(term_id, who.student)
     held = offered.some([each.section for each in standing.enrolled])
     return render_template(
         "student/recorded.html",
@@ -65,7 +67,7 @@ def _page(term_id: int) -> ResponseReturnValue:
         held=held,
         attention=attention.shown(term_id, attention.attention(who, held)),
         waiting=offered.some([each.section for each in standing.waiting]),
-        counts=known.seats_of(term_id, [card.id for card in shown]),
+        counts=read_with_fallback.seats_of(term_id, [card.id for card in shown]),
         plan=_lines(offered, plan_of(term_id, who.student)) if on_plan_page() else None,
         title=lambda card: titled(offered, card),
         classes=classes,

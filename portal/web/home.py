@@ -11,7 +11,7 @@ from portal.catalog.term_catalog import offered_terms
 from portal.core.cache import AWAY
 from portal.ledger.errors import LedgerUnavailable
 from portal.people.profile import profile
-from portal.recorder import known
+from portal.recorder import read_with_fallback
 from portal.web.http.access import signed_in, visitor
 from portal.windows.phases import Phase, open_to, phase
 
@@ -43,7 +43,7 @@ def current_term() -> int | None:
         terms = offered_terms()
         if session.get(LAST_TERM) in {term.id for term in terms}:
             return int(session[LAST_TERM])
-        offers = known.beside(lambda: _offers(terms))
+        offers = read_with_fallback.beside(lambda: _offers(terms))
         return next((offer.term.id for offer in offers), None)
     except (LookupError, LedgerUnavailable, *AWAY):
         return None
@@ -80,6 +80,8 @@ def _offers(terms: list[Term]) -> list[Offer]:
     """The open terms first, then those to come, the next one first."""
     if not terms:
         return []
-    who, now = profile(visitor().student_id or 0), known.now()
-    offers = [Offer(term, phase(open_to(who, known.windows(term.id)), now)) for term in terms]
+    who, now = profile(visitor().student_id or 0), read_with_fallback.now()
+    offers = [
+        Offer(term, phase(open_to(who, read_with_fallback.windows(term.id)), now)) for term in terms
+    ]
     return sorted(offers, key=lambda offer: (ORDER[offer.phase.kind], offer.phase.turns or 0))

@@ -4,7 +4,7 @@ from portal.backend import backend
 from portal.catalog import term_catalog
 from portal.core.db import transaction
 from portal.ledger.errors import LedgerBehind, LedgerUnavailable
-from portal.recorder.checkpoint import recorded
+from portal.recorder.event_log import checkpoint
 from portal.recorder.wake import wake
 from portal.windows.warmup import section_specs
 
@@ -17,7 +17,7 @@ def offer(term_id: int, *section_ids: int) -> bool:
     term_catalog.expire(term_id)
     with transaction() as session:
         told = section_specs(session, term_id, *section_ids)
-    known = recorded(term_id)
+    known = checkpoint(term_id)
     try:
         changes = backend().ledger.put_sections(term_id, told, recorded=known)
     except (LedgerBehind, LedgerUnavailable):

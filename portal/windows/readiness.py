@@ -16,7 +16,7 @@ from portal.catalog.models import Term
 from portal.core.db import transaction
 from portal.ledger.function_library import prefix, translate_errors
 from portal.people.models import Student
-from portal.recorder.fact import milliseconds
+from portal.recorder.events import milliseconds
 from portal.windows import warmth
 from portal.windows.models import Window
 from portal.windows.warmup import warm_up

@@ -11,7 +11,7 @@ from portal.backend import backend
 from portal.core.db import transaction
 from portal.ledger.types import Change, WindowView
 from portal.people.models import AuditEntry
-from portal.recorder.checkpoint import recorded
+from portal.recorder.event_log import checkpoint
 from portal.recorder.wake import wake
 from portal.waiting_room import room
 from portal.windows.cohorts import Cohort
@@ -65,7 +65,7 @@ def schedule(term: int, window: int, plan: Plan, by: int) -> Change:
             plan.closes,
             cohort,
             actor,
-            recorded=recorded(term),
+            recorded=checkpoint(term),
         ),
     )
 

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from portal.catalog.models import Term
 from portal.core.db import transaction
 from portal.people.models import AuditEntry
-from portal.recorder.models import Enrollment, WaitlistPlace
+from portal.recorder.models import Enrollment, WaitlistEntry
 
 # Why a waiter may be passed over, as far as a rule may count it.
 COUNTED = (
@@ -81,8 +81,8 @@ def reach(session: Session, term: int, wanted: TermRules) -> Reach:
         .group_by(Enrollment.student_id)
         .having(func.sum(Enrollment.credits) > int(wanted.credit_limit * 100))
     )
-    waiting = (WaitlistPlace.term_id == term) & WaitlistPlace.state.in_(("waiting", "passed"))
+    waiting = (WaitlistEntry.term_id == term) & WaitlistEntry.state.in_(("waiting", "passed"))
     return Reach(
         session.scalar(select(func.count()).select_from(held.subquery())) or 0,
-        session.scalar(select(func.count()).select_from(WaitlistPlace).where(waiting)) or 0,
+        session.scalar(select(func.count()).select_from(WaitlistEntry).where(waiting)) or 0,
     )

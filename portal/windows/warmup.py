@@ -12,8 +12,8 @@ from portal.catalog.models import Meeting, Pool, Reserve, Section
 from portal.core.db import transaction
 from portal.ledger.types import Meeting as Times
 from portal.ledger.types import PoolSpec, ReserveSpec, SectionSpec
-from portal.recorder.checkpoint import recorded
-from portal.recorder.fact import milliseconds
+from portal.recorder.event_log import checkpoint
+from portal.recorder.events import milliseconds
 from portal.recorder.wake import wake
 
 EPOCH = date(1970, 1, 1)
@@ -33,7 +33,7 @@ def warm_up(term_id: int, tell: Callable[[int, int], None] = lambda _done, _of: 
     """
     with transaction() as session:
         specs = section_specs(session, term_id)
-    known, news, workers = recorded(term_id), 0, set()
+    known, news, workers = checkpoint(term_id), 0, set()
     tell(0, len(specs))
     for start in range(0, len(specs), BATCH):
         changes = backend().ledger.put_sections(

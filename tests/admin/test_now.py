@@ -6,7 +6,7 @@ from flask.testing import FlaskClient
 
 from portal.backend import backend
 from portal.catalog.models import Term
-from portal.recorder.drain import drain
+from portal.recorder.recorder import drain
 from portal.reports import tally
 from portal.waiting_room import room
 from tests.cast import Cast, a_coming_window, a_course, a_section, an_open_window

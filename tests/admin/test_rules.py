@@ -15,9 +15,9 @@ from portal.core.db import transaction
 from portal.ledger.types import SkipRule
 from portal.notifications.models import Notice
 from portal.people.models import AuditEntry, Hold
-from portal.recorder.audit import audit
-from portal.recorder.drain import drain
-from portal.recorder.promote import promote
+from portal.recorder.consistency.audit import audit
+from portal.recorder.promotion import promote
+from portal.recorder.recorder import drain
 from tests import cast as builders
 from tests.admin.windows import WHY, drops
 from tests.cast import Cast

@@ -4,7 +4,7 @@ from portal.backend import backend
 from portal.catalog.models import Section, Term
 from portal.ledger.types import Decision, WindowView
 from portal.people.models import Student
-from portal.recorder.drain import drain
+from portal.recorder.recorder import drain
 from portal.reports.closeout import close_out
 from portal.windows.localtime import Clockface
 

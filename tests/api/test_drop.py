@@ -12,10 +12,10 @@ from sqlalchemy import update
 from portal.backend import backend as parts
 from portal.core.db import transaction
 from portal.people.models import Account, Teacher
-from portal.recorder import last
-from portal.recorder.drain import drain
-from portal.recorder.promote import promote
+from portal.recorder import recorded_state
+from portal.recorder.promotion import promote
 from portal.recorder.receipts import code
+from portal.recorder.recorder import drain
 from tests import cast as builders
 from tests.api.callers import Caller, caller
 from tests.cast import Cast
@@ -86,7 +86,7 @@ def test_unrelated_sections_along_count_as_drops_of_their_own(
     assert ada.post("/register/drop", gone(cast.ada, section, along=along[1:])).status_code == 200
     assert list(parts().ledger.drops(term.id, cast.ada.id).values()) == [3]
     drain(term.id)
-    assert list(last.drops(term.id, cast.ada.id).values()) == [3]  # as it was recorded
+    assert list(recorded_state.drops(term.id, cast.ada.id).values()) == [3]  # as it was recorded
 
 
 def test_the_semester_is_found_by_the_section(

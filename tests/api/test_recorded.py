@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from portal.embedded import Servers, valkey
-from portal.recorder.drain import drain
+from portal.recorder.recorder import drain
 from portal.seats import desk
 from tests import cast as builders
 from tests.api.callers import Caller

@@ -6,11 +6,12 @@ from sqlalchemy import text
 from portal.backend import Backend
 from portal.core.db import transaction
 from portal.ledger.types import AdminAdjustment, Claim
-from portal.recorder import fence, lags, reconcile
-from portal.recorder.drain import drain
-from portal.recorder.fact import IMPORT
+from portal.recorder import status as lags
+from portal.recorder.consistency import continuous_audit, fence
+from portal.recorder.events import IMPORT_PREFIX
 from portal.recorder.journal import JournalGap
-from portal.recorder.lag import lag
+from portal.recorder.recorder import drain
+from portal.recorder.status import lag
 from tests.api.callers import Caller
 from tests.record.rush import Rush, a_rush, claims, everyone_everywhere
 
@@ -56,7 +57,7 @@ def test_what_is_set_up_or_imported_is_not_measured(admin: Caller, backend: Back
         overrides=["window_unscheduled"],
         reason="an import",
         actor="account:1",
-        correlation=f"{IMPORT}1",
+        correlation=f"{IMPORT_PREFIX}1",
     )
     drain(rush.term)
     with transaction() as session:
@@ -89,12 +90,12 @@ def test_where_nothing_was_recorded_there_is_no_lag(admin: Caller) -> None:
 def test_a_month_is_kept(admin: Caller, rush: Rush) -> None:  # noqa: ARG001
     with transaction() as session:
         session.execute(text("UPDATE lags SET minute = minute - interval '31 days'"))
-        lags.forget(session)
+        lags.forget_lags(session)
         assert session.scalar(text("SELECT count(*) FROM lags")) == 0
 
 
 def test_a_record_that_keeps_up_is_well(admin: Caller, rush: Rush) -> None:
-    reconcile.go_on(rush.term)
+    continuous_audit.go_on(rush.term)
     (term,) = admin.get("/projections/health").json["data"]["projections"]
     assert (term["semester_id"], term["status"], term["differences"]) == (rush.term, "well", 0)
     assert term["decided"] == term["recorded"] == 12
@@ -110,7 +111,7 @@ def test_the_worst_is_told_first(admin: Caller, backend: Backend, rush: Rush) ->
     claims(rush, everyone_everywhere(rush))
     assert status() == "behind"
     backend.redis.hset(f"{{t:{rush.term}}}:section:{rush.sections[0]}", "capacity", 77)
-    reconcile.go_on(rush.term)
+    continuous_audit.go_on(rush.term)
     assert status() == "differs"
     fence.put_up(rush.term, "a test")
     assert status() == "fenced"

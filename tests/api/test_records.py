@@ -7,7 +7,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from portal.backend import backend as parts
-from portal.recorder.promote import promote
+from portal.recorder.promotion import promote
 from tests import cast as builders
 from tests.api.callers import ROOT, Caller, caller
 from tests.cast import Cast, Meets

@@ -13,7 +13,7 @@ from portal.core.db import transaction
 from portal.ledger.errors import LedgerBehind
 from portal.ledger.function_library import prefix
 from portal.ledger.types import Outcome
-from portal.recorder.drain import drain
+from portal.recorder.recorder import drain
 from portal.windows.warmup import section_specs, warm_up
 from tests import cast
 from tests.imports.campus import Campus, imported

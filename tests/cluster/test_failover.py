@@ -17,7 +17,7 @@ from portal.core.db import transaction
 from portal.ledger.client import Ledger
 from portal.ledger.errors import LedgerUnavailable
 from portal.live.subscription import CHANNELS, Subscription
-from portal.recorder.models import Event
+from portal.recorder.models import LoggedEvent
 from portal.recorder.wake import wake
 from portal.running.children import Child
 from tests.cluster.stage import Stage, until
@@ -61,7 +61,9 @@ def heard(clustered: Backend) -> Iterator[list[Any]]:
 
 def recorded(rush: Rush) -> int:
     with transaction() as session:
-        found = select(func.count()).select_from(Event).where(Event.term_id == rush.term)
+        found = (
+            select(func.count()).select_from(LoggedEvent).where(LoggedEvent.term_id == rush.term)
+        )
         return session.scalar(found) or 0
 
 

@@ -11,8 +11,8 @@ from portal.core.db import transaction
 from portal.embedded.sentinels import in_sync
 from portal.ledger.errors import LedgerSilent, LedgerUnavailable
 from portal.recorder import journal
-from portal.recorder.drain import drain
-from portal.recorder.models import Event
+from portal.recorder.models import LoggedEvent
+from portal.recorder.recorder import drain
 from tests.api.callers import caller
 from tests.cast import Cast
 from tests.cluster.stage import Stage, until
@@ -26,7 +26,9 @@ def rush(backend: Backend) -> Rush:  # noqa: ARG001
 
 def recorded(rush: Rush) -> int:
     with transaction() as session:
-        found = select(func.count()).select_from(Event).where(Event.term_id == rush.term)
+        found = (
+            select(func.count()).select_from(LoggedEvent).where(LoggedEvent.term_id == rush.term)
+        )
         return session.scalar(found) or 0
 
 

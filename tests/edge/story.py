@@ -7,7 +7,7 @@ from flask import Flask
 from werkzeug.routing import Rule as Route
 
 from portal.people import keys
-from portal.recorder.history import history
+from portal.recorder.receipts import history
 from portal.schedule import feeds
 from portal.waiting_room import room
 from tests.cast import Cast

@@ -8,9 +8,8 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from portal.recorder.drain import drain
-from portal.recorder.history import history
-from portal.recorder.receipts import code
+from portal.recorder.receipts import code, history
+from portal.recorder.recorder import drain
 from tests import cast as builders
 from tests.cast import Cast
 from tests.web.visitors import browser_of, without_token

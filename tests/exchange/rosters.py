@@ -6,8 +6,8 @@ from sqlalchemy import select, text
 
 from portal.catalog.models import Term
 from portal.core.db import transaction
-from portal.recorder.audit import audit_term
-from portal.recorder.drain import drain
+from portal.recorder.consistency.audit import audit_term
+from portal.recorder.recorder import drain
 
 ROSTER = """
     SELECT crn, students.number FROM enrollments

@@ -7,7 +7,7 @@ from portal.backend import Backend
 from portal.catalog.models import Section
 from portal.core.db import Sessions, transaction
 from portal.exchange.importing import book
-from portal.recorder import runs
+from portal.recorder.consistency import audit_runs
 from portal.recorder.wake import wake
 from tests import cast as builders
 from tests.cast import Cast
@@ -36,9 +36,9 @@ def test_sections_reach_the_ledger_and_audits_end_while_an_import_is_stored(
         wake(term.id, ["maintain"])
         wait_for(lambda: backend.ledger.seats(term.id)[section.id].capacity == 9)
         with transaction() as session:
-            run = runs.enter(session, term.id, cast.max.id)
+            run = audit_runs.enter(session, term.id, cast.max.id)
         assert run
-        runs.call(term.id, run)
+        audit_runs.call(term.id, run)
         wait_for(lambda: ended(term.id))
         assert latest().state == "applying"
 
@@ -50,4 +50,4 @@ def at_work() -> bool:
 
 def ended(term: int) -> bool:
     with transaction() as session:
-        return bool(runs.latest(session, term, 1)[0].ended_at)
+        return bool(audit_runs.latest(session, term, 1)[0].ended_at)

@@ -19,7 +19,7 @@ from portal.exchange.exporting.rosters import rosters
 from portal.exchange.importing.work import PATIENCE
 from portal.people import privacy
 from portal.people.models import Account, AuditEntry
-from portal.recorder.drain import drain
+from portal.recorder.recorder import drain
 from tests import cast as builders
 from tests.cast import Cast
 from tests.exchange.makers import LOST, an_export

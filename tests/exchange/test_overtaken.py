@@ -13,7 +13,7 @@ from portal.exchange.importing import book, run, work
 from portal.exchange.importing.options import Options
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.seating.deed import seat
-from portal.recorder import fence
+from portal.recorder.consistency import fence
 from tests.cast import Cast
 from tests.exchange.campus import nothing
 from tests.exchange.makers import latest, sent

@@ -16,7 +16,7 @@ from portal.core.db import transaction
 from portal.exchange.exporting.oneroster import write_oneroster
 from portal.models import Base
 from portal.people.models import Account, CompletedCourse, Student
-from portal.recorder.drain import drain
+from portal.recorder.recorder import drain
 from portal.seats import by_hand, desk
 from portal.seats.by_hand import Adjustment
 from portal.seats.desk import Asked

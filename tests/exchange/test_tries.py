@@ -14,7 +14,7 @@ from portal.backend import backend
 from portal.core.db import Sessions, transaction
 from portal.exchange.importing import book, run, work
 from portal.ledger.errors import LedgerUnavailable
-from portal.recorder import fence
+from portal.recorder.consistency import fence
 from tests.exchange.campus import Campus
 from tests.exchange.makers import LOST, as_zip, latest, page, press, send, sent
 from tests.exchange.oneroster import School

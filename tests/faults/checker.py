@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from portal.recorder.fact import Fact
+from portal.recorder.events import Event
 from tests.faults.history import WRONG, Deed
 
 Pair = tuple[int, int]  # section, student
@@ -53,7 +53,7 @@ class Line:
 
 
 def judge(
-    deeds: Sequence[Deed], facts: Sequence[Fact], held: set[Pair], waiting: set[Pair]
+    deeds: Sequence[Deed], facts: Sequence[Event], held: set[Pair], waiting: set[Pair]
 ) -> Verdict:
     """What is wrong with the log of a term, with what its students were told and now have."""
     verdict, sections = Verdict(), defaultdict[int, Line](Line)
@@ -62,7 +62,7 @@ def judge(
             _follow(verdict, sections[fact.payload["section"]], fact)
     verdict.lost += _unlike("seat", {(s, x) for s in sections for x in sections[s].seated}, held)
     verdict.lost += _unlike("place", {(s, x) for s in sections for x in sections[s].queue}, waiting)
-    under = defaultdict[str, list[Fact]](list)
+    under = defaultdict[str, list[Event]](list)
     for fact in facts:
         under[fact.context.get("request", "")].append(fact)
     verdict.lost += [wrong for deed in deeds for wrong in _missing(deed, under[deed.key])]
@@ -71,7 +71,7 @@ def judge(
     return verdict
 
 
-def _follow(verdict: Verdict, line: Line, fact: Fact) -> None:
+def _follow(verdict: Verdict, line: Line, fact: Event) -> None:
     """Move a section over an event, and compare what the event says of it."""
     who, seats = fact.payload.get("student"), fact.payload.get("seats") or {}
     if fact.name in {"enrolled", "promoted"} and line.first() not in {None, who}:
@@ -108,7 +108,7 @@ def _unlike(what: str, logged: set[Pair], known: set[Pair]) -> Iterator[str]:
         yield f"{what} of {student} in {section} is in the {where} alone"
 
 
-def _missing(deed: Deed, facts: Sequence[Fact]) -> Iterator[str]:
+def _missing(deed: Deed, facts: Sequence[Event]) -> Iterator[str]:
     """Where the log does not have what a student was told, or has more."""
     about = deed.section, deed.student
     own = [fact for fact in facts if about == _about(fact)]
@@ -121,18 +121,18 @@ def _missing(deed: Deed, facts: Sequence[Fact]) -> Iterator[str]:
             yield f"{deed.key}: told {deed.outcome or 'nothing'}, yet {fact.name} ({fact.seq})"
 
 
-def _about(fact: Fact) -> tuple[int | None, int | None]:
+def _about(fact: Event) -> tuple[int | None, int | None]:
     """Section and student; what is told of a whole section or term names no student."""
     return fact.payload.get("section"), fact.payload.get("student")
 
 
-def _name(fact: Fact) -> str:
+def _name(fact: Event) -> str:
     codes = {reason["code"] for reason in fact.payload.get("reasons", ())}
     already = codes & {"already_enrolled", "already_waiting"}
     return f"refused {already.pop()}" if fact.name == "refused" and already else fact.name
 
 
-def _twice(deed: Deed, facts: Sequence[Fact]) -> Iterator[str]:
+def _twice(deed: Deed, facts: Sequence[Event]) -> Iterator[str]:
     acts = [fact for fact in facts if fact.name in ACTS]
     counted = Counter((fact.name, *_about(fact)) for fact in acts)
     yield from (f"{deed.key}: {many} times {what}" for what, many in counted.items() if many > 1)

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from portal.recorder.audit import audit_term
+from portal.recorder.consistency.audit import audit_term
 from tests.faults import history, mails
 from tests.faults.checker import Verdict, judge
 from tests.faults.client import Rush

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from portal.recorder.fact import EPOCH, Fact
+from portal.recorder.events import EPOCH, Event
 from tests.faults import history
 from tests.faults.checker import Verdict, judge
 from tests.faults.history import AWAY, DECIDED, WRONG, Deed, Try
@@ -22,7 +22,7 @@ class Story:
     """One section of one seat: ada has it, ben and cleo wait, ada drops, ben comes in."""
 
     deeds: list[Deed] = field(default_factory=list)
-    facts: list[Fact] = field(default_factory=list)
+    facts: list[Event] = field(default_factory=list)
     held: set[tuple[int, int]] = field(default_factory=lambda: {(PHYSICS, BEN)})
     waiting: set[tuple[int, int]] = field(default_factory=lambda: {(PHYSICS, CLEO)})
 
@@ -31,7 +31,7 @@ class Story:
         seats = {"capacity": 1, "taken": taken, "waiting": waiting}
         payload: dict[str, Any] = {"section": PHYSICS, "student": student, "seats": seats}
         at, context = EPOCH + timedelta(seconds=seq), {"request": key}
-        self.facts.append(Fact(seq, at, name, 1, f"section:{PHYSICS}", payload, context))
+        self.facts.append(Event(seq, at, name, 1, f"section:{PHYSICS}", payload, context))
 
     def does(self, student: int, act: str, outcome: str, key: str) -> None:
         tries = [Try(1.0, 2.0), Try(2.0, 3.0, DECIDED, "200")]

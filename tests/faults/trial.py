@@ -24,8 +24,8 @@ from portal.embedded.folder import Folder, Run
 from portal.ledger.errors import LedgerUnavailable
 from portal.notifications.models import Outgoing
 from portal.people.models import Account
-from portal.recorder.fact import Fact
-from portal.recorder.fold import logged
+from portal.recorder.event_log import read_events
+from portal.recorder.events import Event
 from portal.recorder.journal import last_seq
 from portal.running.door import not_ready
 from portal.windows import warmth
@@ -155,10 +155,10 @@ def _warm(term: int) -> bool:
     return bool(wanted and known) and all(each.wish >= wanted for each in known)
 
 
-def log_of(term: int) -> list[Fact]:
+def log_of(term: int) -> list[Event]:
     """The events of a term."""
     with transaction() as session:
-        return list(logged(session, term, 0, recorded(term)))
+        return list(read_events(session, term, 0, recorded(term)))
 
 
 def standing(rush: Rush) -> tuple[set[Pair], set[Pair]]:

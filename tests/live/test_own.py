@@ -9,7 +9,7 @@ from portal.backend import Backend
 from portal.catalog.models import Section, Term
 from portal.ledger.types import Candidate
 from portal.people.models import Student
-from portal.recorder.drain import drain
+from portal.recorder.recorder import drain
 from tests import cast as builders
 from tests.cast import Cast
 from tests.live.conftest import Claim, Open

@@ -5,7 +5,7 @@ from typing import Any
 
 from portal.catalog.models import Term
 from portal.live import topics
-from portal.recorder.drain import drain
+from portal.recorder.recorder import drain
 from tests import cast as builders
 from tests.cast import Cast
 from tests.live.conftest import Claim, Open

@@ -29,8 +29,8 @@ from portal.notifications.webhooks.book import Who
 from portal.notifications.webhooks.models import Delivery
 from portal.ops.models import AuditRun
 from portal.people.models import AuditEntry
-from portal.recorder import fence
-from portal.recorder.models import Reconciled
+from portal.recorder.consistency import fence
+from portal.recorder.models import ContinuousAudit
 from portal.recorder.wake import wake
 from portal.running.children import Child
 from tests.cast import Cast
@@ -217,7 +217,9 @@ def _break_all(backend: Backend, story: Story, cast: Cast) -> None:
         import_id = imports.begin(session, imports.Sent(None, "a.zip", "", Options()), "seating")
         imports.move(session, import_id, "seating", of=("seating",), error="so")
         session.add(AuditRun(term_id=story.term.id, found=2, ended_at=datetime.now(UTC)))
-        session.add(Reconciled(term_id=story.term.id, found=2, at=func.now(), whole_at=long_ago))
+        session.add(
+            ContinuousAudit(term_id=story.term.id, found=2, at=func.now(), whole_at=long_ago)
+        )
         days_ago = func.now() - timedelta(days=2)
         session.add(AuditEntry(action="backup.made", subject="portal", at=days_ago))
         hook = book.make(session, "https://x.example/", ["left"], Who(cast.max.id, "a test"))

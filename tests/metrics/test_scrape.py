@@ -28,9 +28,9 @@ from portal.ledger.function_library import prefix
 from portal.ledger.types import ChoiceResult, Decision, Outcome, Reason, SubmissionResult
 from portal.metrics import gathered
 from portal.people.models import AuditEntry
-from portal.recorder import reconcile, runs
-from portal.recorder.drain import drain
-from portal.recorder.models import Checkpoint, Reconciled
+from portal.recorder.consistency import audit_runs, continuous_audit
+from portal.recorder.models import Checkpoint, ContinuousAudit
+from portal.recorder.recorder import drain
 from portal.recorder.wake import wake
 from portal.seats import counted
 from tests.live.nodes import Node, a_node
@@ -149,8 +149,10 @@ def test_a_command_that_finds_no_difference_ends_the_alert(
 ) -> None:
     rush = a_rush(sections=1, students=1)
     differing = {"where": "ledger roster", "what": "a test"}
-    runs.keep(rush.term, {"events": 1, "unrecorded": 0, "differences": [differing]})
-    runs.keep(rush.term, {"events": 1, "unrecorded": 3, "differences": []})  # which tells nothing
+    audit_runs.keep(rush.term, {"events": 1, "unrecorded": 0, "differences": [differing]})
+    audit_runs.keep(
+        rush.term, {"events": 1, "unrecorded": 3, "differences": []}
+    )  # which tells nothing
     assert scraped(client)["fairseat_audit_differences", (str(rush.term),)] == 1
     assert CliRunner().invoke(main, command.split()).exit_code == 0
     assert scraped(client)["fairseat_audit_differences", (str(rush.term),)] == 0
@@ -158,12 +160,12 @@ def test_a_command_that_finds_no_difference_ends_the_alert(
 
 def test_a_round_is_as_old_as_its_end(client: FlaskClient) -> None:
     rush, age = a_rush(sections=120, students=1), "fairseat_reconcile_age_seconds"
-    reconcile.go_on(rush.term)
+    continuous_audit.go_on(rush.term)
     with transaction() as session:
-        session.execute(update(Reconciled).values(whole_at=func.now() - timedelta(hours=2)))
-    reconcile.go_on(rush.term, seconds=0)  # the first part of the next round
+        session.execute(update(ContinuousAudit).values(whole_at=func.now() - timedelta(hours=2)))
+    continuous_audit.go_on(rush.term, seconds=0)  # the first part of the next round
     assert scraped(client)[age, (str(rush.term),)] >= 7200
-    reconcile.go_on(rush.term)
+    continuous_audit.go_on(rush.term)
     assert scraped(client)[age, (str(rush.term),)] < 7200
 
 

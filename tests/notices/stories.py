@@ -11,8 +11,8 @@ from portal.core.db import transaction
 from portal.notifications.letter import Letter, letter
 from portal.notifications.models import Notice, Outgoing
 from portal.people.models import Account, Student
-from portal.recorder.drain import drain
-from portal.recorder.promote import promote
+from portal.recorder.promotion import promote
+from portal.recorder.recorder import drain
 from portal.windows.warmup import meeting_times, spec
 from tests import cast as builders
 from tests.cast import Cast

@@ -13,7 +13,7 @@ from portal.ledger.types import Candidate, Reason, SkipRule
 from portal.notifications.follow import follow
 from portal.notifications.models import Notice, NoticeSetting
 from portal.people.models import Account
-from portal.recorder.fold import logged
+from portal.recorder.event_log import read_events
 from tests.cast import Cast
 from tests.notices.stories import Story, notices, outbox, set_section, told
 
@@ -50,7 +50,7 @@ def pass_over(
 def recorded_again(story: Story) -> None:
     """The events of the story are delivered once more."""
     with transaction() as session:
-        facts = list(logged(session, story.term.id, 0, 10_000))
+        facts = list(read_events(session, story.term.id, 0, 10_000))
         follow(session, story.term.id, facts)
 
 
@@ -86,7 +86,7 @@ def test_what_is_rolled_back_has_told_nobody(story: Story, cast: Cast, heard: Pu
     with transaction() as session:
         session.execute(update(Notice).values(seq=-Notice.seq))
     with Sessions() as session:
-        follow(session, story.term.id, list(logged(session, story.term.id, 0, 10_000)))
+        follow(session, story.term.id, list(read_events(session, story.term.id, 0, 10_000)))
         assert len(session.scalars(select(Notice)).all()) == 2
     assert len(notices()) == 1
     assert students_told(heard) == set()

@@ -15,7 +15,7 @@ from portal.ledger.types import Candidate, Reason
 from portal.notifications.letter import Unaddressable, letter
 from portal.notifications.reminders import remind
 from portal.people.models import Account
-from portal.recorder.fact import moment
+from portal.recorder.events import moment
 from portal.windows.localtime import Clockface
 from tests import cast as builders
 from tests.cast import Cast

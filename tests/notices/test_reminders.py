@@ -12,8 +12,8 @@ from portal.core.db import transaction
 from portal.ledger.types import WindowView
 from portal.notifications import reminders
 from portal.notifications.reminders import remind
-from portal.recorder.drain import drain
-from portal.recorder.fact import moment
+from portal.recorder.events import moment
+from portal.recorder.recorder import drain
 from tests import cast as builders
 from tests.cast import Cast
 from tests.notices.stories import give_addresses, notices, outbox, told

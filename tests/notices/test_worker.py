@@ -13,10 +13,10 @@ from jobs.notify import notify
 from portal.backend import backend
 from portal.core.db import transaction
 from portal.notifications.models import Notice, Outgoing
-from portal.recorder.drain import drain
 from portal.recorder.journal import last_seq
-from portal.recorder.models import Event
-from portal.recorder.promote import promote
+from portal.recorder.models import LoggedEvent
+from portal.recorder.promotion import promote
+from portal.recorder.recorder import drain
 from portal.recorder.sweep import Sweeper
 from portal.recorder.wake import wake
 from tests import cast as builders
@@ -122,7 +122,9 @@ def test_a_recorder_that_is_killed_leaves_one_notice_for_each_event() -> None:
         wait_for(lambda: caught_up(rush.term))
     with transaction() as session:
         causes = session.execute(select(Notice.seq, Notice.account_id)).all()
-        events = session.scalars(select(Event.seq).where(Event.name == "promoted")).all()
+        events = session.scalars(
+            select(LoggedEvent.seq).where(LoggedEvent.name == "promoted")
+        ).all()
     assert Counter(seq for seq, _ in causes) == Counter(events)
     assert len({account for _, account in causes}) == count(Outgoing) == 1500
 

@@ -27,12 +27,12 @@ from portal.core.settings import Settings
 from portal.embedded import Servers
 from portal.ops import backup
 from portal.people.models import Student
-from portal.recorder import fold, margin
-from portal.recorder.audit import audit
-from portal.recorder.checkpoint import recorded
-from portal.recorder.drain import drain
+from portal.recorder import event_log, journal
+from portal.recorder.consistency.audit import audit
+from portal.recorder.event_log import checkpoint as recorded
 from portal.recorder.journal import last_seq
 from portal.recorder.models import Enrollment
+from portal.recorder.recorder import drain
 from portal.windows.warmup import warm_up
 from tests.cast import a_course, a_section, a_student, a_term, an_open_window
 from tests.claims import claim
@@ -191,7 +191,7 @@ def recorded_of(term: int) -> list[tuple[object, ...]]:
     """The event log and who has a seat, as PostgreSQL tells it."""
     seats = Enrollment.section_id, Enrollment.student_id, Enrollment.state, Enrollment.seq
     with transaction() as session:
-        facts = list(fold.logged(session, term, 0, recorded(term)))
+        facts = list(event_log.read_events(session, term, 0, recorded(term)))
         rows = session.execute(select(*seats).order_by(*seats)).all()
     return [*((fact.seq, fact.at, fact.payload) for fact in facts), *map(tuple, rows)]
 
@@ -199,7 +199,7 @@ def recorded_of(term: int) -> list[tuple[object, ...]]:
 def test_what_was_recorded_since_the_backup_is_let_go_of_only_when_told(
     spare: Backend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(margin, "EVENTS", 0)
+    monkeypatch.setattr(journal, "KEPT_EVENTS", 0)
     term, section = an_offer(3)
     ada, *others = a_student("ada"), a_student("ben"), a_student("cleo")
     assert claim(ada, section).seq

@@ -5,7 +5,7 @@ from typing import Any
 
 from portal.backend import backend
 from portal.ledger.function_library import prefix
-from portal.recorder.checkpoint import recorded
+from portal.recorder.event_log import checkpoint
 
 
 def make_old(term: int, hours: int) -> None:
@@ -15,6 +15,6 @@ def make_old(term: int, hours: int) -> None:
     redis.delete(journal)
     for name, fields in entries:
         told = json.loads(fields[b"event"])
-        if int(name.split(b"-")[0]) > recorded(term):
+        if int(name.split(b"-")[0]) > checkpoint(term):
             told["at"] -= hours * 3_600_000
         redis.xadd(journal, {"event": json.dumps(told)}, id=name)

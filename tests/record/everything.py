@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 
 from portal.backend import backend
 from portal.ledger.types import Candidate, PoolSpec, Reason, ReserveSpec, SkipRule
-from portal.recorder.drain import drain
+from portal.recorder.recorder import drain
 from tests.record.rush import Rush, a_rush, claim, drop, spec
 
 HOUR = 3_600_000

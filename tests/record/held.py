@@ -7,7 +7,8 @@ import pytest
 from sqlalchemy import select, text
 
 from portal.core.db import transaction
-from portal.recorder import audit, drain
+from portal.recorder import recorder
+from portal.recorder.consistency import audit
 from portal.recorder.models import Checkpoint
 
 
@@ -16,7 +17,7 @@ def held_up(term: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A block in which nothing of the term can be recorded."""
     with monkeypatch.context() as patch, transaction() as session:
         patch.setattr(audit, "PATIENCE", 0.0)
-        patch.setattr(drain, "GIVE_WAY", "10ms")
+        patch.setattr(recorder, "GIVE_WAY", "10ms")
         session.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
         session.execute(select(Checkpoint).where(Checkpoint.term_id == term).with_for_update())
         yield

@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 from portal.backend import backend
 from portal.core.db import transaction
 from portal.recorder.journal import last_seq
-from portal.recorder.models import Checkpoint, Event
+from portal.recorder.models import Checkpoint, LoggedEvent
 
 
 def start(*command: str) -> subprocess.Popen[bytes]:
@@ -59,4 +59,4 @@ def caught_up(term: int) -> bool:
 def events(term: int) -> int:
     """How many events the log has."""
     with transaction() as session:
-        return session.scalar(select(func.count()).where(Event.term_id == term)) or 0
+        return session.scalar(select(func.count()).where(LoggedEvent.term_id == term)) or 0

@@ -6,7 +6,7 @@ from sqlalchemy import text
 
 from portal.backend import backend
 from portal.ledger.types import Candidate, Reason
-from portal.recorder.drain import drain
+from portal.recorder.recorder import drain
 from tests.owner import as_owner
 from tests.record.rush import Rush, a_rush, claim, claims, drop, everyone_everywhere, leave
 

@@ -10,10 +10,9 @@ from portal.core.db import transaction
 from portal.people import overrides
 from portal.people.models import Hold
 from portal.people.overrides import Permit
-from portal.recorder.drain import drain
-from portal.recorder.fact import moment
-from portal.recorder.promote import promote
-from portal.recorder.reconsider import SKEW, chances, give
+from portal.recorder.events import moment
+from portal.recorder.promotion import SKEW, promote, retriable, retry
+from portal.recorder.recorder import drain
 from portal.recorder.sweep import Sweeper
 from tests.record.rush import Rush, a_rush, claim, drop
 
@@ -61,40 +60,40 @@ def waits(rush: Rush) -> bool:
 
 def test_an_ended_hold_gives_the_seat_that_is_still_free(barred: Rush) -> None:
     end_holds(now())
-    [chance] = chances(now() + SKEW)
+    [chance] = retriable(now() + SKEW)
     assert (chance.section, chance.student) == (barred.sections[0], barred.students[1])
-    give(chance)
+    retry(chance)
     ask(barred)
     assert not waits(barred)
-    assert chances(now() + SKEW) == []
+    assert retriable(now() + SKEW) == []
 
 
 def test_while_it_stands_nobody_is_asked(barred: Rush) -> None:
     assert waits(barred)
-    assert chances(now() + LONG - timedelta(minutes=1)) == []
+    assert retriable(now() + LONG - timedelta(minutes=1)) == []
 
 
 def test_for_another_hold_one_is_passed_over_once_more_and_no_oftener(barred: Rush) -> None:
     end_holds(now() - SKEW)
     a_hold(barred.students[1], ends_at=now() + LONG)
-    [chance] = chances(now())
-    give(chance)
+    [chance] = retriable(now())
+    retry(chance)
     ask(barred)
     assert waits(barred)
-    assert chances(now()) == []
+    assert retriable(now()) == []
 
 
 def test_a_hold_that_was_lifted_elsewhere_gives_a_chance_too(barred: Rush) -> None:
     with transaction() as session:
         session.execute(update(Hold).values(lifted_at=now()))
-    assert [each.student for each in chances(now())] == [barred.students[1]]
+    assert [each.student for each in retriable(now())] == [barred.students[1]]
 
 
 def test_so_does_a_permission_from_the_command_line(barred: Rush) -> None:
     wanted = Permit(barred.students[1], barred.sections[0], ["prerequisite"], "Fine.")
     with transaction() as session:
         overrides.permit(session, wanted)
-    assert len(chances(now())) == 1
+    assert len(retriable(now())) == 1
 
 
 def test_the_clock_asks_by_itself(barred: Rush) -> None:

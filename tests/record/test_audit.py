@@ -13,10 +13,10 @@ from click.testing import CliRunner
 from portal.backend import Backend, backend
 from portal.cli import main
 from portal.core.db import transaction
-from portal.recorder import runs
-from portal.recorder.audit import audit, audit_term
-from portal.recorder.drain import drain
-from portal.recorder.explain import explain
+from portal.recorder.consistency import audit_runs
+from portal.recorder.consistency.audit import audit, audit_term
+from portal.recorder.consistency.explain import explain
+from portal.recorder.recorder import drain
 from tests.record.held import held_up
 from tests.record.rush import Rush, a_rush, claims, drop, everyone_everywhere
 from tests.record.storm import storm
@@ -126,7 +126,7 @@ def test_the_command_says_what_it_could_not_compare(
 def test_the_command_is_kept_among_the_audits_of_pages(rush: Rush) -> None:
     assert CliRunner().invoke(main, ["audit"]).exit_code == 0
     with transaction() as session:
-        (kept,) = runs.latest(session, rush.term, 9)
+        (kept,) = audit_runs.latest(session, rush.term, 9)
     assert (kept.found, kept.error, kept.events > 0) == (0, "", True)
     assert kept.ended_at
 

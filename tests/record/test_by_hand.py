@@ -13,11 +13,11 @@ from portal.live.topics import student as pages_of
 from portal.notifications.models import Notice
 from portal.people.models import AuditEntry, Student
 from portal.people.profile import read_all
-from portal.recorder.audit import audit_term
-from portal.recorder.drain import drain
-from portal.recorder.history import history
-from portal.recorder.restore import restore
-from portal.recorder.told import line
+from portal.recorder.consistency.audit import audit_term
+from portal.recorder.consistency.restore import restore
+from portal.recorder.receipt_texts import shown
+from portal.recorder.receipts import history
+from portal.recorder.recorder import drain
 from portal.seats import by_hand
 from portal.seats.by_hand import Adjustment, Many
 from tests import cast as builders
@@ -52,7 +52,7 @@ def rows(what: Any) -> list[Any]:
 
 def headlines(student: Student) -> list[str]:
     with in_language("en"):
-        return [line(each).story.text for each in history(student.id).receipts]
+        return [shown(each).story.text for each in history(student.id).receipts]
 
 
 def test_a_full_section_is_had_by_name_and_the_books_agree(cast: Cast, term: Any) -> None:

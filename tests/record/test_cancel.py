@@ -6,11 +6,11 @@ from sqlalchemy import select
 from portal.backend import Backend
 from portal.core.db import transaction
 from portal.ledger.errors import LedgerUnavailable
-from portal.recorder import freed
-from portal.recorder.audit import audit_term
-from portal.recorder.drain import drain
-from portal.recorder.models import Enrollment, WaitlistPlace
-from portal.recorder.promote import promote
+from portal.recorder import odds
+from portal.recorder.consistency.audit import audit_term
+from portal.recorder.models import Enrollment, WaitlistEntry
+from portal.recorder.promotion import promote
+from portal.recorder.recorder import drain
 from portal.recorder.sweep import Sweeper
 from tests.record.rush import Rush, a_rush, claims, spec
 
@@ -32,7 +32,7 @@ def states(rush: Rush) -> tuple[set[str], set[str]]:
     drain(rush.term, seconds=0)
     with transaction() as session:
         seats = session.scalars(select(Enrollment.state)).all()
-        places = session.scalars(select(WaitlistPlace.state)).all()
+        places = session.scalars(select(WaitlistEntry.state)).all()
     return set(seats), set(places)
 
 
@@ -41,7 +41,7 @@ def test_the_record_agrees_and_no_seat_counts_as_freed(backend: Backend, rush: R
     assert states(rush) == ({"dropped"}, {"left"})
     report = audit_term(rush.term)
     assert report["clean"], report["differences"]
-    tally = freed.read(rush.term).term
+    tally = odds.read_freed_seats(rush.term).term
     assert (tally.seats, sum(moves.freed for moves in tally.hours.values())) == (0, 0)
 
 

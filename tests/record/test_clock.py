@@ -7,7 +7,7 @@ from jobs.clock import LEASE, Lease, tick
 from portal.backend import Backend
 from portal.ledger.types import Outcome
 from portal.ops.dead import Watch
-from portal.recorder.drain import drain
+from portal.recorder.recorder import drain
 from portal.recorder.sweep import Sweeper
 from portal.recorder.wake import wake
 from portal.waiting_room import room

@@ -9,9 +9,9 @@ from jobs.clock import Lease, tick
 from portal.backend import Backend, backend
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.function_library import prefix
-from portal.recorder import fence
-from portal.recorder.drain import drain
-from portal.recorder.restore import restore
+from portal.recorder.consistency import fence
+from portal.recorder.consistency.restore import restore
+from portal.recorder.recorder import drain
 from portal.recorder.sweep import Sweeper
 from tests import cast as builders
 from tests.plans.outages import away

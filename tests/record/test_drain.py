@@ -12,13 +12,13 @@ from portal import backend as connections
 from portal.backend import Backend, backend
 from portal.core.db import Sessions, transaction
 from portal.core.settings import Settings
-from portal.recorder import margin, tables
-from portal.recorder.audit import audit
-from portal.recorder.drain import drain
+from portal.recorder import journal as margin
+from portal.recorder import read_models
+from portal.recorder.consistency.audit import audit
 from portal.recorder.journal import JournalGap
 from portal.recorder.models import Checkpoint, Enrollment
-from portal.recorder.project import UnknownEvent
-from portal.recorder.strangers import Strangers
+from portal.recorder.projections import UnknownEvent
+from portal.recorder.recorder import UnknownStudents, drain
 from tests.record.processes import events, recorded, wait_for
 from tests.record.rush import Rush, a_rush, claim, claims, drop, everyone_everywhere, spec
 
@@ -53,7 +53,7 @@ def test_what_is_recorded_leaves_the_journal_but_for_a_margin(
     claims(rush, everyone_everywhere(rush))
     drain(rush.term)
     assert kept(rush) == list(range(1, recorded(rush.term) + 1))
-    monkeypatch.setattr(margin, "EVENTS", 2)
+    monkeypatch.setattr(margin, "KEPT_EVENTS", 2)
     last = drop(rush, rush.students[0], rush.sections[0]).seq
     drain(rush.term)
     assert kept(rush) == [last - 2, last - 1, last]
@@ -63,13 +63,13 @@ def test_a_term_at_rest_keeps_the_last_as_an_anchor_alone(backend: Backend) -> N
     rush = a_rush(sections=1, students=3)
     drain(rush.term)
     with transaction() as session:
-        margin.forget(session)
+        margin.trim_idle_terms(session)
     assert len(kept(rush)) == recorded(rush.term)
     with transaction() as session:
-        session.execute(update(Checkpoint).values(moved_at=func.now() - margin.REST))
+        session.execute(update(Checkpoint).values(moved_at=func.now() - margin.IDLE))
     claim(rush, rush.students[0], rush.sections[0])  # which nobody has recorded
     with transaction() as session:
-        margin.forget(session)
+        margin.trim_idle_terms(session)
     assert kept(rush) == [recorded(rush.term), recorded(rush.term) + 1]
     assert drain(rush.term) == 1
 
@@ -165,7 +165,7 @@ def test_a_batch_that_can_not_be_written_leaves_no_trace(backend: Backend) -> No
     claim(rush, rush.students[0], rush.sections[0])
     with transaction() as session:
         session.execute(text("DELETE FROM students"))
-    with pytest.raises(Strangers):
+    with pytest.raises(UnknownStudents):
         drain(rush.term)
     assert (recorded(rush.term), events(rush.term)) == (before, before)
     assert kept(rush)[-1] == before + 1
@@ -176,10 +176,10 @@ def test_a_row_that_is_newer_stays(backend: Backend) -> None:  # noqa: ARG001
     claim(rush, rush.students[0], rush.sections[0])
     drain(rush.term)
     with transaction() as session:
-        state = tables.load_all(session, rush.term)
+        state = read_models.load_all(session, rush.term)
         older = state.enrollments[rush.sections[0], rush.students[0]]
         older |= {"credits": 1, "seq": older["seq"] - 1}
-        tables.write(session, rush.term, state, after=0)
+        read_models.write(session, rush.term, state, after=0)
     with transaction() as session:
         assert session.scalars(select(Enrollment.credits)).one() == 300
 

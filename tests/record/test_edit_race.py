@@ -7,9 +7,9 @@ from portal.backend import Backend
 from portal.catalog.editing import store
 from portal.catalog.editing.store import Deed, Seen, find
 from portal.core.db import transaction
-from portal.recorder.audit import audit
-from portal.recorder.drain import drain
-from portal.recorder.promote import promote
+from portal.recorder.consistency.audit import audit
+from portal.recorder.promotion import promote
+from portal.recorder.recorder import drain
 from portal.windows.offer import offer
 from tests.cast import an_account
 from tests.record.rush import Rush, a_rush, claim

@@ -8,21 +8,21 @@ import pytest
 from portal.catalog.models import Term
 from portal.core.db import transaction
 from portal.ledger.types import Reason
-from portal.recorder import history as pages
-from portal.recorder.drain import drain
-from portal.recorder.history import Page, history
-from portal.recorder.models import Event
-from portal.recorder.told import line
+from portal.recorder import receipts as pages
+from portal.recorder.models import LoggedEvent
+from portal.recorder.receipt_texts import shown
+from portal.recorder.receipts import HistoryPage, history
+from portal.recorder.recorder import drain
 from tests import cast as builders
 from tests.cast import Cast
 from tests.record.moves import claim, drop, leave, promote, sections
 
 
-def texts(page: Page) -> list[str]:
-    return [line(each).story.text for each in page.receipts]
+def texts(page: HistoryPage) -> list[str]:
+    return [shown(each).story.text for each in page.receipts]
 
 
-def names(page: Page) -> Sequence[str]:
+def names(page: HistoryPage) -> Sequence[str]:
     return [each.fact.name for each in page.receipts]
 
 
@@ -69,7 +69,7 @@ def test_a_refusal_tells_why_and_how_full_it_was(term: Term, cast: Cast) -> None
     claim(cast.ada, full)
     drain(term.id)
     [refused] = history(cast.ada.id, term.id).receipts
-    story = line(refused).story
+    story = shown(refused).story
     assert [each.code for each in story.reasons] == ["full"]
     assert story.seats == "0 of 1 seats open, 1 waiting."
 
@@ -105,7 +105,7 @@ def test_a_place_that_becomes_one_for_a_swap_is_told(term: Term, cast: Cast) -> 
     claim(cast.ada, old)
     planned = claim(cast.ada, full, instead=old.id, wait=True)
     latest = history(cast.ada.id, term.id).receipts[0]
-    assert (latest.fact.seq, line(latest).story.text) == (
+    assert (latest.fact.seq, shown(latest).story.text) == (
         planned.seq,
         "You chose to give CSC 1100-01 up once a seat in CSC 1101-02 comes to you.",
     )
@@ -170,7 +170,7 @@ def test_an_event_of_a_newer_release_does_not_break_the_page(term: Term, cast: C
     told = {"section": 999, "student": cast.ada.id, "act": "juggle", "reasons": [{"code": "odd"}]}
     with transaction() as session:
         session.add(
-            Event(
+            LoggedEvent(
                 term_id=term.id,
                 seq=10**6,
                 name="refused",
@@ -182,7 +182,7 @@ def test_an_event_of_a_newer_release_does_not_break_the_page(term: Term, cast: C
                 occurred_at=datetime(2030, 9, 1, tzinfo=UTC),
             )
         )
-    [line_] = [line(each) for each in history(cast.ada.id, term.id).receipts]
+    [line_] = [shown(each) for each in history(cast.ada.id, term.id).receipts]
     assert line_.story.text == "You asked for section 999 and were refused."
     assert line_.story.seats == ""
     assert line_.story.reasons[0].text

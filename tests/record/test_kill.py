@@ -8,7 +8,7 @@ from pathlib import Path
 
 from portal.backend import Backend
 from portal.ops import crew
-from portal.recorder.audit import audit
+from portal.recorder.consistency.audit import audit
 from portal.recorder.journal import last_seq
 from portal.recorder.wake import wake
 from tests.record.processes import caught_up, events, ready, recorded, running, start, wait_for

@@ -3,8 +3,8 @@
 import pytest
 
 from portal.backend import Backend
-from portal.recorder import last
-from portal.recorder.drain import drain
+from portal.recorder import recorded_state
+from portal.recorder.recorder import drain
 from tests.record.rush import Rush, a_rush
 from tests.record.storm import storm
 
@@ -21,28 +21,32 @@ def rush(backend: Backend, request: pytest.FixtureRequest) -> Rush:  # noqa: ARG
 def test_of_seats(backend: Backend, rush: Rush) -> None:
     seats = backend.ledger.seats(rush.term)
     assert any(each.waiting for each in seats.values())
-    assert last.seats(rush.term) == seats
+    assert recorded_state.seats(rush.term) == seats
     some = rush.sections[1:3]
-    assert last.seats(rush.term, some) == backend.ledger.seats_of(rush.term, some)
+    assert recorded_state.seats(rush.term, some) == backend.ledger.seats_of(rush.term, some)
 
 
 def test_of_kept_seats(backend: Backend, rush: Rush) -> None:
     for section in rush.sections:
-        assert last.reserved(rush.term, section) == backend.ledger.reserved(rush.term, section)
+        assert recorded_state.reserved(rush.term, section) == backend.ledger.reserved(
+            rush.term, section
+        )
 
 
 def test_of_every_student(backend: Backend, rush: Rush) -> None:
     for student in rush.students:
-        assert last.standing(rush.term, student) == backend.ledger.standing(rush.term, student)
-        assert last.drops(rush.term, student) == backend.ledger.drops(rush.term, student)
+        assert recorded_state.standing(rush.term, student) == backend.ledger.standing(
+            rush.term, student
+        )
+        assert recorded_state.drops(rush.term, student) == backend.ledger.drops(rush.term, student)
 
 
 def test_of_windows(backend: Backend, rush: Rush) -> None:
     windows = backend.ledger.windows(rush.term)
     assert len(windows) > 1
-    assert last.windows(rush.term) == windows
+    assert recorded_state.windows(rush.term) == windows
 
 
 def test_of_what_was_never_heard_of(rush: Rush) -> None:
-    assert last.seats(rush.term, [0]) == {}
-    assert last.reserved(rush.term, 0) == {}
+    assert recorded_state.seats(rush.term, [0]) == {}
+    assert recorded_state.reserved(rush.term, 0) == {}

@@ -16,12 +16,13 @@ from portal.core.db import transaction
 from portal.ledger import function_library, types
 from portal.ledger.function_library import prefix
 from portal.ledger.types import SectionSpec
-from portal.recorder import answered, reconcile, snapshot
-from portal.recorder.audit import audit_term
-from portal.recorder.differences import Difference
-from portal.recorder.ledger_image import APART, BY_NAME, KINDS, Kind, split
-from portal.recorder.models import Answered
-from portal.recorder.restore import restore
+from portal.recorder import idempotency
+from portal.recorder.consistency import continuous_audit, ledger_keys
+from portal.recorder.consistency.audit import audit_term
+from portal.recorder.consistency.differences import Difference
+from portal.recorder.consistency.ledger_image import APART, BY_NAME, KINDS, Kind, split
+from portal.recorder.consistency.restore import restore
+from portal.recorder.models import StoredAnswer
 from tests.record import everything
 from tests.record.dump import dump
 from tests.record.rush import Rush, a_rush, claim, spec
@@ -42,7 +43,7 @@ def rush(full: tuple[Rush, everything.Answered]) -> Rush:
 def found(rush: Rush) -> set[tuple[str, str]]:
     """Where a whole audit finds differences; the standing comparison finds the same."""
     told = audit_term(rush.term)["differences"]
-    assert places(reconcile.go_on(rush.term)) == places(told)
+    assert places(continuous_audit.go_on(rush.term)) == places(told)
     return places(told)
 
 
@@ -118,7 +119,7 @@ class Key:
 
 def keys_of(rush: Rush, kind: Kind) -> list[Key]:
     """The keys of a kind, those with the most entries first."""
-    names = snapshot.names(backend().redis, rush.term)
+    names = ledger_keys.key_names(backend().redis, rush.term)
     keys = [Key(rush.term, kind, name) for name in sorted(names) if split(name)[0] == kind.name]
     assert keys, f"the term has no {kind.name}: add it to everything.py"
     return sorted(keys, key=lambda key: -len(key.entries()))
@@ -224,7 +225,7 @@ def test_a_student_whom_the_read_models_do_not_know_is_compared(rush: Rush) -> N
 
 
 def test_every_kind_of_key_is_described(rush: Rush) -> None:
-    names = snapshot.names(backend().redis, rush.term)
+    names = ledger_keys.key_names(backend().redis, rush.term)
     assert {split(name)[0] for name in names} - APART == BY_NAME.keys()
     backend().redis.hset(f"{prefix(rush.term)}:novelty:1", "a", 1)
     (told,) = audit_term(rush.term)["differences"]
@@ -241,7 +242,7 @@ def answer(full: tuple[Rush, everything.Answered]) -> everything.Answered:
 
 
 def stored(rush: Rush, answer: everything.Answered) -> str:
-    return answered.name(rush.term, answer.student, answer.key)
+    return idempotency.name(rush.term, answer.student, answer.key)
 
 
 def lose(name: str) -> None:
@@ -265,7 +266,7 @@ def test_a_stored_answer_is_compared_and_repaired(
 
 
 def test_a_forged_answer_is_found_by_a_whole_audit(rush: Rush, answer: everything.Answered) -> None:
-    forged = answered.name(rush.term, answer.student, "a:forged:key")
+    forged = idempotency.name(rush.term, answer.student, "a:forged:key")
     backend().redis.copy(stored(rush, answer), forged)
     assert places(audit_term(rush.term)["differences"]) == {
         ("ledger request", f"student {answer.student}, key a:forged:key")
@@ -278,7 +279,7 @@ def test_a_recorded_answer_that_was_lost_is_recorded_again(
     rush: Rush, answer: everything.Answered
 ) -> None:
     with transaction() as session:
-        session.execute(delete(Answered))
+        session.execute(delete(StoredAnswer))
     before = dump(rush.term)
     assert places(audit_term(rush.term)["differences"]) == {
         ("answered", f"student {answer.student}, key {answer.key}")
@@ -286,7 +287,7 @@ def test_a_recorded_answer_that_was_lost_is_recorded_again(
     repair(rush)
     assert dump(rush.term) == before
     with transaction() as session:
-        assert session.scalars(select(Answered.request)).all() == [answer.key]
+        assert session.scalars(select(StoredAnswer.request)).all() == [answer.key]
 
 
 # What a section is set to be --------------------------------------------------------------------

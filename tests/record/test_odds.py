@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portal.recorder import freed
-from portal.recorder.drain import drain
-from portal.recorder.freed import DAY, HOUR, Freed, Moves, Tally
-from portal.recorder.odds import Band, Estimate, estimate, tail
+from portal.recorder import odds
+from portal.recorder.odds import DAY, HOUR, Band, Estimate, FreedSeats, Moves, Tally, estimate, tail
+from portal.recorder.recorder import drain
 from tests.record import ucsd
 from tests.record.rush import Rush, a_rush, claim, claims, drop, everyone_everywhere
 
@@ -29,12 +28,12 @@ def a_tally(seats: int, freed_seats: int = 0, days: float = WEEK) -> Tally:
     )
 
 
-def a_term(here: Tally, freed_seats: int = 1000, seats: int = 9000) -> Freed:
+def a_term(here: Tally, freed_seats: int = 1000, seats: int = 9000) -> FreedSeats:
     """A term in which many seats were freed, and the section 1."""
-    return Freed(1, a_tally(seats, freed_seats).plus(here.hours), {1: here})
+    return FreedSeats(1, a_tally(seats, freed_seats).plus(here.hours), {1: here})
 
 
-def odds_of(here: Tally, place: int, days: float, term: Freed | None = None) -> Estimate:
+def odds_of(here: Tally, place: int, days: float, term: FreedSeats | None = None) -> Estimate:
     ends = round((NOW + days * DAY) * 1000)
     return estimate(term or a_term(here), 1, place, now=round(NOW * 1000), ends=ends)
 
@@ -70,7 +69,7 @@ def test_a_section_that_has_held_on_for_long_is_doubted() -> None:
 def test_it_is_too_early_where_little_has_come_free_in_the_term() -> None:
     here = a_tally(30, 1)
     assert odds_of(here, 1, 10, a_term(here, freed_seats=2)).band == Band.EARLY
-    assert odds_of(Tally(), 1, 10, Freed()).band == Band.EARLY
+    assert odds_of(Tally(), 1, 10, FreedSeats()).band == Band.EARLY
 
 
 def test_what_is_older_than_a_week_counts_no_more() -> None:
@@ -98,7 +97,7 @@ def test_the_tail_is_that_of_the_distribution() -> None:
 @pytest.fixture
 def rush(backend: object) -> Rush:
     assert backend
-    freed.forget()
+    odds.forget_freed_seats()
     return a_rush(sections=2, students=6, capacity=6)
 
 
@@ -107,24 +106,24 @@ def test_the_log_is_counted_and_then_only_what_is_new(rush: Rush) -> None:
     first, second = rush.sections
     drop(rush, rush.students[0], first)
     drain(rush.term)
-    before = freed.read(rush.term)
+    before = odds.read_freed_seats(rush.term)
     now = datetime.now(UTC).timestamp()
     assert before.sections[first].seats == 5
     assert before.sections[second].seats == 6
     assert before.term.since(now - DAY, now).freed == 1
 
-    freed.forget()
-    freed.refresh(rush.term)
+    odds.forget_freed_seats()
+    odds.refresh_freed_seats(rush.term)
     drop(rush, rush.students[1], first)
     claim(rush, rush.students[0], first)
     drain(rush.term)
-    after = freed.read(rush.term)
+    after = odds.read_freed_seats(rush.term)
     now = datetime.now(UTC).timestamp()
     assert after.sections[first].seats == 5
     assert after.sections[first].since(now - DAY, now).freed == 2
     assert after.term.seats == 11
-    freed.forget()
-    whole = freed.read(rush.term)
+    odds.forget_freed_seats()
+    whole = odds.read_freed_seats(rush.term)
     assert (whole.seq, whole.sections.keys()) == (after.seq, after.sections.keys())
     assert whole.term.since(now - DAY, now).freed == 2
 
@@ -132,17 +131,17 @@ def test_the_log_is_counted_and_then_only_what_is_new(rush: Rush) -> None:
 def test_held_seats_add_up_to_seat_days(rush: Rush) -> None:
     claims(rush, [(student, rush.sections[0]) for student in rush.students])
     drain(rush.term)
-    tally = freed.read(rush.term).sections[rush.sections[0]]
+    tally = odds.read_freed_seats(rush.term).sections[rush.sections[0]]
     now = datetime.now(UTC).timestamp()
     assert tally.since(now, now + DAY).seat_days == pytest.approx(6, abs=0.3)
 
 
 def test_it_is_read_once_in_a_while_only(rush: Rush) -> None:
-    freed.refresh(rush.term)
+    odds.refresh_freed_seats(rush.term)
     claim(rush, rush.students[0], rush.sections[0])
     drain(rush.term)
-    freed.refresh(rush.term)
-    assert freed.known(rush.term).sections == {}
+    odds.refresh_freed_seats(rush.term)
+    assert odds.known_freed_seats(rush.term).sections == {}
 
 
 # On real curves

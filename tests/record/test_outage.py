@@ -5,7 +5,7 @@ import time
 from portal.backend import Backend
 from portal.embedded import Servers, postgres, valkey
 from portal.ledger.types import Outcome
-from portal.recorder.audit import audit
+from portal.recorder.consistency.audit import audit
 from portal.recorder.wake import wake
 from tests.record.processes import caught_up, events, ready, running, wait_for
 from tests.record.rush import a_rush, claim, claims, everyone_everywhere

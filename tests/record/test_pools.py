@@ -12,9 +12,9 @@ from portal.core.db import transaction
 from portal.ledger.types import Candidate, Reason
 from portal.live.counts import Counts
 from portal.recorder import journal
-from portal.recorder.audit import audit_term
-from portal.recorder.drain import drain
-from portal.recorder.promote import promote
+from portal.recorder.consistency.audit import audit_term
+from portal.recorder.promotion import promote
+from portal.recorder.recorder import drain
 from portal.windows.warmup import warm_up
 from tests.cast import Cast
 from tests.record.rush import Rush, a_rush, claim, drop

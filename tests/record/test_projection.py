@@ -8,9 +8,9 @@ from sqlalchemy import select
 from portal.backend import Backend, backend
 from portal.core.db import Base, transaction
 from portal.ledger.types import Candidate, Reason
-from portal.recorder.drain import drain
-from portal.recorder.fact import milliseconds
-from portal.recorder.models import Enrollment, Event, SectionSeats, WaitlistPlace
+from portal.recorder.events import milliseconds
+from portal.recorder.models import Enrollment, LoggedEvent, SectionSeats, WaitlistEntry
+from portal.recorder.recorder import drain
 from portal.windows.models import Window
 from tests.record.rush import Rush, a_rush, claim, drop, leave, spec
 
@@ -67,7 +67,7 @@ def test_who_waits_has_a_ticket(rush: Rush) -> None:
     claim(rush, rush.students[0], rush.sections[0])
     answer = claim(rush, rush.students[1], rush.sections[0])
     drain(rush.term)
-    row = one(WaitlistPlace)
+    row = one(WaitlistEntry)
     assert (row.state, row.ticket, row.credits) == ("waiting", answer.seq, 300)
     assert one(SectionSeats).waiting == 1
 
@@ -78,7 +78,7 @@ def test_who_left_waits_no_more(rush: Rush) -> None:
     drain(rush.term)
     leave(rush, rush.students[1], rush.sections[0])
     drain(rush.term)
-    assert one(WaitlistPlace).state == "left"
+    assert one(WaitlistEntry).state == "left"
     assert one(SectionSeats).waiting == 0
 
 
@@ -89,7 +89,7 @@ def test_who_joined_again_stands_at_the_end(rush: Rush) -> None:
     leave(rush, second, rush.sections[0])
     answer = claim(rush, second, rush.sections[0])
     drain(rush.term)
-    row = one(WaitlistPlace, student_id=second)
+    row = one(WaitlistEntry, student_id=second)
     assert (row.state, row.ticket) == ("waiting", answer.seq)
 
 
@@ -105,7 +105,7 @@ def test_who_was_promoted_is_enrolled(rush: Rush) -> None:
     drop(rush, first, rush.sections[0])
     promote(rush, second)
     drain(rush.term)
-    assert one(WaitlistPlace).state == "promoted"
+    assert one(WaitlistEntry).state == "promoted"
     assert one(Enrollment, student_id=second).state == "enrolled"
     row = one(SectionSeats)
     assert (row.enrolled, row.waiting) == (1, 0)
@@ -118,7 +118,7 @@ def test_who_was_passed_over_keeps_the_place_and_the_reasons(rush: Rush) -> None
     drop(rush, first, rush.sections[0])
     promote(rush, second, Reason("hold", {"office": "Bursar"}))
     drain(rush.term)
-    row = one(WaitlistPlace)
+    row = one(WaitlistEntry)
     assert row.state == "passed"
     assert row.reasons == [{"code": "hold", "facts": {"office": "Bursar"}}]
     assert one(SectionSeats).waiting == 1
@@ -134,7 +134,7 @@ def test_a_seat_that_is_free_again_lets_the_passed_over_wait(rush: Rush) -> None
     drain(rush.term)
     drop(rush, third, rush.sections[0])
     drain(rush.term)
-    row = one(WaitlistPlace, student_id=second)
+    row = one(WaitlistEntry, student_id=second)
     assert (row.state, row.reasons) == ("waiting", [])
 
 
@@ -147,7 +147,7 @@ def test_who_is_reconsidered_waits_again(rush: Rush) -> None:
     drain(rush.term)
     backend().ledger.reconsider(rush.term, rush.sections[0])
     drain(rush.term)
-    assert one(WaitlistPlace).state == "waiting"
+    assert one(WaitlistEntry).state == "waiting"
 
 
 def test_a_window_has_its_times_and_its_cohort(backend: Backend, rush: Rush) -> None:
@@ -176,7 +176,7 @@ def test_a_window_that_opened_and_one_that_closed_are_in_the_log(
     backend.ledger.turn(rush.term)
     drain(rush.term)
     with transaction() as session:
-        found = session.scalars(select(Event).filter_by(aggregate=f"window:{rush.window}"))
+        found = session.scalars(select(LoggedEvent).filter_by(aggregate=f"window:{rush.window}"))
         names = [event.name for event in found.unique()]
     assert sorted(names) == ["window_closed", "window_opened", "window_set", "window_set"]
     assert one(Window, id=rush.window).state == "closed"
@@ -185,7 +185,7 @@ def test_a_window_that_opened_and_one_that_closed_are_in_the_log(
 def test_the_log_tells_who_did_what_when_and_why(rush: Rush) -> None:
     answer = claim(rush, rush.students[0], rush.sections[0])
     drain(rush.term)
-    event = one(Event, seq=answer.seq)
+    event = one(LoggedEvent, seq=answer.seq)
     assert (event.name, event.version) == ("enrolled", 1)
     assert event.aggregate == f"section:{rush.sections[0]}"
     assert event.student_id == rush.students[0]

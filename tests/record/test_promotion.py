@@ -10,8 +10,8 @@ from portal.backend import Backend, backend
 from portal.core.db import transaction
 from portal.ledger.types import Decision, Outcome
 from portal.people.models import Hold, Student
-from portal.recorder.audit import audit
-from portal.recorder.models import WaitlistPlace
+from portal.recorder.consistency.audit import audit
+from portal.recorder.models import WaitlistEntry
 from portal.recorder.wake import wake
 from tests.record.processes import caught_up, ready, running, wait_for
 from tests.record.rush import Rush, a_rush, claim, drop, spec
@@ -111,7 +111,7 @@ def test_a_head_with_a_hold_is_passed_over_and_keeps_the_place() -> None:
     wait_for(lambda: held(rush) == {third})
     wait_for(lambda: caught_up(rush.term))
     with transaction() as session:
-        place = session.scalars(select(WaitlistPlace).filter_by(student_id=second)).one()
+        place = session.scalars(select(WaitlistEntry).filter_by(student_id=second)).one()
     assert place.state == "passed"
     assert [reason["code"] for reason in place.reasons] == ["hold"]
     assert audit()["clean"]

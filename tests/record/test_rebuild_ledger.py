@@ -15,10 +15,11 @@ from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.function_library import prefix
 from portal.ledger.types import Candidate, Outcome, Reason, SkipRule
 from portal.people.models import AuditEntry
-from portal.recorder import fence, journal
-from portal.recorder.drain import drain
-from portal.recorder.rebuild import LogDamaged
-from portal.recorder.restore import Unrecorded, plan, restore
+from portal.recorder import journal
+from portal.recorder.consistency import fence
+from portal.recorder.consistency.repair import LogDamaged
+from portal.recorder.consistency.restore import Unrecorded, plan, restore
+from portal.recorder.recorder import drain
 from tests.cast import a_course, a_section, a_term, an_open_window
 from tests.owner import as_owner
 from tests.record.dump import dump

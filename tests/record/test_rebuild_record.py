@@ -11,9 +11,9 @@ from portal.backend import Backend
 from portal.commands.rebuild import command
 from portal.core.db import transaction
 from portal.people.models import AuditEntry
-from portal.recorder.audit import audit_term
-from portal.recorder.drain import drain
-from portal.recorder.rebuild import LogDamaged, rebuild
+from portal.recorder.consistency.audit import audit_term
+from portal.recorder.consistency.repair import LogDamaged, rebuild
+from portal.recorder.recorder import drain
 from tests.owner import as_owner
 from tests.record.rush import Rush, a_rush, claims, everyone_everywhere
 from tests.record.storm import storm

@@ -5,8 +5,8 @@ from dataclasses import replace
 from portal.backend import Backend, backend
 from portal.catalog.models import Term
 from portal.ledger.types import Outcome
-from portal.recorder.drain import drain
 from portal.recorder.receipts import code, find
+from portal.recorder.recorder import drain
 from tests.cast import Cast
 from tests.record.moves import claim, sections
 

@@ -17,11 +17,11 @@ from portal.ledger.function_library import prefix
 from portal.ledger.types import ReserveSpec
 from portal.notifications.letter import letter
 from portal.notifications.models import Outgoing
-from portal.recorder import reconcile, slices
-from portal.recorder.differences import Difference
-from portal.recorder.drain import drain
-from portal.recorder.models import Reconciled
-from portal.recorder.restore import restore
+from portal.recorder.consistency import continuous_audit, partial_audit
+from portal.recorder.consistency.differences import Difference
+from portal.recorder.consistency.restore import restore
+from portal.recorder.models import ContinuousAudit
+from portal.recorder.recorder import drain
 from portal.recorder.sweep import Sweeper
 from tests.cast import Cast
 from tests.notices.stories import give_addresses
@@ -36,16 +36,16 @@ def rush(backend: Backend) -> Rush:  # noqa: ARG001
     return a_term_to_tamper_with()
 
 
-def state(rush: Rush) -> Reconciled:
+def state(rush: Rush) -> ContinuousAudit:
     with transaction() as session:
-        return session.get_one(Reconciled, rush.term)
+        return session.get_one(ContinuousAudit, rush.term)
 
 
 @pytest.mark.parametrize("seed", range(21, 24))
 def test_after_a_storm_nothing_differs_in_any_part(backend: Backend, seed: int) -> None:  # noqa: ARG001
     rush = a_rush(sections=4, students=12, capacity=3, waitlist=4)
     storm(rush, seed)
-    assert reconcile.go_on(rush.term) == []
+    assert continuous_audit.go_on(rush.term) == []
     assert state(rush).whole_at
 
 
@@ -60,7 +60,7 @@ def test_nothing_seems_to_differ_while_claims_go_on(backend: Backend) -> None:  
 
     with ThreadPoolExecutor(2) as pool:
         storms = [pool.submit(stormy, seed) for seed in (1, 2)]
-        found = [reconcile.go_on(rush.term) for _ in range(8)]
+        found = [continuous_audit.go_on(rush.term) for _ in range(8)]
         enough.set()
     assert [each.exception() for each in storms] == [None, None]
     assert found == [[]] * 8
@@ -69,9 +69,9 @@ def test_nothing_seems_to_differ_while_claims_go_on(backend: Backend) -> None:  
 @pytest.mark.parametrize("tampering", TAMPERINGS)
 def test_it_finds_what_was_tampered_with(rush: Rush, tampering: str) -> None:
     tamper, where = TAMPERINGS[tampering]
-    assert reconcile.go_on(rush.term) == []
+    assert continuous_audit.go_on(rush.term) == []
     tamper(rush)
-    assert where in {each["where"] for each in reconcile.go_on(rush.term)}
+    assert where in {each["where"] for each in continuous_audit.go_on(rush.term)}
     assert state(rush).found > 0
 
 
@@ -79,13 +79,17 @@ def test_a_part_ends_in_time_and_the_next_goes_on_behind_it(backend: Backend) ->
     rush = a_rush(sections=120, students=2)
     claims(rush, everyone_everywhere(rush))
     backend.redis.hset(f"{prefix(rush.term)}:section:{rush.sections[-1]}", "capacity", 77)
-    assert reconcile.go_on(rush.term, seconds=0) == []
+    assert continuous_audit.go_on(rush.term, seconds=0) == []
     assert state(rush).cursor == rush.sections[49]
-    assert reconcile.go_on(rush.term, seconds=0) == []
-    assert [each["where"] for each in reconcile.go_on(rush.term, seconds=0)] == ["ledger section"]
+    assert continuous_audit.go_on(rush.term, seconds=0) == []
+    assert [each["where"] for each in continuous_audit.go_on(rush.term, seconds=0)] == [
+        "ledger section"
+    ]
     assert not state(rush).whole_at
     # What differed is looked at with every part, wherever that is.
-    assert [each["where"] for each in reconcile.go_on(rush.term, seconds=0)] == ["ledger section"]
+    assert [each["where"] for each in continuous_audit.go_on(rush.term, seconds=0)] == [
+        "ledger section"
+    ]
     assert (state(rush).cursor, state(rush).whole_at is not None) == (0, True)
 
 
@@ -97,11 +101,11 @@ def test_what_belongs_to_several_parts_is_no_difference(backend: Backend) -> Non
     for section in (first, last):
         claims(rush, [(student, section) for student in rush.students])
         drop(rush, rush.students[0], section)
-    assert reconcile.go_on(rush.term) == []
+    assert continuous_audit.go_on(rush.term) == []
     assert backend.ledger.drops(rush.term, rush.students[0]) == {"2030-01-01": 2}
     backend.redis.hset(f"{prefix(rush.term)}:drops:{rush.students[0]}", "2030-01-01", 1)
     backend.redis.set(f"{prefix(rush.term)}:next", 1)
-    found = {(each["where"], each["what"]) for each in reconcile.go_on(rush.term)}
+    found = {(each["where"], each["what"]) for each in continuous_audit.go_on(rush.term)}
     drops = ("ledger drops", f"student {rush.students[0]}, 2030-01-01")
     assert found == {drops, ("ledger next", "value")}
 
@@ -114,11 +118,11 @@ def test_one_that_died_goes_on_behind_its_last_slice(backend: Backend) -> None:
     backend.redis.rename(roster, f"{roster}:aside")
     backend.redis.set(roster, "of no use")
     with pytest.raises(ResponseError):
-        reconcile.go_on(rush.term)
+        continuous_audit.go_on(rush.term)
     assert (state(rush).cursor, state(rush).found) == (rush.sections[49], 1)
     assert not state(rush).whole_at
     backend.redis.rename(f"{roster}:aside", roster)
-    reconcile.go_on(rush.term)
+    continuous_audit.go_on(rush.term)
     assert (state(rush).cursor, state(rush).found) == (0, 1)
     assert state(rush).whole_at
 
@@ -130,19 +134,19 @@ def test_however_much_differs_all_of_it_is_looked_at_again_in_slices(
     claims(rush, everyone_everywhere(rush))
     for section in rush.sections:
         backend.redis.hset(f"{prefix(rush.term)}:section:{section}", "capacity", 77)
-    assert len(reconcile.go_on(rush.term)) == 260
-    assert (len(state(rush).sections), len(state(rush).differences)) == (260, reconcile.KEPT)
+    assert len(continuous_audit.go_on(rush.term)) == 260
+    assert (len(state(rush).sections), len(state(rush).differences)) == (260, continuous_audit.KEPT)
     backend.redis.hset(f"{prefix(rush.term)}:section:{rush.sections[-1]}", "capacity", 10)
-    sizes, compare = [], slices.compare
+    sizes, compare = [], partial_audit.compare
 
     def seen(term: int, sections: list[int]) -> list[Difference]:
         sizes.append(len(sections))
         return compare(term, sections)
 
-    monkeypatch.setattr(slices, "compare", seen)
-    assert len(reconcile.go_on(rush.term, seconds=0)) == 259
+    monkeypatch.setattr(partial_audit, "compare", seen)
+    assert len(continuous_audit.go_on(rush.term, seconds=0)) == 259
     assert (state(rush).found, len(state(rush).sections)) == (259, 259)
-    assert max(sizes) == slices.AT_ONCE
+    assert max(sizes) == partial_audit.AT_ONCE
 
 
 def test_while_the_recorder_can_not_keep_up_nothing_seems_to_differ(
@@ -150,10 +154,10 @@ def test_while_the_recorder_can_not_keep_up_nothing_seems_to_differ(
 ) -> None:
     drop(rush, rush.students[0], rush.sections[0])
     with held_up(rush.term, monkeypatch):
-        assert reconcile.go_on(rush.term) == []
+        assert continuous_audit.go_on(rush.term) == []
     assert (state(rush).found, state(rush).whole_at) == (0, None)
     assert "waits for the recorder: 1 events" in caplog.text
-    assert reconcile.go_on(rush.term) == []
+    assert continuous_audit.go_on(rush.term) == []
     assert state(rush).whole_at
 
 
@@ -161,11 +165,11 @@ def test_what_differed_stays_known_while_nobody_can_look(
     rush: Rush, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     TAMPERINGS["a section has another capacity"][0](rush)
-    assert len(reconcile.go_on(rush.term)) == 1
+    assert len(continuous_audit.go_on(rush.term)) == 1
     before = state(rush)
     drop(rush, rush.students[0], rush.sections[1])
     with held_up(rush.term, monkeypatch):
-        reconcile.go_on(rush.term)
+        continuous_audit.go_on(rush.term)
     assert (state(rush).found, state(rush).sections) == (1, before.sections)
     assert state(rush).differences == before.differences
 
@@ -175,8 +179,8 @@ def test_it_says_so_once_and_is_quiet_when_it_is_mended(
 ) -> None:
     give_addresses()
     TAMPERINGS["a seat was taken from the ledger"][0](rush)
-    reconcile.go_on(rush.term)
-    reconcile.go_on(rush.term)
+    continuous_audit.go_on(rush.term)
+    continuous_audit.go_on(rush.term)
     said = [each for each in caplog.messages if each.startswith("ALARM reconcile")]
     assert len(said) == 1
     assert "Fall 2030" in said[0]
@@ -187,7 +191,7 @@ def test_it_says_so_once_and_is_quiet_when_it_is_mended(
     assert "ledger and record differ" in mail.message["Subject"]
     assert "fairseat repair" in str(mail.message.get_content())
     restore(rush.term)
-    assert reconcile.go_on(rush.term) == []
+    assert continuous_audit.go_on(rush.term) == []
     assert (state(rush).found, state(rush).differences) == (0, [])
 
 
@@ -202,9 +206,9 @@ def test_the_clock_calls_for_a_part_when_it_is_due(backend: Backend) -> None:
     drain(rush.term)
     assert called() == 1
     Queue("errands", connection=backend.redis).empty()
-    reconcile.go_on(rush.term)
+    continuous_audit.go_on(rush.term)
     assert called() == 0
     with transaction() as session:
-        session.execute(update(Reconciled).values(at=func.now() - timedelta(minutes=6)))
+        session.execute(update(ContinuousAudit).values(at=func.now() - timedelta(minutes=6)))
     sweeper.calls.clear()
     assert called() == 1

@@ -12,11 +12,11 @@ from portal.commands.repair import command
 from portal.core.db import transaction
 from portal.ledger.function_library import prefix
 from portal.people.models import AuditEntry
-from portal.recorder import mending
-from portal.recorder.audit import audit_term
-from portal.recorder.differences import Difference
-from portal.recorder.drain import drain
-from portal.recorder.explain import explain
+from portal.recorder.consistency import repair as mending
+from portal.recorder.consistency.audit import audit_term
+from portal.recorder.consistency.differences import Difference
+from portal.recorder.consistency.explain import explain
+from portal.recorder.recorder import drain
 from tests.record.dump import dump
 from tests.record.held import held_up
 from tests.record.processes import recorded

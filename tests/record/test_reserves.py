@@ -12,9 +12,9 @@ from portal.catalog.models import Reserve, Section, Term
 from portal.catalog.term_catalog import catalog_of
 from portal.core.db import transaction
 from portal.ledger.types import Outcome
-from portal.recorder.audit import audit_term
-from portal.recorder.drain import drain
-from portal.recorder.promote import promote
+from portal.recorder.consistency.audit import audit_term
+from portal.recorder.promotion import promote
+from portal.recorder.recorder import drain
 from portal.seats import desk
 from portal.seats.desk import Asked
 from portal.windows.warmup import warm_up

@@ -7,11 +7,10 @@ from portal.backend import Backend
 from portal.cli import main
 from portal.core.db import transaction
 from portal.people.models import Account, Student
-from portal.recorder import fence
-from portal.recorder.audit import audit_term
-from portal.recorder.drain import drain
-from portal.recorder.restore import Unrecorded, restore
-from portal.recorder.strangers import Strangers
+from portal.recorder.consistency import fence
+from portal.recorder.consistency.audit import audit_term
+from portal.recorder.consistency.restore import Unrecorded, restore
+from portal.recorder.recorder import UnknownStudents, drain
 from tests.record.dump import dump
 from tests.record.processes import caught_up, recorded
 from tests.record.rush import Rush, a_rush, claim
@@ -31,7 +30,7 @@ def rush(backend: Backend) -> Rush:  # noqa: ARG001
 
 def test_nothing_is_recorded_past_them_and_they_are_named(rush: Rush) -> None:
     before = recorded(rush.term)
-    with pytest.raises(Strangers, match=rf"from event {before + 2} .*\(ids {GONE}\)"):
+    with pytest.raises(UnknownStudents, match=rf"from event {before + 2} .*\(ids {GONE}\)"):
         drain(rush.term)
     assert recorded(rush.term) == before
 
@@ -58,7 +57,7 @@ def test_an_audit_tells_of_them(rush: Rush) -> None:
 
 
 def test_all_is_recorded_once_they_are_back(rush: Rush) -> None:
-    with pytest.raises(Strangers):
+    with pytest.raises(UnknownStudents):
         drain(rush.term)
     with transaction() as session:
         back = Account(username="back", name="Back")

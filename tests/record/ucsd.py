@@ -12,7 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from portal.core.settings import ROOT
-from portal.recorder.freed import HOUR, Freed, Moves, Tally
+from portal.recorder.odds import HOUR, FreedSeats, Moves, Tally
 
 DATA = Path(os.environ.get("FAIRSEAT_DATA") or ROOT.parent / "shared" / "data")
 FOLDER = DATA / "ucsd-trace"
@@ -62,13 +62,13 @@ def curves() -> list[Curve]:
     return [Curve(rows, list(_drops(rows))) for rows in limited]
 
 
-def seen(curves: list[Curve], at: float) -> Freed:
+def seen(curves: list[Curve], at: float) -> FreedSeats:
     """All of them as a term, each section numbered by its place in the list."""
     tallies = {number: curve.tally(at) for number, curve in enumerate(curves)}
     term = Tally()
     for tally in tallies.values():
         term = term.plus(tally.hours)
-    return Freed(1, term, tallies)
+    return FreedSeats(1, term, tallies)
 
 
 def _drops(rows: list[Row]) -> Iterator[tuple[float, int]]:

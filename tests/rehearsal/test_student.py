@@ -7,8 +7,8 @@ from portal.backend import Backend
 from portal.core.db import transaction
 from portal.notifications.models import Notice, Outgoing
 from portal.notifications.webhooks.models import Delivery, Webhook
-from portal.recorder.drain import drain
-from portal.recorder.promote import promote
+from portal.recorder.promotion import promote
+from portal.recorder.recorder import drain
 from portal.rehearsal import practice_term
 from portal.rehearsal.practice_term import PracticeTerm
 from portal.rehearsal.student import Answer, Student, Unanswered

@@ -7,9 +7,9 @@ from portal.catalog.models import Section, Term
 from portal.core.db import transaction
 from portal.ledger.types import AdminAdjustment, Claim, LedgerChoice, WindowView
 from portal.people.models import Student
-from portal.recorder.drain import drain
-from portal.recorder.fact import IMPORT
-from portal.recorder.promote import promote
+from portal.recorder.events import IMPORT_PREFIX
+from portal.recorder.promotion import promote
+from portal.recorder.recorder import drain
 from portal.reports.attempts import Attempts
 from portal.reports.gather import gather
 from portal.windows.models import Window
@@ -129,7 +129,7 @@ def test_a_seat_by_hand_or_from_an_import_is_no_ask_and_ends_no_wait(
     claim(cast.ada, full, window)
     for student, section, from_where in (
         (cast.ada, full, "tests"),
-        (cast.ben, wide, f"{IMPORT}7"),
+        (cast.ben, wide, f"{IMPORT_PREFIX}7"),
     ):
         change = AdminAdjustment(
             student.id, Claim(section.id, 400), None, 9900, (window.id,), (), 9

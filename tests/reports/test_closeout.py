@@ -14,8 +14,8 @@ from portal.core.db import transaction
 from portal.ledger.types import AdminAdjustment, Claim, WindowView
 from portal.ops.dead import Watch
 from portal.people.models import AuditEntry, Student
-from portal.recorder.drain import drain
-from portal.recorder.promote import promote
+from portal.recorder.promotion import promote
+from portal.recorder.recorder import drain
 from portal.recorder.sweep import Sweeper
 from portal.reports.closeout import close_out, report
 from portal.reports.models import WindowReport

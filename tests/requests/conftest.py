@@ -10,7 +10,7 @@ from portal.catalog.models import Section
 from portal.core.db import transaction
 from portal.ledger.types import SeatCounts
 from portal.people.models import AuditEntry
-from portal.recorder.drain import drain
+from portal.recorder.recorder import drain
 from portal.requests import asking
 from portal.requests.models import Request
 from tests.cast import Cast, Meets, a_course, a_section, a_term, an_open_window

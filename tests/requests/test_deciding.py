@@ -17,7 +17,7 @@ from portal.people import holds
 from portal.people.holds import Wish
 from portal.people.models import Override
 from portal.people.profile import profile
-from portal.recorder.promote import promote
+from portal.recorder.promotion import promote
 from portal.requests import asking, deciding
 from portal.requests.errors import RequestRefused
 from tests.cast import Cast, a_course, a_section, an_account

@@ -8,7 +8,7 @@ from portal.backend import backend as parts
 from portal.ledger.types import Outcome
 from portal.people import overrides
 from portal.people.overrides import Whom
-from portal.recorder.promote import promote
+from portal.recorder.promotion import promote
 from portal.seats import desk
 from tests import cast as builders
 from tests.cast import Cast, Meets

@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 from flask.testing import FlaskClient
 
-from portal.recorder.drain import drain
+from portal.recorder.recorder import drain
 from portal.trail import entries
 from tests.cast import Cast, a_course, a_section, a_term, an_open_window
 from tests.trail.conftest import an_entry

@@ -22,10 +22,10 @@ from portal.notifications.webhooks.models import Delivery
 from portal.people import keys
 from portal.people.keys import Wish
 from portal.people.models import AuditEntry, Hold, Override
-from portal.recorder.drain import drain
 from portal.recorder.journal import last_seq
-from portal.recorder.promote import promote
+from portal.recorder.promotion import promote
 from portal.recorder.receipts import code
+from portal.recorder.recorder import drain
 from portal.requests import asking
 from tests import cast as builders
 from tests.cast import Cast, Meets

@@ -11,8 +11,8 @@ from portal.core.db import transaction
 from portal.plans import pack
 from portal.plans.plan import Line, Plan
 from portal.plans.store import change, plan_of
-from portal.recorder.drain import drain
-from portal.recorder.models import Event
+from portal.recorder.models import LoggedEvent
+from portal.recorder.recorder import drain
 from tests import cast as builders
 from tests.web.visits import address
 
@@ -89,6 +89,8 @@ def send(client: FlaskClient, term: Any, *lines: Line, **fields: Any) -> Any:
 def journal(term: Any, student: Any) -> list[int]:
     """The numbers of a student's events."""
     drain(term.id)
-    found = select(Event.seq).where(Event.term_id == term.id, Event.student_id == student.id)
+    found = select(LoggedEvent.seq).where(
+        LoggedEvent.term_id == term.id, LoggedEvent.student_id == student.id
+    )
     with transaction() as session:
-        return list(session.scalars(found.order_by(Event.seq)))
+        return list(session.scalars(found.order_by(LoggedEvent.seq)))

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from portal.catalog.models import Section
 from portal.core.db import transaction
 from portal.people.models import Account, Student
-from portal.recorder.models import Enrollment, WaitlistPlace
+from portal.recorder.models import Enrollment, WaitlistEntry
 
 SINCE = datetime(2030, 3, 1, 14, 0, 5, tzinfo=UTC)
 
@@ -23,7 +23,7 @@ def waiting(section: Section, student: Student, ticket: int, state: str = "waiti
     at = {"state": state, "credits": 400, "ticket": ticket, "since": SINCE, "seq": ticket}
     place = {"term_id": section.term_id, "section_id": section.id, "student_id": student.id}
     with transaction() as session:
-        session.add(WaitlistPlace(**place, **at))
+        session.add(WaitlistEntry(**place, **at))
 
 
 def reached_at(student: Student, email: str) -> None:

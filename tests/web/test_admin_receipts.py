@@ -11,10 +11,10 @@ from flask.testing import FlaskClient
 from portal.backend import backend as parts
 from portal.core.db import transaction
 from portal.people.models import Account
-from portal.recorder import history as pages
-from portal.recorder.drain import drain
+from portal.recorder import receipts as pages
 from portal.recorder.journal import last_seq
 from portal.recorder.receipts import code
+from portal.recorder.recorder import drain
 from tests import cast as builders
 from tests.cast import Cast
 from tests.claims import claim

@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 
 from portal.backend import Backend, backend
 from portal.plans.store import plan_of
-from portal.recorder.drain import drain
+from portal.recorder.recorder import drain
 from portal.seats import desk
 from tests import cast as builders
 from tests.cast import Cast

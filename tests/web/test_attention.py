@@ -13,7 +13,7 @@ from portal.notifications.holds import tell_student
 from portal.people import holds, overrides, profile
 from portal.people.holds import Wish
 from portal.people.overrides import Permit
-from portal.recorder.drain import drain
+from portal.recorder.recorder import drain
 from portal.seats import by_hand
 from portal.seats.by_hand import Adjustment
 from tests import cast as builders

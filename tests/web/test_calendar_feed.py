@@ -12,7 +12,7 @@ from sqlalchemy import func, select, update
 from portal.catalog.models import Meeting, Section, Term
 from portal.core.db import transaction
 from portal.people.models import Account
-from portal.recorder import drain
+from portal.recorder import recorder
 from portal.schedule.models import CalendarFeed
 from tests import cast as builders
 from tests.cast import Cast, Meets
@@ -46,7 +46,7 @@ def held(client: FlaskClient, term: Any, *meetings: Meets) -> Any:
     course = builders.a_course(title="Data Structures")
     section = builders.a_section(course, term, meetings=meetings or (Meets("MR"),))
     press(client, section, "pick")
-    drain.drain(term.id)
+    recorder.drain(term.id)
     return section
 
 
@@ -168,11 +168,11 @@ def test_what_is_given_up_is_gone_and_waitlists_never_appear(
     full = builders.a_section(builders.a_course("MAT-1"), term, capacity=0, meetings=(Meets("F"),))
     section = held(ada, term)
     press(ada, full, "pick", wait="1")
-    drain.drain(term.id)
+    recorder.drain(term.id)
     address = make(ada, term)
     assert len(events(anyone, address)) == 1
     press(ada, section, "drop")
-    drain.drain(term.id)
+    recorder.drain(term.id)
     assert events(anyone, address) == []
 
 
@@ -196,7 +196,7 @@ def test_all_terms_that_are_offered_are_in_one(
     held(ada, term)
     other = builders.a_section(builders.a_course("MAT-1"), spring, meetings=(Meets("F"),))
     press(ada, other, "pick")
-    drain.drain(spring.id)
+    recorder.drain(spring.id)
     address = make(ada, term)
     assert len(events(anyone, address)) == 2
     with transaction() as session:

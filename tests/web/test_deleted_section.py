@@ -6,7 +6,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import func
 
 from portal.catalog.term_catalog import forget
-from portal.recorder.drain import drain
+from portal.recorder.recorder import drain
 from tests import cast as builders
 from tests.notices.stories import set_section
 from tests.web.visits import press, words

@@ -7,8 +7,8 @@ import pytest
 from flask.testing import FlaskClient
 
 from portal.backend import backend as parts
-from portal.recorder.audit import audit_term
-from portal.recorder.drain import drain
+from portal.recorder.consistency.audit import audit_term
+from portal.recorder.recorder import drain
 from tests import cast as builders
 from tests.cast import Cast
 from tests.web.visits import DIALOG, address, held, hidden, press, seat, words

@@ -7,8 +7,8 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from portal.recorder import history as pages
-from portal.recorder.drain import drain
+from portal.recorder import receipts as pages
+from portal.recorder.recorder import drain
 from tests import cast as builders
 from tests.web.visitors import browser_of
 from tests.web.visits import address, press, words

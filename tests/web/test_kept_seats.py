@@ -13,7 +13,7 @@ from portal.core.db import transaction
 from portal.people.models import Account, Student
 from portal.plans import store
 from portal.plans.plan import Part, add
-from portal.recorder.drain import drain
+from portal.recorder.recorder import drain
 from portal.windows.warmup import warm_up
 from tests import cast as builders
 from tests.cast import Cast

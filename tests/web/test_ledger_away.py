@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 from portal.backend import Backend
 from portal.plans.plan import Plan, add, fall_back
 from portal.plans.store import change
-from portal.recorder.drain import drain
+from portal.recorder.recorder import drain
 from tests import cast as builders
 from tests.cast import Cast
 from tests.plans.plans import line

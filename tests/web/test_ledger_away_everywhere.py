@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 
 from portal.backend import Backend
-from portal.recorder.drain import drain
+from portal.recorder.recorder import drain
 from tests.cast import Cast
 from tests.web.everything import Values, a_story, pages
 from tests.web.outage import SAID, ledger_away

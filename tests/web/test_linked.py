@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 from portal.backend import backend as parts
 from portal.core.db import transaction
 from portal.people.models import CompletedCourse
-from portal.recorder.drain import drain
+from portal.recorder.recorder import drain
 from portal.seats import by_hand, desk
 from portal.seats.by_hand import Adjustment
 from tests import cast as builders

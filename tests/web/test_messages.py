@@ -7,7 +7,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from portal.backend import Backend
-from portal.recorder.drain import drain
+from portal.recorder.recorder import drain
 from portal.web.http import flash_messages
 from tests import cast as builders
 from tests.cast import Cast

@@ -14,8 +14,8 @@ from portal.core.db import transaction
 from portal.ledger.types import Candidate, Reason
 from portal.live import own
 from portal.people.models import Student
-from portal.recorder import freed
-from portal.recorder.models import Event
+from portal.recorder import odds
+from portal.recorder.models import LoggedEvent
 from portal.seats import desk
 from portal.windows.warmup import spec
 from tests import cast as builders
@@ -126,7 +126,7 @@ def seats_have_come_free(term: Any, section: int, seats: int) -> None:
     now = datetime.now(UTC)
     with transaction() as session:
         session.add_all(
-            Event(
+            LoggedEvent(
                 term_id=term.id,
                 seq=10**6 + number,
                 name=name,
@@ -138,7 +138,7 @@ def seats_have_come_free(term: Any, section: int, seats: int) -> None:
             )
             for number, (name, days) in enumerate(moves)
         )
-    freed.forget()
+    odds.forget_freed_seats()
 
 
 def test_who_waits_is_told_the_odds_and_what_they_rest_on(ada: FlaskClient, term: Any) -> None:

@@ -12,7 +12,7 @@ from portal.core import redis_clients
 from portal.ledger.client import Ledger
 from portal.ops import breaking
 from portal.people.models import Student
-from portal.recorder.drain import drain
+from portal.recorder.recorder import drain
 from portal.seats.labels import LABELS
 from portal.seats.sentences import SENTENCES
 from portal.waiting_room import room

@@ -13,9 +13,9 @@ from portal.backend import Backend
 from portal.core.db import transaction
 from portal.ops.models import AuditRun
 from portal.people.models import AuditEntry
-from portal.recorder import fence, reconcile, runs
-from portal.recorder.drain import drain
+from portal.recorder.consistency import audit_runs, continuous_audit, fence
 from portal.recorder.journal import last_seq
+from portal.recorder.recorder import drain
 from tests.cast import Cast
 from tests.record.processes import running, wait_for
 from tests.record.rush import Rush, a_rush, claims, everyone_everywhere
@@ -43,7 +43,7 @@ def page(rush: Rush, more: str = "") -> str:
 
 def run_of(rush: Rush) -> Any:
     with transaction() as session:
-        return runs.latest(session, rush.term, 1)[0]
+        return audit_runs.latest(session, rush.term, 1)[0]
 
 
 def test_none_is_begun_while_no_worker_can_be_called(
@@ -54,7 +54,7 @@ def test_none_is_begun_while_no_worker_can_be_called(
     assert answer.status_code == 503
     assert answer.headers["Retry-After"]
     with transaction() as session:
-        assert runs.latest(session, rush.term, 1) == []
+        assert audit_runs.latest(session, rush.term, 1) == []
 
 
 def test_a_worker_does_it_and_the_page_says_who_asked(
@@ -86,7 +86,7 @@ def test_a_worker_does_it_and_the_page_says_who_asked(
 def test_it_shows_what_differs(admin: FlaskClient, backend: Backend, rush: Rush) -> None:
     backend.redis.hset(f"{{t:{rush.term}}}:section:{rush.sections[0]}", "capacity", "99")
     admin.post(page(rush))
-    runs.run(run_of(rush).id)
+    audit_runs.run(run_of(rush).id)
     shown = admin.get(page(rush)).text
     assert "1 difference" in shown
     assert "ledger section" in shown
@@ -98,17 +98,17 @@ def test_one_is_under_way_at_a_time(admin: FlaskClient, rush: Rush) -> None:
     for _ in range(2):
         admin.post(page(rush))
     with transaction() as session:
-        assert len(runs.latest(session, rush.term, 9)) == 1
+        assert len(audit_runs.latest(session, rush.term, 9)) == 1
 
 
 def test_one_that_has_lost_its_worker_stands_in_nobodys_way(admin: FlaskClient, rush: Rush) -> None:
     admin.post(page(rush))
     lost = run_of(rush)
     with transaction() as session:
-        session.execute(update(AuditRun).values(moved_at=func.now() - 2 * runs.STILL))
+        session.execute(update(AuditRun).values(moved_at=func.now() - 2 * audit_runs.STILL))
     admin.post(page(rush))
     assert run_of(rush).id != lost.id
-    runs.run(lost.id)  # that its worker comes to in the end
+    audit_runs.run(lost.id)  # that its worker comes to in the end
     with transaction() as session:
         kept = session.get_one(AuditRun, lost.id)
     assert kept.error == "Its worker was lost."
@@ -121,14 +121,14 @@ def test_one_that_fails_says_so(
         raise ValueError("no idea")
 
     admin.post(page(rush))
-    monkeypatch.setattr(runs, "audit_term", break_down)
-    runs.run(run_of(rush).id)
+    monkeypatch.setattr(audit_runs, "audit_term", break_down)
+    audit_runs.run(run_of(rush).id)
     assert "ValueError: no idea" in admin.get(page(rush)).text
 
 
 def test_it_tells_how_far_it_has_come(admin: FlaskClient, rush: Rush) -> None:
     admin.post(page(rush))
-    progress = runs.Progress(run_of(rush).id)
+    progress = audit_runs.Progress(run_of(rush).id)
     progress.tell("reading", 0, 0)
     progress.tell("comparing", 40, 80)
     shown = " ".join(admin.get(page(rush, "/run")).text.split())
@@ -147,11 +147,11 @@ def test_there_is_none_of_a_term_that_is_not_there(admin: FlaskClient) -> None:
 def test_the_standing_comparison_is_shown_and_alarms(
     admin: FlaskClient, backend: Backend, rush: Rush
 ) -> None:
-    reconcile.go_on(rush.term)
+    continuous_audit.go_on(rush.term)
     assert "Last part compared" in admin.get(page(rush)).text
     assert "ledger and record differ" not in admin.get("/admin/operations").text
     backend.redis.delete(f"{{t:{rush.term}}}:roster:{rush.sections[0]}")
-    reconcile.go_on(rush.term)
+    continuous_audit.go_on(rush.term)
     shown = admin.get(page(rush)).text
     assert "2 differences" in shown
     assert "ledger roster" in shown

@@ -8,9 +8,9 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from portal.backend import backend as parts
-from portal.recorder.drain import drain
 from portal.recorder.journal import last_seq
 from portal.recorder.receipts import code
+from portal.recorder.recorder import drain
 from tests import cast as builders
 from tests.web.visitors import browser_of
 from tests.web.visits import address, press, words

@@ -15,7 +15,7 @@ from portal.catalog.models import Section
 from portal.core import redis_clients
 from portal.core.db import transaction
 from portal.ledger.client import Ledger
-from portal.recorder import drain
+from portal.recorder import recorder
 from portal.schedule.models import DayOff
 from tests import cast as builders
 from tests.cast import Cast, Meets
@@ -180,7 +180,7 @@ def test_while_the_ledger_is_away_it_is_told_by_the_record(
     full = builders.a_section(builders.a_course("MAT-1", title="Calculus"), term, capacity=0)
     pick(ada, section)
     press(ada, full, "pick", wait="1")
-    drain.drain(term.id)
+    recorder.drain(term.id)
     nobody = Ledger(redis_clients.commands("redis://127.0.0.1:1"))
     monkeypatch.setattr(parts(), "ledger", nobody)
     html = page(ada, term)

@@ -9,8 +9,8 @@ from portal.backend import Backend
 from portal.core.db import transaction
 from portal.notifications.webhooks import outbox
 from portal.notifications.webhooks.models import Webhook
-from portal.recorder.drain import drain
-from portal.recorder.models import Event
+from portal.recorder.models import LoggedEvent
+from portal.recorder.recorder import drain
 from tests.cast import Cast
 from tests.record.processes import running, wait_for
 from tests.record.rush import a_rush, claims
@@ -43,9 +43,9 @@ def test_each_event_is_told_at_least_once(rushed: Webhook, receiver: Receiver) -
             wait_for(all_sent)
     with transaction() as session:
         events = session.execute(
-            select(Event.term_id, Event.seq).where(Event.name == "enrolled")
+            select(LoggedEvent.term_id, LoggedEvent.seq).where(LoggedEvent.name == "enrolled")
         ).all()
-        assert session.scalar(select(func.count()).select_from(Event)) or STUDENTS < 0
+        assert session.scalar(select(func.count()).select_from(LoggedEvent)) or STUDENTS < 0
     times = Counter(receiver.ids)
     assert set(times) == {f"{term}-{seq}" for term, seq in events}
     assert len(times) == STUDENTS

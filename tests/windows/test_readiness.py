@@ -12,7 +12,7 @@ from portal.catalog.models import Section, Term
 from portal.core.db import transaction
 from portal.ledger.function_library import prefix
 from portal.ops.dead import Watch
-from portal.recorder.drain import drain
+from portal.recorder.recorder import drain
 from portal.recorder.sweep import Sweeper
 from portal.windows import readiness, warmth
 from portal.windows.readiness import Wish, make_ready

@@ -13,8 +13,8 @@ from portal.core.db import transaction
 from portal.core.i18n import _
 from portal.ledger.function_library import translate_errors
 from portal.people.models import Account, AuditEntry
-from portal.recorder import runs
-from portal.recorder.models import Reconciled
+from portal.recorder.consistency import audit_runs
+from portal.recorder.models import ContinuousAudit
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
 
@@ -46,12 +46,12 @@ def start(term_id: int) -> ResponseReturnValue:
         bulkheads.room_for_errand(backend().redis)
     with transaction() as session:
         _term(session.get(Term, term_id))
-        run = runs.enter(session, term_id, by)
+        run = audit_runs.enter(session, term_id, by)
         if run:
             subject = f"term:{term_id} run:{run}"
             session.add(AuditEntry(account_id=by, action="record.audited", subject=subject))
     if run:
-        runs.call(term_id, run)
+        audit_runs.call(term_id, run)
         flash(_("The audit has begun. You may leave this page."))
     else:
         flash(_("An audit of this term is under way already."))
@@ -62,11 +62,11 @@ def start(term_id: int) -> ResponseReturnValue:
 def _told(term_id: int) -> dict[str, object]:
     with transaction() as session:
         term = _term(session.get(Term, term_id))
-        found = runs.latest(session, term_id, EARLIER)
+        found = audit_runs.latest(session, term_id, EARLIER)
         named = select(Account.id, Account.name).where(
             Account.id.in_({run.account_id for run in found})
         )
-        standing = session.get(Reconciled, term_id)
+        standing = session.get(ContinuousAudit, term_id)
         names = {row.id: row.name for row in session.execute(named)}
     return {
         "term": term,

@@ -27,7 +27,7 @@ from portal.ops.breaking import Said
 from portal.ops.crew import Manned
 from portal.ops.dead import DeadLetter
 from portal.ops.scaling import Asked, Pool
-from portal.recorder import fence
+from portal.recorder.consistency import fence
 from portal.recorder.journal import last_seq
 from portal.seats.totals import Totals, totals
 from portal.waiting_room import room

@@ -19,8 +19,8 @@ from portal.notifications.outbox import DeadLetter
 from portal.notifications.webhooks import outbox as webhooks
 from portal.ops.models import AuditRun
 from portal.people.models import Account
-from portal.recorder.lag import Lag, lag
-from portal.recorder.models import Checkpoint, Reconciled
+from portal.recorder.models import Checkpoint, ContinuousAudit
+from portal.recorder.status import Lag, lag
 from portal.waiting_room import admission_limits
 from portal.waiting_room.admission_limits import Pause
 from portal.windows import readiness
@@ -113,8 +113,8 @@ def _runs(session: Session, terms: Terms) -> dict[int, tuple[AuditRun, str]]:
 
 
 def _unlike(session: Session, terms: Terms) -> dict[int, int]:
-    differ = Reconciled.term_id.in_(terms), Reconciled.found > 0
-    rows = session.execute(select(Reconciled.term_id, Reconciled.found).where(*differ))
+    differ = ContinuousAudit.term_id.in_(terms), ContinuousAudit.found > 0
+    rows = session.execute(select(ContinuousAudit.term_id, ContinuousAudit.found).where(*differ))
     return {row.term_id: row.found for row in rows}
 
 

@@ -23,7 +23,7 @@ from portal.catalog.term_catalog import SectionView, TermCatalog, catalog_of
 from portal.core.db import transaction
 from portal.core.i18n import _, _n
 from portal.ledger.types import SeatCounts
-from portal.recorder import known
+from portal.recorder import read_with_fallback
 from portal.seats import linked
 from portal.seats.case import name_of
 from portal.web.http.access import requires, visitor
@@ -134,7 +134,7 @@ def _nothing(offered: TermCatalog, section: int, why: str) -> str:
 
 def _list(offered: TermCatalog, reading: Reading, form: Form) -> ResponseReturnValue:
     limits = Limits.parse(form)
-    found = limits.pick(offered, known.seats(offered.term.id))
+    found = limits.pick(offered, read_with_fallback.seats(offered.term.id))
     page = render_template(
         "admin/few.html",
         term=offered.term,

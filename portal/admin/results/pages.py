@@ -8,11 +8,11 @@ from flask.typing import ResponseReturnValue
 from portal.catalog.term_catalog import SectionView, catalog_of
 from portal.core.db import transaction
 from portal.core.i18n import _, _l
-from portal.recorder import known
 from portal.recorder import participants as people
-from portal.recorder.fact import Fact, milliseconds
+from portal.recorder import read_with_fallback
+from portal.recorder.events import Event, milliseconds
+from portal.recorder.receipt_texts import outcome
 from portal.recorder.receipts import code
-from portal.recorder.stories import outcome
 from portal.web.http.access import requires
 
 bp = Blueprint("results", __name__, url_prefix="/terms/<int:term_id>/sections/<int:section_id>")
@@ -61,7 +61,7 @@ def show(term_id: int, section_id: int) -> ResponseReturnValue:
         "admin/results.html",
         term=offered.term,
         card=card,
-        seats=known.seats_of(term_id, [section_id]).get(section_id),
+        seats=read_with_fallback.seats_of(term_id, [section_id]).get(section_id),
         groups=GROUPS,
         shown=shown,
         counts=counts,
@@ -80,7 +80,7 @@ def _leaving(card: SectionView, shown: str, just: int | None) -> set[int]:
     """The student with whom something was done just now, if that is not recorded yet."""
     if just is None or shown not in {"in", "waiting"}:
         return set()
-    now = known.standing(card.term_id, just)
+    now = read_with_fallback.standing(card.term_id, just)
     here = now.enrolled if shown == "in" else now.waiting
     return set() if any(each.section == card.id for each in here) else {just}
 
@@ -92,7 +92,7 @@ def _history(card: SectionView, before: int | None) -> tuple[list[Happened], boo
     return [_happened(card, each, names) for each in facts], more
 
 
-def _happened(card: SectionView, fact: Fact, names: dict[str, str]) -> Happened:
+def _happened(card: SectionView, fact: Event, names: dict[str, str]) -> Happened:
     student, actor = fact.payload.get("student", 0), fact.context.get("actor", "")
     what, tone = outcome(fact)
     return Happened(
@@ -108,7 +108,7 @@ def _happened(card: SectionView, fact: Fact, names: dict[str, str]) -> Happened:
     )
 
 
-def _section(fact: Fact) -> str:
+def _section(fact: Event) -> str:
     told = fact.payload
     facts = {"seats": told["capacity"], "places": told["waitlist"]}
     if told["status"] == "CANCELED":

@@ -20,8 +20,8 @@ from portal.catalog.term_catalog import TermCatalog, catalog_of, live_terms
 from portal.core.db import transaction
 from portal.core.i18n import _
 from portal.ledger.types import SeatCounts
-from portal.recorder import known
-from portal.recorder.fact import milliseconds
+from portal.recorder import read_with_fallback
+from portal.recorder.events import milliseconds
 from portal.seats import linked
 from portal.seats.promise import lasts
 from portal.trail import differences, entries, things
@@ -61,7 +61,7 @@ class Reserved:
 @requires("admin")
 def index(term_id: int) -> ResponseReturnValue:
     """Sections that fit the search, drafts and canceled ones too, a hundred at a time."""
-    offered, counts = catalog_of(term_id), known.seats(term_id)
+    offered, counts = catalog_of(term_id), read_with_fallback.seats(term_id)
     wanted = Sifted.parse(request.args)
     found = wanted.pick(offered, counts)
     pages = max(1, -(-len(found) // PAGE))
@@ -130,7 +130,7 @@ def show(term_id: int, section_id: int) -> ResponseReturnValue:
         "admin/section.html",
         term=offered.term,
         stored=stored,
-        seats=known.seats_of(term_id, [section_id]).get(section_id),
+        seats=read_with_fallback.seats_of(term_id, [section_id]).get(section_id),
         facts=[
             (field.label, field.lines(stored.details))
             for name, field in FIELDS.items()
@@ -176,7 +176,7 @@ def _clashing(session: Session, stored: Stored, offered: TermCatalog) -> list[af
 
 def _reserves(stored: Stored) -> list[Reserved]:
     """The cohorts for which seats are kept, and how many of them they have by now."""
-    held = known.reserved(stored.term_id, stored.id) if stored.details.reserves else {}
+    held = read_with_fallback.reserved(stored.term_id, stored.id) if stored.details.reserves else {}
     face = Clockface(backend().settings.zone)
     return [
         Reserved(
@@ -193,7 +193,7 @@ def _reserves(stored: Stored) -> list[Reserved]:
 def _counts(stored: Stored) -> dict[int, SeatCounts]:
     """The counts of all sections with which it shares seats."""
     ids = sorted(stored.shares.ids) if stored.shares else []
-    return known.seats_of(stored.term_id, ids)
+    return read_with_fallback.seats_of(stored.term_id, ids)
 
 
 def _partners(stored: Stored, offered: TermCatalog) -> list[str]:

@@ -12,7 +12,7 @@ from portal.admin.windows.form import SHOWN_UNKNOWN, read_some
 from portal.backend import backend
 from portal.catalog.views import ReserveView
 from portal.core.i18n import _, _n
-from portal.recorder.fact import milliseconds, moment
+from portal.recorder.events import milliseconds, moment
 from portal.windows import cohorts
 from portal.windows.localtime import Clockface
 

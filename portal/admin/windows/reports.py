@@ -9,7 +9,7 @@ from flask.typing import ResponseReturnValue
 from portal.catalog.term_catalog import catalog_of
 from portal.core.i18n import _
 from portal.ledger.types import WindowView
-from portal.recorder import known
+from portal.recorder import read_with_fallback
 from portal.reports import closeout, lists
 from portal.reports.models import WindowReport
 from portal.reports.veil import FEWEST, veiled_cohorts
@@ -95,14 +95,14 @@ def _cohorts(rows: list[dict[str, Any]]) -> Iterator[Row]:
 
 def none_yet(term_id: int, window: WindowView) -> str:
     """The page in place of a report that is not made."""
-    now = phase([window], known.now())
+    now = phase([window], read_with_fallback.now())
     term = catalog_of(term_id).term
     return render_template("admin/report_none.html", term=term, window=window, phase=now)
 
 
 def window_of(term_id: int, window_id: int) -> WindowView:
     """The window of an address; 404 where there is none."""
-    found = (each for each in known.windows(term_id) if each.id == window_id)
+    found = (each for each in read_with_fallback.windows(term_id) if each.id == window_id)
     return next(found, None) or abort(404)
 
 

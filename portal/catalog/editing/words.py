@@ -9,7 +9,7 @@ from portal.catalog import formatting, requisites, restrictions
 from portal.catalog.editing.details import Details
 from portal.catalog.views import MeetingView, ReserveView
 from portal.core.i18n import _, _l
-from portal.recorder.fact import milliseconds
+from portal.recorder.events import milliseconds
 from portal.windows import cohorts
 from portal.windows.localtime import Clockface
 

@@ -1,4 +1,4 @@
--- The doors: what may be called, unless the term is fenced (portal/recorder/fence.py).
+-- The doors: what may be called, unless the term is fenced (portal/recorder/consistency/fence.py).
 
 local FENCED = "FENCED the seats of the term are being restored"
 

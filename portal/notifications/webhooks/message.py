@@ -13,7 +13,7 @@ from portal.catalog.models import Course, Section, Term
 from portal.notifications.webhooks.models import Delivery
 from portal.notifications.webhooks.names import TEST
 from portal.people.models import Student
-from portal.recorder.models import Event
+from portal.recorder.models import LoggedEvent
 
 COUNTS = ("status", "capacity", "taken", "waiting")
 
@@ -34,14 +34,17 @@ def messages(session: Session, deliveries: Sequence[Delivery]) -> list[Message |
 
 
 def _told(session: Session, deliveries: Sequence[int]) -> dict[int, Message]:
-    section = Event.payload["section"].astext.cast(Integer)
+    section = LoggedEvent.payload["section"].astext.cast(Integer)
     found = (
-        select(Delivery.id, Event, Term, Section, Course, Student)
-        .join(Event, (Event.term_id == Delivery.term_id) & (Event.seq == Delivery.seq))
-        .join(Term, Term.id == Event.term_id)
+        select(Delivery.id, LoggedEvent, Term, Section, Course, Student)
+        .join(
+            LoggedEvent,
+            (LoggedEvent.term_id == Delivery.term_id) & (LoggedEvent.seq == Delivery.seq),
+        )
+        .join(Term, Term.id == LoggedEvent.term_id)
         .outerjoin(Section, Section.id == section)
         .outerjoin(Course, Course.id == Section.course_id)
-        .outerjoin(Student, Student.id == Event.student_id)
+        .outerjoin(Student, Student.id == LoggedEvent.student_id)
         .where(Delivery.id.in_(deliveries))
     )
     return {row.id: _message(row) for row in session.execute(found)}
@@ -49,7 +52,7 @@ def _told(session: Session, deliveries: Sequence[int]) -> dict[int, Message]:
 
 def _message(row: Any) -> Message:
     """That of an event beside what it is about, as far as there is such."""
-    event: Event = row.Event
+    event: LoggedEvent = row.Event
     told = {
         "id": f"{event.term_id}-{event.seq}",
         "name": event.name,

@@ -25,10 +25,10 @@ from portal.people.holds import Wish
 from portal.people.models import Student
 from portal.people.profile import Profile
 from portal.people.records import HoldOn, Permit, Record
-from portal.recorder import known
-from portal.recorder.history import history
-from portal.recorder.reconsider import reconsider
-from portal.recorder.told import by_day
+from portal.recorder import read_with_fallback
+from portal.recorder.promotion import retry_skipped
+from portal.recorder.receipt_texts import by_day
+from portal.recorder.receipts import history
 from portal.seats import desk
 from portal.seats.case import Case, amount
 from portal.seats.rules import WAIVABLE
@@ -132,7 +132,11 @@ def searched() -> tuple[str, int]:
 
 
 def _student_term(who: Profile, term: int) -> StudentTerm:
-    offered, standing, now = catalog_of(term), known.standing(term, who.student), known.now()
+    offered, standing, now = (
+        catalog_of(term),
+        read_with_fallback.standing(term, who.student),
+        read_with_fallback.now(),
+    )
     case = Case(offered, None, backend().settings.zone)
 
     def place(each: HeldSeat | WaitlistPosition) -> Place:
@@ -150,11 +154,11 @@ def _student_term(who: Profile, term: int) -> StudentTerm:
         waiting=[place(each) for each in standing.waiting],
         credits=amount(sum(each.credits for each in standing.enrolled)),
         limit=amount(desk.hundredths(desk.limit(who, offered))),
-        drops_left=desk.left(known.drops(term, who.student), term, now),
+        drops_left=desk.left(read_with_fallback.drops(term, who.student), term, now),
         clashes=clashes(offered, standing),
         windows=[
             StudentWindow(each, phase([each], now), cohorts.describe(each.cohort))
-            for each in open_to(who, known.windows(term))
+            for each in open_to(who, read_with_fallback.windows(term))
             if each.state != "canceled"
         ],
     )
@@ -238,7 +242,7 @@ def lift_hold(student_id: int, hold_id: int) -> ResponseReturnValue:
 
     def act(reason: str) -> ResponseReturnValue:
         lifted = holds.lift(student_id, hold_id, by=visitor().id, why=reason, tell=tell_student)
-        reconsider(student_id)
+        retry_skipped(student_id)
         text = _("The hold is lifted.") if lifted else _("The hold had been lifted already.")
         return done(text, _page_of(student_id))
 
@@ -311,7 +315,7 @@ def grant(student_id: int) -> ResponseReturnValue:
         wanted = overrides.Permit(student_id, section, form.waives.data, reason, form.until.data)
         with transaction() as session:
             new = overrides.permit(session, wanted, visitor().id)
-        reconsider(student_id)
+        retry_skipped(student_id)
         text = _("It is permitted.") if new else _("The very same is permitted already.")
         return done(text, _page_of(student_id))
 
@@ -425,7 +429,7 @@ def correct_completed(student_id: int) -> ResponseReturnValue:
         except Stale:
             form.refuse(_("Somebody has changed the record meanwhile. Look again."))
             return None
-        reconsider(student_id)
+        retry_skipped(student_id)
         text = _("The record of %(name)s is corrected.", name=record.profile.name)
         return done(text, _page_of(student_id))
 

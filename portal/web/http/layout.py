@@ -12,7 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from portal.catalog import requisites
 from portal.core.i18n import LANGUAGES, current_locale
 from portal.people.accounts import Visitor
-from portal.recorder import known
+from portal.recorder import read_with_fallback
 from portal.web.http import flash_messages
 from portal.web.http.access import visitor
 from portal.windows.localtime import Clockface
@@ -63,7 +63,7 @@ def _around() -> dict[str, Any]:
         "languages": LANGUAGES,
         "messages": flash_messages.take,
         "language": str(current_locale()),
-        "recorded": known.recorded(),
+        "recorded": read_with_fallback.recorded(),
         # The same content as a page of its own, or inside the dialog of the page it was asked from.
         "layout": "dialog.html" if request.headers.get("HX-Target") == "dialog" else "base.html",
     }

@@ -12,7 +12,7 @@ from portal.backend import backend
 from portal.catalog.models import Section
 from portal.core.db import transaction
 from portal.people.models import AuditEntry, Student
-from portal.recorder.drain import drain
+from portal.recorder.recorder import drain
 from tests.web.visits import hidden, send, words
 
 WHY = "Agreed with the dean."

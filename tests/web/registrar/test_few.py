@@ -11,7 +11,7 @@ from werkzeug.test import TestResponse
 from portal.backend import backend
 from portal.catalog.models import Section, Term
 from portal.core.db import transaction
-from portal.recorder.drain import drain
+from portal.recorder.recorder import drain
 from tests import cast as builders
 from tests.cast import Cast
 from tests.web.registrar.office import WHY, entries, holds, said

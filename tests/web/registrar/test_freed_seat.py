@@ -7,7 +7,7 @@ from sqlalchemy import update
 
 from portal.catalog.models import Reserve, Section, Term
 from portal.core.db import transaction
-from portal.recorder.drain import drain
+from portal.recorder.recorder import drain
 from portal.windows.warmup import warm_up
 from tests.cast import Cast, added
 from tests.claims import claim

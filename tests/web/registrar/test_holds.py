@@ -15,7 +15,7 @@ from portal.people import holds as hold_service
 from portal.people import profile
 from portal.people.holds import Wish
 from portal.people.models import Student
-from portal.recorder.promote import promote
+from portal.recorder.promotion import promote
 from tests.cast import Cast
 from tests.web.registrar.office import WHY, entries, holds, look, press, said
 from tests.web.visitors import browser_of

@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 
 from portal.catalog.models import Section
 from portal.recorder import participants
-from portal.recorder.drain import drain
+from portal.recorder.recorder import drain
 from tests.cast import Cast
 from tests.web.registrar.office import look, press, said
 from tests.web.test_kept_seats import changed

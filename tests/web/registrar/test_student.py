@@ -7,7 +7,7 @@ from portal.catalog.models import Section
 from portal.core.db import transaction
 from portal.people import privacy
 from portal.people.models import CompletedCourse, Hold
-from portal.recorder.drain import drain
+from portal.recorder.recorder import drain
 from tests import cast as builders
 from tests.cast import Cast
 from tests.web.registrar.office import said

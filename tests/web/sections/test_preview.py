@@ -7,7 +7,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from portal.catalog.models import Section, Term
-from portal.recorder.drain import drain
+from portal.recorder.recorder import drain
 from tests import cast as builders
 from tests.cast import Cast, Meets
 from tests.web.sections.conftest import MORNING

@@ -11,8 +11,8 @@ from werkzeug.test import TestResponse
 from portal.catalog.editing.pools import Shared
 from portal.catalog.models import Pool, Section, Term
 from portal.core.db import transaction
-from portal.recorder.audit import audit_term
-from portal.recorder.drain import drain
+from portal.recorder.consistency.audit import audit_term
+from portal.recorder.recorder import drain
 from tests import cast as builders
 from tests.web.sections.desk import do, entries, errors, filled, place, said, seats, stored
 from tests.web.visitors import browser_of

@@ -13,7 +13,7 @@ from portal.exchange.importing.seating.moves import NO_MATTER, PAST, Move
 from portal.ledger.errors import KeyReused
 from portal.ledger.types import Decision, Outcome
 from portal.people.profile import Profile, read_all
-from portal.recorder.fact import IMPORT
+from portal.recorder.events import IMPORT_PREFIX
 from portal.seats import by_hand
 from portal.seats.by_hand import Adjustment, Many
 
@@ -63,7 +63,7 @@ def _many(found: Import, term: int, batch: Collection[Move]) -> Many:
         overrides=tuple(sorted(PAST if past else NO_MATTER)),
         why=f"Import {found.id}: {found.name}",
         by=found.account_id,
-        correlation=f"{IMPORT}{found.id}",
+        correlation=f"{IMPORT_PREFIX}{found.id}",
     )
 
 

@@ -14,8 +14,8 @@ import orjson
 
 from portal.ledger import types
 from portal.ledger.types import COUNTS
-from portal.recorder.fact import Fact, milliseconds
-from portal.recorder.project import Pair, Row, State
+from portal.recorder.events import Event, milliseconds
+from portal.recorder.projections import Pair, Row, TermState
 
 Shape = Literal["hash", "set", "sorted set", "text"]
 # Of a hash its fields, of a set its members (True), of a sorted set its members and scores.
@@ -30,14 +30,14 @@ APART = {"journal", "seq", "fence", "request", "room", "tally", "warmup", "woken
 
 
 @dataclass
-class Image(State):
+class Image(TermState):
     """All that follows from the log of a term: the read models, and what the ledger adds.
 
     `aside` and `elsewhere` follow from no event: the ledger itself tells an audit of them. A
     rebuilt ledger begins without them.
     """
 
-    last: Fact | None = None
+    last: Event | None = None
     told: dict[int, Row] = field(default_factory=dict)  # what each section was set to be
     planned: dict[int, int] = field(default_factory=dict)  # when its reserves were looked at (ms)
     pool_versions: dict[int, int] = field(default_factory=dict)
@@ -48,7 +48,7 @@ class Image(State):
     aside: set[Pair] = field(default_factory=set)  # waiters for whom no reserved seat is
     elsewhere: set[int] = field(default_factory=set)  # ms: reserves of sections not looked at
 
-    def hear(self, fact: Fact) -> None:
+    def hear(self, fact: Event) -> None:
         """Note one more event."""
         self.last = fact
         if note := NOTES.get(fact.name):
@@ -80,7 +80,7 @@ class Image(State):
         }
 
 
-def _set(image: Image, fact: Fact) -> None:
+def _set(image: Image, fact: Event) -> None:
     told, pool = fact.payload, fact.payload.get("pool")
     image.told[told["section"]] = told
     image.planned[told["section"]] = milliseconds(fact.at)
@@ -91,26 +91,26 @@ def _set(image: Image, fact: Fact) -> None:
         del image.pool_versions[gone]
 
 
-def _reserve_opened(image: Image, fact: Fact) -> None:
+def _reserve_opened(image: Image, fact: Event) -> None:
     image.planned[fact.payload["section"]] = milliseconds(fact.at)
 
 
-def _dropped(image: Image, fact: Fact) -> None:
+def _dropped(image: Image, fact: Event) -> None:
     if "day" in fact.payload:
         image.drops[fact.payload["student"]][fact.payload["day"]] += 1
 
 
-def _passed_over(image: Image, fact: Fact) -> None:
+def _passed_over(image: Image, fact: Event) -> None:
     told = fact.payload
     if "passes" in told:
         image.passes[told["section"], told["student"]] = told["passes"]
 
 
-def _gone_from_list(image: Image, fact: Fact) -> None:
+def _gone_from_list(image: Image, fact: Event) -> None:
     image.passes.pop((fact.payload["section"], fact.payload["student"]), None)
 
 
-NOTES: dict[str, Callable[[Image, Fact], None]] = {
+NOTES: dict[str, Callable[[Image, Event], None]] = {
     "section_set": _set,
     "reserve_opened": _reserve_opened,
     "dropped": _dropped,

@@ -6,13 +6,13 @@ from sqlalchemy import select
 
 from portal.backend import backend
 from portal.core.db import transaction
-from portal.recorder import slices, snapshot
-from portal.recorder.checkpoint import recorded
-from portal.recorder.differences import Difference
-from portal.recorder.fact import Fact
-from portal.recorder.ledger_image import BY_NAME, split
-from portal.recorder.models import Enrollment, Event, SectionSeats, WaitlistPlace
-from portal.recorder.slices import Behind, Slice
+from portal.recorder.consistency import ledger_keys, partial_audit
+from portal.recorder.consistency.differences import Difference
+from portal.recorder.consistency.ledger_image import BY_NAME, split
+from portal.recorder.consistency.partial_audit import Behind, Slice
+from portal.recorder.event_log import checkpoint
+from portal.recorder.events import Event
+from portal.recorder.models import Enrollment, LoggedEvent, SectionSeats, WaitlistEntry
 
 QUIET = {"section", "student", "seats", "also", "times"}  # said already, or long
 
@@ -20,15 +20,15 @@ QUIET = {"section", "student", "seats", "also", "times"}  # said already, or lon
 def explain(term: int, kind: str, number: int) -> Iterator[str]:
     """Lines that tell of a `section` or `student`; the differences come last."""
     sections = {number} if kind == "section" else _sections_of(term, number)
-    part = slices.around(term, sections)
+    part = partial_audit.around(term, sections)
     with transaction() as session:
-        for fact in slices.events(session, part, 0, recorded(term, session)):
+        for fact in partial_audit.events(session, part, 0, checkpoint(term, session)):
             if fact.payload.get(kind) == number:
                 yield _line(fact)
     yield from _rows(term, kind, number)
     yield from _ledger(part, kind, number)
     try:
-        differences = slices.compare(term, sections)
+        differences = partial_audit.compare(term, sections)
     except Behind as behind:
         yield f"UNKNOWN  whether it differs: {behind}"
         return
@@ -39,17 +39,17 @@ def explain(term: int, kind: str, number: int) -> Iterator[str]:
 
 def _sections_of(term: int, student: int) -> set[int]:
     """Sections that anything tells of the student."""
-    found = select(Event.payload["section"].as_integer()).where(
-        Event.student_id == student, Event.term_id == term
+    found = select(LoggedEvent.payload["section"].as_integer()).where(
+        LoggedEvent.student_id == student, LoggedEvent.term_id == term
     )
     with transaction() as session:
         known = {section for section in session.scalars(found) if section}
     key = f"student:{student}"
-    (_, ledger), *_ = snapshot.take(backend().redis, term, [key])
+    (_, ledger), *_ = ledger_keys.read_keys(backend().redis, term, [key])
     return known | {int(field.partition(":")[2]) for field in ledger[key]}
 
 
-def _line(fact: Fact) -> str:
+def _line(fact: Event) -> str:
     told = {name: value for name, value in fact.payload.items() if name not in QUIET}
     seats = fact.payload.get("seats") or {}
     counts = ", ".join(f"{name} {seats[name]}" for name in ("taken", "waiting") if name in seats)
@@ -64,7 +64,7 @@ def _rows(term: int, kind: str, number: int) -> Iterator[str]:
     """What the read models say."""
     tables = [SectionSeats] if kind == "section" else []
     with transaction() as session:
-        for model in (*tables, Enrollment, WaitlistPlace):
+        for model in (*tables, Enrollment, WaitlistEntry):
             column = model.__table__.c[f"{kind}_id"]
             rows = select(model.__table__).where(
                 model.__table__.c.term_id == term, column == number
@@ -77,7 +77,7 @@ def _rows(term: int, kind: str, number: int) -> Iterator[str]:
 def _ledger(part: Slice, kind: str, number: int) -> Iterator[str]:
     """What the ledger says."""
     keys = part.keys({number} if kind == "student" else ())
-    for _, found in snapshot.take(backend().redis, part.term, keys):
+    for _, found in ledger_keys.read_keys(backend().redis, part.term, keys):
         for key, entries in sorted(found.items()):
             where, of = split(key)
             for name, value in entries.items():

@@ -6,19 +6,21 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from portal.core.db import transaction
-from portal.recorder.fact import Fact
+from portal.recorder.events import Event
 from portal.recorder.journal import JournalGap
-from portal.recorder.models import AS_FACT, Event
-from portal.recorder.project import State, UnknownEvent, apply
+from portal.recorder.models import EVENT_COLUMNS, Checkpoint, LoggedEvent
+from portal.recorder.projections import TermState, UnknownEvent, apply
 
-AT_ONCE = 5000
+ROWS_PER_FETCH = 5000
 MISSING, UNREADABLE = "missing", "unreadable"
 STRIDE = 10_000  # events between two words of progress
 
-Tell = Callable[[str, int, int], None]  # the step, and how many events of how many are done
+ProgressCallback = Callable[
+    [str, int, int], None
+]  # the step, and how many events of how many are done
 
 
-def nobody(_step: str, _done: int, _events: int) -> None:
+def no_progress(_step: str, _done: int, _events: int) -> None:
     """What is told to nobody."""
 
 
@@ -28,13 +30,13 @@ def strides(after: int, through: int) -> Iterator[tuple[int, int]]:
         yield start, min(start + STRIDE, through)
 
 
-def fold(session: Session, term: int, state: State, after: int, through: int) -> int:
+def fold(session: Session, term: int, state: TermState, after: int, through: int) -> int:
     """Move the state from event `after` over those until `through`; gives their number.
 
     Events that are missing or can't be read are noted as contradictions.
     """
     folded, expected = 0, after + 1
-    for fact in logged(session, term, after, through):
+    for fact in read_events(session, term, after, through):
         _note_missing(state, expected, fact.seq)
         try:
             apply(state, fact)
@@ -46,7 +48,11 @@ def fold(session: Session, term: int, state: State, after: int, through: int) ->
 
 
 def replay(
-    term: int, state: State, through: int, tell: Tell = nobody, step: str = "replaying"
+    term: int,
+    state: TermState,
+    through: int,
+    tell: ProgressCallback = no_progress,
+    step: str = "replaying",
 ) -> int:
     """Move a new state over the log until event `through`, which it gives; locks nothing."""
     for after, until in strides(0, through):
@@ -57,31 +63,42 @@ def replay(
     return through
 
 
-def damage(state: State) -> list[tuple[int, str]]:
+def damage(state: TermState) -> list[tuple[int, str]]:
     """Those of the contradictions that are events which are missing or can't be read."""
     broken = MISSING, UNREADABLE
     return [(seq, wrong) for seq, wrong in state.contradictions if wrong.startswith(broken)]
 
 
-def logged(session: Session, term: int, after: int, through: int) -> Iterator[Fact]:
+def read_events(session: Session, term: int, after: int, through: int) -> Iterator[Event]:
     """The facts of a term's event log with `after` < seq <= `through`, in order."""
     found = session.execute(
-        select(*AS_FACT)
-        .where(Event.term_id == term, Event.seq > after, Event.seq <= through)
-        .order_by(Event.seq)
-        .execution_options(yield_per=AT_ONCE)
+        select(*EVENT_COLUMNS)
+        .where(LoggedEvent.term_id == term, LoggedEvent.seq > after, LoggedEvent.seq <= through)
+        .order_by(LoggedEvent.seq)
+        .execution_options(yield_per=ROWS_PER_FETCH)
     )
     for row in found:
-        yield Fact(*row)
+        yield Event(*row)
 
 
-def recorded(session: Session, term: int, seq: int) -> Fact | None:
+def find_event(session: Session, term: int, seq: int) -> Event | None:
     """The event of that number, None for 0; raises JournalGap where the log has lost it."""
-    found = next(logged(session, term, seq - 1, seq), None)
+    found = next(read_events(session, term, seq - 1, seq), None)
     if seq and not found:
         raise JournalGap(f"term {term}: the event log does not have event {seq}")
     return found
 
 
-def _note_missing(state: State, expected: int, came: int) -> None:
+def _note_missing(state: TermState, expected: int, came: int) -> None:
     state.contradictions += [(seq, MISSING) for seq in range(expected, came)]
+
+
+# How far a term has been recorded.
+
+
+def checkpoint(term: int, session: Session | None = None) -> int:
+    """The number of the last event that PostgreSQL has, as the session sees it; 0 for none."""
+    if session is None:
+        with transaction() as own:
+            return checkpoint(term, own)
+    return session.scalar(select(Checkpoint.seq).where(Checkpoint.term_id == term)) or 0

@@ -4,8 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from portal.recorder import counting
-from portal.recorder.fact import Fact, moment
+from portal.recorder.events import Event, milliseconds, moment
 
 Row = dict[str, Any]
 Pair = tuple[int, int]  # section, student
@@ -16,7 +15,7 @@ class UnknownEvent(Exception):  # noqa: N818
 
 
 @dataclass
-class State:
+class TermState:
     """Rows of the read models by their keys within a term, all of them or those at hand."""
 
     seats: dict[int, Row] = field(default_factory=dict)
@@ -33,17 +32,17 @@ class State:
 
     def counted(self, row: Row) -> dict[str, Any]:
         """The counts of a section as the ledger must tell them."""
-        counts = counting.counts(row)
+        own = counts(row)
         if not row["pool_id"]:
-            return counts
-        used = sum(map(counting.taken, self.sharing(row)))
-        return counts | {"pool_capacity": row["pool_capacity"], "pool_taken": used}
+            return own
+        used = sum(map(taken, self.sharing(row)))
+        return own | {"pool_capacity": row["pool_capacity"], "pool_taken": used}
 
-    def hear(self, fact: Fact) -> None:
+    def hear(self, fact: Event) -> None:
         """Note what else an event tells that has been applied: here nothing."""
 
 
-def apply(state: State, fact: Fact) -> None:
+def apply(state: TermState, fact: Event) -> None:
     """Move the state over one event; raises UnknownEvent."""
     change = CHANGES.get((fact.name, fact.version))
     if change is None:
@@ -52,11 +51,11 @@ def apply(state: State, fact: Fact) -> None:
     state.hear(fact)
 
 
-def _section_set(state: State, fact: Fact) -> None:
+def _section_set(state: TermState, fact: Event) -> None:
     told = fact.payload
-    row = state.seats.setdefault(told["section"], counting.NOBODY | {"reserved": {}})
+    row = state.seats.setdefault(told["section"], EMPTY_COUNTS | {"reserved": {}})
     state.pools.get(row.get("pool_id") or 0, set()).discard(told["section"])
-    row |= counting.settings(told)
+    row |= settings(told)
     if row["pool_id"]:
         state.pools.setdefault(row["pool_id"], set()).add(told["section"])
     for sharing in state.sharing(row):
@@ -65,32 +64,32 @@ def _section_set(state: State, fact: Fact) -> None:
     _count(state, fact)
 
 
-def _enrolled(state: State, fact: Fact) -> None:
+def _enrolled(state: TermState, fact: Event) -> None:
     _enroll(state, fact, "enrolled")
     _count(state, fact, enrolled=1)
 
 
-def _dropped(state: State, fact: Fact) -> None:
+def _dropped(state: TermState, fact: Event) -> None:
     _enroll(state, fact, "dropped")
     freed = fact.payload["section"]
     _reprieve(state, fact, lambda section, _: section == freed)
     _count(state, fact, enrolled=-1)
 
 
-def _reserve_opened(state: State, fact: Fact) -> None:
+def _reserve_opened(state: TermState, fact: Event) -> None:
     opened = fact.payload["section"]
     _reprieve(state, fact, lambda section, _: section == opened)
     _count(state, fact)
 
 
-def _waitlisted(state: State, fact: Fact) -> None:
+def _waitlisted(state: TermState, fact: Event) -> None:
     told = fact.payload
     kept = {"ticket": told["ticket"], "credits": told["credits"], "instead": told.get("instead")}
     _move(state, fact, "waiting", since=fact.at, **kept)
     _count(state, fact, waiting=1)
 
 
-def _swap_planned(state: State, fact: Fact) -> None:
+def _swap_planned(state: TermState, fact: Event) -> None:
     if (fact.payload["section"], fact.payload["student"]) in state.places:
         _move(state, fact, "waiting", instead=fact.payload["instead"])
     else:
@@ -98,34 +97,34 @@ def _swap_planned(state: State, fact: Fact) -> None:
     _count(state, fact)
 
 
-def _left(state: State, fact: Fact) -> None:
+def _left(state: TermState, fact: Event) -> None:
     _move(state, fact, "left")
     _count(state, fact, waiting=-1)
 
 
-def _promoted(state: State, fact: Fact) -> None:
+def _promoted(state: TermState, fact: Event) -> None:
     _move(state, fact, "promoted")
     _enroll(state, fact, "enrolled")
     _count(state, fact, enrolled=1, waiting=-1)
 
 
-def _passed_over(state: State, fact: Fact) -> None:
+def _passed_over(state: TermState, fact: Event) -> None:
     _move(state, fact, "passed", reasons=fact.payload["reasons"])
     _count(state, fact)
 
 
-def _reconsidered(state: State, fact: Fact) -> None:
+def _reconsidered(state: TermState, fact: Event) -> None:
     told = fact.payload
     only = told.get("student")
     _reprieve(state, fact, lambda section, who: section == told["section"] and only in {None, who})
     _count(state, fact)
 
 
-def _refused(state: State, fact: Fact) -> None:
+def _refused(state: TermState, fact: Event) -> None:
     """Nothing moves: the event alone is the receipt."""
 
 
-def _window_set(state: State, fact: Fact) -> None:
+def _window_set(state: TermState, fact: Event) -> None:
     told = fact.payload
     state.windows[told["window"]] = {
         "id": told["window"],
@@ -138,7 +137,7 @@ def _window_set(state: State, fact: Fact) -> None:
     }
 
 
-def _window_turned(state: State, fact: Fact) -> None:
+def _window_turned(state: TermState, fact: Event) -> None:
     row = state.windows.get(fact.payload["window"])
     if row is None:
         state.contradictions.append((fact.seq, f"no window {fact.payload['window']}"))
@@ -146,7 +145,7 @@ def _window_turned(state: State, fact: Fact) -> None:
         row["seq"] = fact.seq
 
 
-def _enroll(state: State, fact: Fact, to: str) -> None:
+def _enroll(state: TermState, fact: Event, to: str) -> None:
     told = fact.payload
     state.enrollments[told["section"], told["student"]] = {
         "section_id": told["section"],
@@ -161,7 +160,7 @@ def _enroll(state: State, fact: Fact, to: str) -> None:
     }
 
 
-def _move(state: State, fact: Fact, to: str, **fields: Any) -> None:
+def _move(state: TermState, fact: Event, to: str, **fields: Any) -> None:
     """Give a place on a waitlist another state; only joining makes one."""
     key = fact.payload["section"], fact.payload["student"]
     if key not in state.places and to != "waiting":
@@ -172,14 +171,14 @@ def _move(state: State, fact: Fact, to: str, **fields: Any) -> None:
     _mark(state, key, passed=to == "passed")
 
 
-def _reprieve(state: State, fact: Fact, chosen: Callable[[int, int], bool]) -> None:
+def _reprieve(state: TermState, fact: Event, chosen: Callable[[int, int], bool]) -> None:
     """Let passed-over waiters wait again."""
     for key in [key for key in state.passed if chosen(*key)]:
         state.places[key] |= {"state": "waiting", "reasons": [], "seq": fact.seq}
         _mark(state, key, passed=False)
 
 
-def _mark(state: State, key: Pair, *, passed: bool) -> None:
+def _mark(state: TermState, key: Pair, *, passed: bool) -> None:
     """Count a waiter among those who are passed over, or no longer."""
     if key[0] in state.seats:
         state.seats[key[0]]["passed"] += passed - (key in state.passed)
@@ -189,7 +188,7 @@ def _mark(state: State, key: Pair, *, passed: bool) -> None:
         state.passed.discard(key)
 
 
-def _count(state: State, fact: Fact, *, enrolled: int = 0, waiting: int = 0) -> None:
+def _count(state: TermState, fact: Event, *, enrolled: int = 0, waiting: int = 0) -> None:
     """Count anew, and note where the ledger told of other counts."""
     row = state.seats.get(fact.payload["section"])
     if row is None:
@@ -197,12 +196,12 @@ def _count(state: State, fact: Fact, *, enrolled: int = 0, waiting: int = 0) -> 
         return
     row["enrolled"] += enrolled
     row["waiting"] += waiting
-    counting.keep(row, fact, enrolled)
+    count_reserved(row, fact, enrolled)
     for told in (fact.payload, *fact.payload.get("also", ())):
         _check(state, fact.seq, told["section"], told["seats"])
 
 
-def _check(state: State, seq: int, section: int, told: dict[str, Any]) -> None:
+def _check(state: TermState, seq: int, section: int, told: dict[str, Any]) -> None:
     """Note that the counts of a section are those after an event, and whether they fit."""
     row = state.seats.get(section)
     counted = row and state.counted(row)
@@ -212,7 +211,7 @@ def _check(state: State, seq: int, section: int, told: dict[str, Any]) -> None:
         state.contradictions.append((seq, f"{told}, counted {counted}"))
 
 
-CHANGES: dict[tuple[str, int], Callable[[State, Fact], None]] = {
+CHANGES: dict[tuple[str, int], Callable[[TermState, Event], None]] = {
     ("section_set", 1): _section_set,
     ("reserve_opened", 1): _reserve_opened,
     ("enrolled", 1): _enrolled,
@@ -230,5 +229,56 @@ CHANGES: dict[tuple[str, int], Callable[[State, Fact], None]] = {
 }
 
 # Which older rows a batch needs to see, beside the counts of its sections and its windows.
-MOVE_A_PLACE = {"swap_planned", "left", "promoted", "passed_over"}
-REPRIEVE = {"dropped", "section_set", "reserve_opened", "reconsidered"}
+MOVE_WAITLIST_ENTRY = {"swap_planned", "left", "promoted", "passed_over"}
+RETRY_SKIPPED = {"dropped", "section_set", "reserve_opened", "reconsidered"}
+
+
+# What a section's row of the read models counts of its seats, as the ledger counts them.
+
+
+EMPTY_COUNTS: Row = {"enrolled": 0, "waiting": 0, "passed": 0}
+
+
+def settings(told: Row) -> Row:
+    """What an event says that a section is set to, whoever has a seat in it."""
+    return {
+        "section_id": told["section"],
+        "status": told["status"],
+        "capacity": told["capacity"],
+        "waitlist_capacity": told["waitlist"],
+        "prior": told["prior"],
+        "pool_id": told.get("pool"),
+        "pool_capacity": None,
+        "reserves": told.get("reserves", []),
+    }
+
+
+def counts(row: Row) -> Row:
+    """The counts that the ledger must tell of a section for itself; a pool's are its own."""
+    found = {
+        "capacity": row["capacity"],
+        "taken": taken(row),
+        "waiting": row["waiting"],
+        "waitlist_capacity": row["waitlist_capacity"],
+        "status": row["status"],
+        "passed": row["passed"],
+    }
+    return found | {"kept": row["kept"]} if row["kept"] else found
+
+
+def taken(row: Row) -> int:
+    """Seats that somebody has, be it since before the term was imported."""
+    return int(row["prior"] + row["enrolled"])
+
+
+def count_reserved(row: Row, fact: Event, given: int) -> None:
+    """Count what is held under each reserve, and what all of them keep at that moment."""
+    held, reserve, now = row["reserved"], fact.payload.get("reserve"), milliseconds(fact.at)
+    if given and reserve:
+        held[str(reserve)] = held.get(str(reserve), 0) + given
+        row["reserved"] = {each: number for each, number in held.items() if number}
+    row["kept"] = sum(
+        max(0, each["seats"] - row["reserved"].get(str(each["id"]), 0))
+        for each in row["reserves"]
+        if not 0 < each["until"] <= now
+    )

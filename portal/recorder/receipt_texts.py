@@ -2,15 +2,19 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
+from portal.backend import backend
+from portal.catalog.term_catalog import catalog_of
 from portal.core.i18n import _, _l
 from portal.ledger.types import SeatCounts
-from portal.recorder.fact import Fact
+from portal.recorder.events import Event
 from portal.recorder.receipts import Receipt
 from portal.seats import keeping
 from portal.seats.case import Case
 from portal.seats.reasons import Told, told
+from portal.windows.localtime import Clockface
 
 GIVEN = ("enrolled", "promoted")
 Facts = dict[str, Any]
@@ -18,7 +22,7 @@ Telling = tuple[Callable[[Facts, str, Case], str], str, str]
 
 
 @dataclass(frozen=True)
-class Story:
+class ReceiptText:
     """What happened, why not if it did not, and the seats at that instant."""
 
     text: str
@@ -28,14 +32,14 @@ class Story:
     seats: str = ""  # blank where the ledger did not know the section
 
 
-def story(receipt: Receipt, case: Case) -> Story:
+def receipt_text(receipt: Receipt, case: Case) -> ReceiptText:
     """The receipt as its student is told it; `case` is that of its section."""
     came, tone = outcome(receipt.fact)
     facts = receipt.fact.payload
     text = _teller(receipt.fact)[0](facts, case.named(receipt.section), case)
     if facts.get("reserve") and receipt.fact.name in GIVEN:
         text = f"{text} {keeping.given(facts['reserve'], case)}"
-    return Story(
+    return ReceiptText(
         text=text,
         outcome=came,
         tone=tone,
@@ -44,7 +48,7 @@ def story(receipt: Receipt, case: Case) -> Story:
     )
 
 
-def outcome(fact: Fact) -> tuple[str, str]:
+def outcome(fact: Event) -> tuple[str, str]:
     """What came of it in a word or two, and its tone."""
     _tell, came, tone = _teller(fact)
     return str(came), tone
@@ -58,9 +62,9 @@ def counts(seats: SeatCounts) -> str:
     return _("%(open)s of %(capacity)s seats open.", **facts)
 
 
-def _teller(fact: Fact) -> Telling:
+def _teller(fact: Event) -> Telling:
     by_hand = BY_HAND.get(fact.name) if fact.by_hand else None
-    return by_hand or STORIES.get(fact.name, (_changed, _l("Changed"), ""))
+    return by_hand or TEXTS.get(fact.name, (_changed, _l("Changed"), ""))
 
 
 def _enrolled(facts: Facts, name: str, case: Case) -> str:
@@ -165,7 +169,7 @@ def _changed(_facts: Facts, name: str, _case: Case) -> str:
     return _("Something changed for you in %(name)s.", name=name)
 
 
-STORIES: dict[str, Telling] = {
+TEXTS: dict[str, Telling] = {
     "enrolled": (_enrolled, _l("Selected"), "go"),
     "promoted": (_promoted, _l("Promoted"), "go"),
     "waitlisted": (_waitlisted, _l("On the waitlist"), "wait"),
@@ -182,3 +186,39 @@ BY_HAND: dict[str, Telling] = {
     "promoted": (_added, _l("Selected"), "go"),
     "dropped": (_taken_out, _l("Canceled"), ""),
 }
+
+
+# Receipts as pages show them: in words, by day, with the terms and sections that they name.
+
+
+@dataclass(frozen=True)
+class ShownReceipt:
+    """A receipt and its story."""
+
+    receipt: Receipt
+    story: ReceiptText
+    name: str  # of the section, with its title where it is still offered
+    term: str
+
+    @property
+    def when(self) -> str:
+        """The ledger's time to the ms: "Mon, Nov 23, 2026, 09:00:05.123 EST"."""
+        times, at = Clockface(backend().settings.zone), self.receipt.at
+        clock = f"{times.at(at):%H:%M:%S}.{at % 1000:03d}"
+        return f"{times.day(at)}, {clock} {times.name(at)}"
+
+
+def shown(receipt: Receipt) -> ShownReceipt:
+    """A receipt in words; raises LookupError where its term is no more."""
+    offered = catalog_of(receipt.term)
+    card, zone = offered.published(receipt.section), backend().settings.zone
+    case = Case(offered, card, zone, instead=receipt.fact.payload.get("instead") or 0)
+    name = " ".join([case.named(receipt.section), *([card.title] if card and card.title else [])])
+    return ShownReceipt(receipt, receipt_text(receipt, case), name, offered.term.name)
+
+
+def by_day(receipts: list[Receipt]) -> list[tuple[str, list[ShownReceipt]]]:
+    """The receipts in words, by the institution's days, in the order given."""
+    times = Clockface(backend().settings.zone)
+    days = groupby(receipts, lambda each: times.day(each.at))
+    return [(day, [shown(each) for each in lines]) for day, lines in days]

@@ -1,11 +1,21 @@
 """Free seats to the heads of their waitlists, after the rules of PostgreSQL were asked again."""
 
 from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import ColumnElement, and_, or_, select
+from sqlalchemy.orm import InstrumentedAttribute
 
 from portal.backend import backend
-from portal.catalog.term_catalog import TermCatalog, catalog_of
+from portal.catalog.term_catalog import TermCatalog, catalog_of, live_terms
+from portal.core.db import transaction
+from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.types import Candidate, Promotion, Reason, WindowView
 from portal.people import profile
+from portal.people.models import Hold, Override
+from portal.recorder.models import LoggedEvent, SectionSeats, WaitlistEntry
 from portal.recorder.wake import wake
 from portal.seats import rules
 from portal.seats.desk import hundredths, limit
@@ -83,3 +93,70 @@ def _candidate(
 
 def _hopeless(student: int, code: str) -> Candidate:
     return Candidate(student=student, windows=(), limit=0, rules=(Reason(code),))
+
+
+# Another chance for students who were passed over, once what is on record has changed.
+
+SKEW = timedelta(seconds=5)  # by which the clocks of our machines may differ
+Moment = InstrumentedAttribute[datetime]
+
+
+@dataclass(frozen=True)
+class SkippedWaiter:
+    """A place in line that was passed over for what stands in the way no more."""
+
+    term: int
+    section: int
+    student: int
+
+
+def retry_skipped(student: int) -> None:
+    """Have those sections asked again in which the student waits and was passed over.
+
+    Where the ledger is away, the clock does it once it is back.
+    """
+    ledger = backend().ledger
+    with suppress(LedgerUnavailable):
+        for term in live_terms():
+            for place in ledger.standing(term.id, student).waiting:
+                if place.reasons:
+                    retry(SkippedWaiter(term.id, place.section, student))
+
+
+def retry(chance: SkippedWaiter) -> None:
+    """Have the section ask that student again; nothing happens where that is done already."""
+    change = backend().ledger.reconsider(chance.term, chance.section, chance.student)
+    wake(chance.term, change.wake)
+
+
+def retriable(now: datetime) -> list[SkippedWaiter]:
+    """Those passed over before a hold of theirs ended, or before they were permitted the section.
+
+    Who is passed over once more, for another reason, is not among them any more.
+    """
+    place, seats, passed = WaitlistEntry, SectionSeats, LoggedEvent.occurred_at
+    found = (
+        select(place.term_id, place.section_id, place.student_id)
+        .join(seats, and_(seats.term_id == place.term_id, seats.section_id == place.section_id))
+        .join(LoggedEvent, and_(LoggedEvent.term_id == place.term_id, LoggedEvent.seq == place.seq))
+        .where(seats.passed > 0, place.state == "passed")
+        .where(or_(_hold_ended(passed, now), _permitted(passed)))
+    )
+    with transaction() as session:
+        return [SkippedWaiter(*row) for row in session.execute(found)]
+
+
+def _hold_ended(passed: Moment, now: datetime) -> ColumnElement[bool]:
+    over = and_(Hold.ends_at > passed - SKEW, Hold.ends_at <= now - SKEW)
+    barred = WaitlistEntry.reasons.contains([{"code": "hold"}])
+    mine = Hold.student_id == WaitlistEntry.student_id
+    return select(Hold.id).where(barred, mine, or_(over, Hold.lifted_at > passed)).exists()
+
+
+def _permitted(passed: Moment) -> ColumnElement[bool]:
+    mine = (
+        Override.student_id == WaitlistEntry.student_id,
+        Override.section_id == WaitlistEntry.section_id,
+        Override.revoked_at.is_(None),
+    )
+    return select(Override.id).where(*mine, Override.granted_at > passed).exists()

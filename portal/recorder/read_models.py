@@ -24,9 +24,9 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 
 from portal.core.db import Base
-from portal.recorder.fact import Fact
-from portal.recorder.models import Enrollment, SectionSeats, WaitlistPlace
-from portal.recorder.project import MOVE_A_PLACE, REPRIEVE, Row, State
+from portal.recorder.events import Event
+from portal.recorder.models import Enrollment, SectionSeats, WaitlistEntry
+from portal.recorder.projections import MOVE_WAITLIST_ENTRY, RETRY_SKIPPED, Row, TermState
 from portal.windows.models import Window
 
 NULL = r"\N"
@@ -38,44 +38,44 @@ def as_json(told: object) -> str:
     return orjson.dumps(told, default=str).decode()
 
 
-def load(session: Session, term: int, facts: Sequence[Fact]) -> State:
+def load(session: Session, term: int, facts: Sequence[Event]) -> TermState:
     """Those rows of the term that the facts will change, where they are there already."""
     windows = {fact.payload["window"] for fact in facts if "window" in fact.payload}
     return _state(
         seats=_rows(session, term, SectionSeats, _counted_by(term, facts)),
-        places=_rows(session, term, WaitlistPlace, _moved_by(facts)),
+        places=_rows(session, term, WaitlistEntry, _moved_by(facts)),
         windows=_rows(session, term, Window, Window.id.in_(windows)),
     )
 
 
-def load_all(session: Session, term: int) -> State:
+def load_all(session: Session, term: int) -> TermState:
     """Every row of the term."""
     return _state(
         seats=_rows(session, term, SectionSeats, true()),
         enrollments=_rows(session, term, Enrollment, true()),
-        places=_rows(session, term, WaitlistPlace, true()),
+        places=_rows(session, term, WaitlistEntry, true()),
         windows=_rows(session, term, Window, true()),
     )
 
 
 def load_some(
     session: Session, term: int, sections: Collection[int], windows: Collection[int]
-) -> State:
+) -> TermState:
     """Every row of these sections and windows."""
     return _state(
         seats=_rows(session, term, SectionSeats, SectionSeats.section_id.in_(sections)),
         enrollments=_rows(session, term, Enrollment, Enrollment.section_id.in_(sections)),
-        places=_rows(session, term, WaitlistPlace, WaitlistPlace.section_id.in_(sections)),
+        places=_rows(session, term, WaitlistEntry, WaitlistEntry.section_id.in_(sections)),
         windows=_rows(session, term, Window, Window.id.in_(windows)),
     )
 
 
-def write(session: Session, term: int, state: State, after: int) -> None:
+def write(session: Session, term: int, state: TermState, after: int) -> None:
     """Store those rows that have moved since event `after`."""
     for model, rows in (
         (SectionSeats, state.seats.values()),
         (Enrollment, state.enrollments.values()),
-        (WaitlistPlace, state.places.values()),
+        (WaitlistEntry, state.places.values()),
         (Window, state.windows.values()),
     ):
         moved = [row for row in rows if row["seq"] > after]
@@ -84,12 +84,12 @@ def write(session: Session, term: int, state: State, after: int) -> None:
             session.execute(_upsert(model), parameters)
 
 
-def replace(session: Session, term: int, due: State, found: State) -> None:
+def replace(session: Session, term: int, due: TermState, found: TermState) -> None:
     """Make the rows that were `found` those that are `due`, and leave the others alone."""
     for model, rows, old in (
         (SectionSeats, due.seats, found.seats),
         (Enrollment, due.enrollments, found.enrollments),
-        (WaitlistPlace, due.places, found.places),
+        (WaitlistEntry, due.places, found.places),
         (Window, due.windows, found.windows),
     ):
         was: dict[Any, Row] = dict(old)
@@ -98,7 +98,7 @@ def replace(session: Session, term: int, due: State, found: State) -> None:
         _execute(session, term, _upsert(model, newer=False), changed)
 
 
-def append(session: Session, term: int, facts: Sequence[Fact]) -> None:
+def append(session: Session, term: int, facts: Sequence[Event]) -> None:
     """Add the facts to the event log."""
     lines = StringIO("".join(_line(term, fact) for fact in facts))
     # A rush is bound by this insert; COPY takes half the time of any other.
@@ -111,7 +111,7 @@ def append(session: Session, term: int, facts: Sequence[Fact]) -> None:
     cursor.close()
 
 
-def _line(term: int, fact: Fact) -> str:
+def _line(term: int, fact: Event) -> str:
     """A line for COPY; JSON has no tabs or line breaks of its own, but backslashes."""
     told = fact.payload
     json = f"{as_json(told)}\t{as_json(fact.context)}".replace("\\", "\\\\")
@@ -121,7 +121,7 @@ def _line(term: int, fact: Fact) -> str:
     )
 
 
-def _counted_by(term: int, facts: Iterable[Fact]) -> ColumnElement[bool]:
+def _counted_by(term: int, facts: Iterable[Event]) -> ColumnElement[bool]:
     """Sections of the facts, and all that share or will share seats with these."""
     told = [fact.payload for fact in facts]
     sections = {each["section"] for each in told if "section" in each}
@@ -136,16 +136,16 @@ def _counted_by(term: int, facts: Iterable[Fact]) -> ColumnElement[bool]:
     )
 
 
-def _moved_by(facts: Iterable[Fact]) -> ColumnElement[bool]:
+def _moved_by(facts: Iterable[Event]) -> ColumnElement[bool]:
     """Places that the facts move, and the passed-over ones if some may wait again."""
-    movers = [fact.payload for fact in facts if fact.name in MOVE_A_PLACE]
+    movers = [fact.payload for fact in facts if fact.name in MOVE_WAITLIST_ENTRY]
     pairs = select(
         func.unnest(_integers([mover["section"] for mover in movers])),
         func.unnest(_integers([mover["student"] for mover in movers])),
     )
-    moved = tuple_(WaitlistPlace.section_id, WaitlistPlace.student_id).in_(pairs)
-    if any(fact.name in REPRIEVE for fact in facts):
-        return or_(moved, WaitlistPlace.state == "passed")
+    moved = tuple_(WaitlistEntry.section_id, WaitlistEntry.student_id).in_(pairs)
+    if any(fact.name in RETRY_SKIPPED for fact in facts):
+        return or_(moved, WaitlistEntry.state == "passed")
     return moved
 
 
@@ -163,14 +163,14 @@ def _state(
     enrollments: Iterable[Row] = (),
     places: Iterable[Row] = (),
     windows: Iterable[Row] = (),
-) -> State:
+) -> TermState:
     by_pair = {(row["section_id"], row["student_id"]): row for row in places}
     by_section = {row["section_id"]: row for row in seats}
     pools: dict[int, set[int]] = defaultdict(set)
     for section, row in by_section.items():
         if row["pool_id"]:
             pools[row["pool_id"]].add(section)
-    return State(
+    return TermState(
         seats=by_section,
         pools=pools,
         enrollments={(row["section_id"], row["student_id"]): row for row in enrollments},

@@ -18,7 +18,7 @@ from portal.core.db import transaction
 from portal.ledger.errors import LedgerUnavailable
 from portal.ops.dead import KEPT
 from portal.ops.models import AuditRun
-from portal.recorder.audit import Report, audit_term
+from portal.recorder.consistency.audit import Report, audit_term
 
 QUEUE, JOB = "errands", "jobs.errands.audit"
 LONGEST = 30 * 60  # seconds that one may take

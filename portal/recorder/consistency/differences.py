@@ -4,9 +4,17 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
-from portal.recorder.ledger_image import BY_NAME, Entries, Image, Kind, plain, split, stored
-from portal.recorder.project import State
-from portal.recorder.snapshot import Step
+from portal.recorder.consistency.ledger_image import (
+    BY_NAME,
+    Entries,
+    Image,
+    Kind,
+    plain,
+    split,
+    stored,
+)
+from portal.recorder.consistency.ledger_keys import Step
+from portal.recorder.projections import TermState
 
 Difference = dict[str, Any]
 
@@ -44,7 +52,7 @@ def _of_key(
             yield {"where": f"ledger {name}", "what": what, "ledger": has, "log": must}
 
 
-def of_read_models(log: State, found: State) -> Iterator[Difference]:
+def of_read_models(log: TermState, found: TermState) -> Iterator[Difference]:
     """Where the read models tell something else than the log."""
     for table, due, rows in (
         ("section_seats", log.seats, found.seats),
@@ -76,7 +84,7 @@ def _told(row: dict[str, Any] | None) -> dict[str, Any] | None:
     }
 
 
-def of_log(state: State) -> Iterator[Difference]:
+def of_log(state: TermState) -> Iterator[Difference]:
     """Where the log contradicts itself, lacks an event or can't be read."""
     for event, wrong in state.contradictions:
         yield {"where": "event log", "what": f"event {event}", "log": wrong}

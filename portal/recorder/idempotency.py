@@ -15,10 +15,10 @@ from sqlalchemy.orm import Session
 from portal.backend import backend
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.function_library import prefix, translate_errors
-from portal.recorder.differences import Difference
-from portal.recorder.fact import Fact, moment
-from portal.recorder.models import AS_FACT, Answered, Event
-from portal.recorder.writes import batches
+from portal.recorder.consistency.differences import Difference
+from portal.recorder.consistency.ledger_keys import batches
+from portal.recorder.events import Event, moment
+from portal.recorder.models import EVENT_COLUMNS, LoggedEvent, StoredAnswer
 
 DAY = timedelta(days=1)
 ENDING = 60_000  # ms before its end, from when on an answer is not compared: clocks differ
@@ -40,7 +40,7 @@ SEQ = re.compile(r'"seq":(\d+)')
 Key = tuple[int, str]  # student and request
 
 
-def keep(session: Session, term: int, facts: Sequence[Fact]) -> None:
+def keep(session: Session, term: int, facts: Sequence[Event]) -> None:
     """Keep the answers of those decisions that were asked for under a key."""
     asked = dict(_asked(facts))
     if not asked:
@@ -55,12 +55,12 @@ def keep(session: Session, term: int, facts: Sequence[Fact]) -> None:
 
 def keep_lost(session: Session, term: int) -> None:
     """Keep the answers of the last day that the ledger still has and that were lost here."""
-    asked = select(*AS_FACT).where(
-        Event.term_id == term,
-        Event.occurred_at > func.now() - DAY,
-        Event.context["request"].astext != "",
+    asked = select(*EVENT_COLUMNS).where(
+        LoggedEvent.term_id == term,
+        LoggedEvent.occurred_at > func.now() - DAY,
+        LoggedEvent.context["request"].astext != "",
     )
-    facts = (Fact(*row) for row in session.execute(asked))
+    facts = (Event(*row) for row in session.execute(asked))
     with suppress(LedgerUnavailable):
         for batch in batches(facts, AT_ONCE):
             keep(session, term, batch)
@@ -86,7 +86,9 @@ def strays(session: Session, term: int, names: Iterable[str], seq: int) -> Itera
     """
     parts = (name.split(":", 2) for name in names if name.startswith("request:"))
     asked = {(int(student), request) for _, student, request in parts}
-    recorded = select(Answered.student_id, Answered.request).where(Answered.term_id == term)
+    recorded = select(StoredAnswer.student_id, StoredAnswer.request).where(
+        StoredAnswer.term_id == term
+    )
     asked -= {(student, request) for student, request in session.execute(recorded)}
     for batch in batches(sorted(asked), AT_ONCE):
         for (student, request), has in zip(batch, _held(term, batch), strict=True):
@@ -115,8 +117,8 @@ def _is_ending(term: int, student: int, request: str) -> bool:
 
 
 def _logged(session: Session, term: int, student: int, request: str) -> bool:
-    mine = Event.term_id == term, Event.student_id == student
-    found = select(Event.seq).where(*mine, Event.context["request"].astext == request)
+    mine = LoggedEvent.term_id == term, LoggedEvent.student_id == student
+    found = select(LoggedEvent.seq).where(*mine, LoggedEvent.context["request"].astext == request)
     return session.scalar(found.limit(1)) is not None
 
 
@@ -130,19 +132,19 @@ def known(
 ) -> Iterator[tuple[Key, str, int]]:
     """Each answer that may still be asked for, and for how long (ms)."""
     found = (
-        select(Answered.student_id, Answered.request, Answered.kept, Answered.at)
-        .where(Answered.term_id == term, Answered.at > now - DAY)
+        select(StoredAnswer.student_id, StoredAnswer.request, StoredAnswer.kept, StoredAnswer.at)
+        .where(StoredAnswer.term_id == term, StoredAnswer.at > now - DAY)
         .execution_options(yield_per=AT_ONCE)
     )
     if students is not None:
-        found = found.where(Answered.student_id.in_(students))
+        found = found.where(StoredAnswer.student_id.in_(students))
     for student, request, said, at in session.execute(found):
         yield (student, request), said, (at + DAY - now) // timedelta(milliseconds=1)
 
 
 def forget(session: Session) -> None:
     """Let go of those that the ledger has forgotten."""
-    session.execute(delete(Answered).where(Answered.at < func.now() - DAY))
+    session.execute(delete(StoredAnswer).where(StoredAnswer.at < func.now() - DAY))
 
 
 def name(term: int, student: int, request: str) -> str:
@@ -150,7 +152,7 @@ def name(term: int, student: int, request: str) -> str:
     return f"{prefix(term)}:request:{student}:{request}"
 
 
-def _asked(facts: Sequence[Fact]) -> Iterator[tuple[Key, datetime]]:
+def _asked(facts: Sequence[Event]) -> Iterator[tuple[Key, datetime]]:
     for fact in facts:
         if fact.context["request"] and "student" in fact.payload:
             yield (fact.payload["student"], fact.context["request"]), fact.at

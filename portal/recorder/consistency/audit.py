@@ -8,17 +8,29 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from portal.backend import backend
+from portal.catalog.term_catalog import terms_named
 from portal.core.db import transaction
-from portal.recorder import answered, snapshot, tables
-from portal.recorder.checkpoint import recorded
-from portal.recorder.differences import Difference, of_ledger, of_log, of_read_models
-from portal.recorder.drain import drain
-from portal.recorder.fold import Tell, fold, nobody, replay, strides
+from portal.recorder import idempotency, read_models
+from portal.recorder.consistency import ledger_keys
+from portal.recorder.consistency.differences import Difference, of_ledger, of_log, of_read_models
+from portal.recorder.consistency.ledger_image import (
+    APART,
+    BY_NAME,
+    Image,
+    split,
+)
+from portal.recorder.consistency.ledger_keys import Step
+from portal.recorder.event_log import (
+    ProgressCallback,
+    checkpoint,
+    fold,
+    no_progress,
+    replay,
+    strides,
+)
 from portal.recorder.journal import JournalGap, last_seq
-from portal.recorder.ledger_image import APART, BY_NAME, Image, split
-from portal.recorder.project import UnknownEvent
-from portal.recorder.snapshot import Step
-from portal.recorder.terms import named
+from portal.recorder.projections import UnknownEvent
+from portal.recorder.recorder import drain
 
 PATIENCE = 20.0  # seconds without getting on: PostgreSQL ends a drainer that has frozen sooner
 LOST, UNREAD = "journal", "journal entry"
@@ -32,7 +44,7 @@ def audit(name: str = "", keep: Callable[[int, Report], None] | None = None) -> 
     The report of each is given to `keep`.
     """
     reports = []
-    for number, term in named(name):
+    for number, term in terms_named(name):
         report = audit_term(number)
         if keep:
             keep(number, report)
@@ -40,7 +52,7 @@ def audit(name: str = "", keep: Callable[[int, Report], None] | None = None) -> 
     return {"clean": all(report["clean"] for report in reports), "terms": reports}
 
 
-def audit_term(term: int, tell: Tell = nobody) -> Report:
+def audit_term(term: int, tell: ProgressCallback = no_progress) -> Report:
     """What differs in a term; claims may go on meanwhile. Tells how far it has come.
 
     The ledger is not compared where it is ahead of what can be recorded: then it says by how
@@ -49,11 +61,11 @@ def audit_term(term: int, tell: Tell = nobody) -> Report:
     tell("recording", 0, 0)
     broken = unrecordable(term)
     image = Image()
-    known = replay(term, image, recorded(term), tell, "comparing")
+    known = replay(term, image, checkpoint(term), tell, "comparing")
     tell("reading", 0, 0)
-    names = snapshot.names(backend().redis, term)
+    names = ledger_keys.key_names(backend().redis, term)
     told = {key for key in names if split(key)[0] in BY_NAME} | image.keys().keys()
-    taken = snapshot.take(backend().redis, term, told)
+    taken = ledger_keys.read_keys(backend().redis, term, told)
     broken = broken or unrecordable(term)
     with transaction() as session:
         # One view of the log and of the read models, however far they have come meanwhile.
@@ -61,8 +73,8 @@ def audit_term(term: int, tell: Tell = nobody) -> Report:
         comparison = _Comparison(session, term, image, known, tell)
         differences = [*broken, *_unknown(names), *comparison.differences(taken)]
         if not comparison.unrecorded:
-            differences += answered.differences(session, term)
-            differences += answered.strays(session, term, names, comparison.at)
+            differences += idempotency.differences(session, term)
+            differences += idempotency.strays(session, term, names, comparison.at)
     return {
         "events": comparison.at,
         "unrecorded": comparison.unrecorded,
@@ -86,7 +98,7 @@ class _Comparison:
     term: int
     image: Image
     at: int
-    tell: Tell
+    tell: ProgressCallback
     unrecorded: int = 0
 
     def differences(self, taken: Sequence[Step]) -> list[Difference]:
@@ -94,12 +106,12 @@ class _Comparison:
 
         Of a ledger that is ahead of the log nothing can be told.
         """
-        known = recorded(self.term, self.session)
+        known = checkpoint(self.term, self.session)
         self.unrecorded = max(0, taken[-1][0] - known)
         self.tell("comparing", self.at, known)
         found = [] if self.unrecorded else list(of_ledger(self.image, taken, self.advance))
         self.advance(known)
-        found += of_read_models(self.image, tables.load_all(self.session, self.term))
+        found += of_read_models(self.image, read_models.load_all(self.session, self.term))
         return found + list(of_log(self.image))
 
     def advance(self, through: int) -> None:
@@ -118,7 +130,7 @@ def catch_up(term: int) -> bool:
     through, known, until = last_seq(backend().redis, term), 0, 0.0
     while True:
         drain(term, seconds=0)
-        before, known = known, recorded(term)
+        before, known = known, checkpoint(term)
         if known >= through:
             return True
         if known > before or not until:

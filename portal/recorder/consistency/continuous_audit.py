@@ -19,11 +19,11 @@ from portal.catalog.models import Term
 from portal.core.db import transaction
 from portal.notifications.alerts import alert
 from portal.people.models import Account
-from portal.recorder import slices
-from portal.recorder.audit import unrecordable
-from portal.recorder.differences import Difference
-from portal.recorder.models import Checkpoint, Reconciled
-from portal.recorder.slices import OF_SECTION, Behind
+from portal.recorder.consistency import partial_audit
+from portal.recorder.consistency.audit import unrecordable
+from portal.recorder.consistency.differences import Difference
+from portal.recorder.consistency.partial_audit import OF_SECTION, Behind
+from portal.recorder.models import Checkpoint, ContinuousAudit
 
 SECONDS = 20.0  # for one part
 KEPT = 200  # differences that are kept word for word
@@ -51,9 +51,9 @@ def due(session: Session) -> list[int]:
     found = (
         select(Checkpoint.term_id)
         .join(Term, Term.id == Checkpoint.term_id)
-        .outerjoin(Reconciled, Reconciled.term_id == Checkpoint.term_id)
+        .outerjoin(ContinuousAudit, ContinuousAudit.term_id == Checkpoint.term_id)
         .where(Checkpoint.seq > 0, Term.deleted_at.is_(None))
-        .where(or_(Reconciled.at.is_(None), Reconciled.at < func.now() - every))
+        .where(or_(ContinuousAudit.at.is_(None), ContinuousAudit.at < func.now() - every))
     )
     return list(session.scalars(found))
 
@@ -100,10 +100,15 @@ def go_on(term: int, seconds: float = SECONDS) -> list[Difference]:
 
 def _begin(term: int) -> Part:
     """Take the turn, so that nobody else is called to it before the next is due."""
-    begun = insert(Reconciled).values(term_id=term, at=func.now(), cursor=0, found=0)
+    begun = insert(ContinuousAudit).values(term_id=term, at=func.now(), cursor=0, found=0)
     begun = begun.values(differences=[], sections=[])
     taken = begun.on_conflict_do_update(index_elements=["term_id"], set_={"at": func.now()})
-    so_far = Reconciled.cursor, Reconciled.sections, Reconciled.differences, Reconciled.found
+    so_far = (
+        ContinuousAudit.cursor,
+        ContinuousAudit.sections,
+        ContinuousAudit.differences,
+        ContinuousAudit.found,
+    )
     with transaction() as session:
         cursor, sections, known, told = session.execute(taken.returning(*so_far)).one()
     return Part(term, cursor, set(sections), known, told)
@@ -112,14 +117,14 @@ def _begin(term: int) -> Part:
 def _again(part: Part) -> None:
     """What differs still of what differed."""
     while part.again:
-        sections = sorted(part.again)[: slices.AT_ONCE]
+        sections = sorted(part.again)[: partial_audit.AT_ONCE]
         part.add(_compared(part.term, sections), sections)
         part.again.difference_update(sections)
 
 
 def _onward(part: Part, until: float) -> None:
     """From a section on, until it is late or the round is done: the next begins at 0."""
-    while sections := slices.after(part.term, part.cursor):
+    while sections := partial_audit.after(part.term, part.cursor):
         part.add(_compared(part.term, sections), sections)
         part.cursor = sections[-1]
         _note(part)
@@ -131,7 +136,7 @@ def _onward(part: Part, until: float) -> None:
 
 def _compared(term: int, sections: Iterable[int]) -> list[Difference]:
     # What differs but once was caught in the middle of a change.
-    return slices.compare(term, sections) and slices.compare(term, sections)
+    return partial_audit.compare(term, sections) and partial_audit.compare(term, sections)
 
 
 def _missing(term: int) -> list[Difference]:
@@ -156,7 +161,7 @@ def _note(part: Part, **more: Any) -> None:
         "differences": found[:KEPT],
         "sections": sorted(part.sections | part.again),
     } | more
-    noted = update(Reconciled).where(Reconciled.term_id == part.term).values(row)
+    noted = update(ContinuousAudit).where(ContinuousAudit.term_id == part.term).values(row)
     with transaction() as session:
         session.execute(noted)
         if found and not part.told:

@@ -14,11 +14,11 @@ OF_A_SEAT = ("enrolled", "promoted", "dropped")
 # window that was open to whom it was decided for.
 MORE = ("reason", "overrides", "during")
 
-IMPORT = "import:"  # begins the correlation of what an import does; its number is behind
+IMPORT_PREFIX = "import:"  # begins the correlation of what an import does; its number is behind
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class Event:
     """What happened (`name`, `payload`), to what (`aggregate`), when, and by whom (`context`)."""
 
     seq: int
@@ -37,7 +37,7 @@ class Fact:
     @property
     def imported(self) -> bool:
         """Whether an import gave or took the seat."""
-        return self.by_hand and str(self.context["correlation"]).startswith(IMPORT)
+        return self.by_hand and str(self.context["correlation"]).startswith(IMPORT_PREFIX)
 
     @property
     def awaited(self) -> bool:
@@ -46,15 +46,15 @@ class Fact:
         Sections and windows that are set, and seats that an import gives, come in bulk and often
         before a recorder runs. How late they are recorded says nothing about what people wait for.
         """
-        imported = str(self.context.get("correlation", "")).startswith(IMPORT)
+        imported = str(self.context.get("correlation", "")).startswith(IMPORT_PREFIX)
         return "student" in self.payload and not imported
 
 
-def parsed(entry: bytes) -> Fact:
+def parsed(entry: bytes) -> Event:
     """The fact of a journal entry's JSON."""
     event = orjson.loads(entry)
     take = event.pop
-    return Fact(
+    return Event(
         seq=take("seq"),
         at=moment(take("at")),
         name=take("name"),
@@ -66,7 +66,7 @@ def parsed(entry: bytes) -> Fact:
     )
 
 
-def entry_of(fact: Fact) -> str:
+def entry_of(fact: Event) -> str:
     """The JSON of a journal entry that tells the fact."""
     told = {"seq": fact.seq, "at": milliseconds(fact.at), "name": fact.name}
     told |= {"version": fact.version, "aggregate": fact.aggregate}

@@ -22,16 +22,17 @@ from portal.ledger.function_library import prefix
 from portal.notifications.codes import NO_TERM
 from portal.notifications.follow import follow
 from portal.notifications.webhooks import outbox
-from portal.recorder import answered, fold, journal, lags, margin, strangers, tables, trail
-from portal.recorder.fact import Fact
+from portal.people.models import Student
+from portal.recorder import event_log, idempotency, journal, read_models, status, trail
+from portal.recorder.events import Event
 from portal.recorder.journal import JournalGap
 from portal.recorder.models import Checkpoint
-from portal.recorder.project import UnknownEvent, apply
+from portal.recorder.projections import UnknownEvent, apply
 from portal.recorder.wake import wake
 
 BATCH = 2000
 LONGEST = 10.0  # seconds
-NAMED = 100  # codes in a line of the log
+NAMED_CODES = 100  # codes in a line of the log
 GIVE_WAY = "5s"  # until another drainer is left alone
 BREATH = 0.02  # seconds until the next batch in a rush: a fuller one costs hardly more
 
@@ -50,7 +51,7 @@ def drain(term: int, seconds: float = LONGEST) -> int:
     recorded, until = 0, time.monotonic() + seconds
     while facts := _record_batch(term):
         recorded += len(facts)
-        margin.keep(term, facts[-1].seq)
+        journal.trim_recorded(term, facts[-1].seq)
         _tell(term, facts)
         _log(term, facts)
         now = datetime.now(UTC)
@@ -68,24 +69,24 @@ def _make_checkpoint(term: int) -> None:
         session.execute(insert(Checkpoint).values(term_id=term, seq=0).on_conflict_do_nothing())
 
 
-def _record_batch(term: int) -> Sequence[Fact]:
+def _record_batch(term: int) -> Sequence[Event]:
     """Record the next events in one transaction; none where another drainer holds the term."""
-    facts: Sequence[Fact] = ()
+    facts: Sequence[Event] = ()
     try:
         with transaction() as session:
             after = _lock(session, term)
-            anchor = fold.recorded(session, term, after)
+            anchor = event_log.find_event(session, term, after)
             # What a failover could make forgotten is not recorded.
             copies = backend().settings.replicas
             facts = journal.read(backend().redis, term, anchor, BATCH, copies=copies)
             if facts:
                 _record(session, term, after, facts)
     except (JournalGap, UnknownEvent):
-        lags.note_failure(term)
+        status.count_failure(term)
         raise
     except IntegrityError as error:
-        lags.note_failure(term)
-        if unknown := strangers.find(facts):
+        status.count_failure(term)
+        if unknown := _unknown_students(facts):
             raise unknown from error
         raise
     except OperationalError as error:
@@ -104,19 +105,19 @@ def _lock(session: Session, term: int) -> int:
     ).one()
 
 
-def _record(session: Session, term: int, after: int, facts: Sequence[Fact]) -> None:
-    state = tables.load(session, term, facts)
+def _record(session: Session, term: int, after: int, facts: Sequence[Event]) -> None:
+    state = read_models.load(session, term, facts)
     for fact in facts:
         apply(state, fact)
     for seq, wrong in state.contradictions:  # the event is kept: an audit finds it
         log.error("Term %s, event %s contradicts the record: %s", term, seq, wrong)
-    tables.append(session, term, facts)
-    tables.write(session, term, state, after)
+    read_models.append(session, term, facts)
+    read_models.write(session, term, state, after)
     follow(session, term, facts)
     trail.note(session, term, facts)
     _tell_receivers(session, term, facts)
-    answered.keep(session, term, facts)
-    lags.note(session, term, facts)
+    idempotency.keep(session, term, facts)
+    status.count_lags(session, term, facts)
     session.execute(
         update(Checkpoint)
         .where(Checkpoint.term_id == term)
@@ -124,22 +125,22 @@ def _record(session: Session, term: int, after: int, facts: Sequence[Fact]) -> N
     )
 
 
-def _tell_receivers(session: Session, term: int, facts: Sequence[Fact]) -> None:
+def _tell_receivers(session: Session, term: int, facts: Sequence[Event]) -> None:
     """Have webhooks tell of what is logged, once the transaction has held."""
     if outbox.follow(session, term, facts[0].seq, facts[-1].seq):
         event.listen(session, "after_commit", lambda _: wake(NO_TERM, ["deliver"]), once=True)
 
 
-def _log(term: int, facts: Sequence[Fact]) -> None:
+def _log(term: int, facts: Sequence[Event]) -> None:
     """Name what is recorded; in a rush, the event log alone has the code of each."""
     codes = {str(fact.context["correlation"]) for fact in facts} - {""}
     extra: dict[str, object] = {"term": term, "events": len(facts), "seq": facts[-1].seq}
-    if len(codes) <= NAMED:
+    if len(codes) <= NAMED_CODES:
         extra["of"] = sorted(codes)
     log.info("Recorded up to event %d of term %d", facts[-1].seq, term, extra=extra)
 
 
-def _tell(term: int, facts: Sequence[Fact]) -> None:
+def _tell(term: int, facts: Sequence[Event]) -> None:
     """Tell the pages of those concerned; who misses it sees it at the next look."""
     told = [fact.payload for fact in facts]
     message = {
@@ -149,3 +150,37 @@ def _tell(term: int, facts: Sequence[Fact]) -> None:
     }
     with suppress(RedisError):
         backend().redis.publish(f"{prefix(term)}:recorded", json.dumps(message))
+
+
+# Students of the journal whom PostgreSQL does not know, as after an old copy of it came back.
+
+NAMED_STUDENTS = 10  # students in a message
+
+
+class UnknownStudents(UnknownEvent):
+    """Events about students whom PostgreSQL does not know: they must not be skipped."""
+
+    def __init__(self, seq: int, students: Sequence[int]) -> None:
+        some = ", ".join(str(each) for each in students[:NAMED_STUDENTS])
+        more = (
+            f" and {len(students) - NAMED_STUDENTS} more" if len(students) > NAMED_STUDENTS else ""
+        )
+        super().__init__(
+            f"from event {seq} on the journal names students whom PostgreSQL does not know"
+            f" (ids {some}{more}). Was an older copy of PostgreSQL brought back? Bring a newer one"
+            " back, or their rows of the tables accounts and students, with the same ids; then"
+            " call it again"
+        )
+
+
+def _unknown_students(facts: Sequence[Event]) -> UnknownStudents | None:
+    """Those whom the facts name; None where PostgreSQL knows everybody."""
+    named = {int(fact.payload["student"]): fact.seq for fact in reversed(facts) if _about(fact)}
+    with transaction() as session:
+        known = session.scalars(select(Student.id).where(Student.id.in_(named)))
+        unknown = {each: named[each] for each in named.keys() - set(known)}
+    return UnknownStudents(min(unknown.values()), sorted(unknown)) if unknown else None
+
+
+def _about(fact: Event) -> bool:
+    return "student" in fact.payload and fact.name != "refused"

@@ -11,16 +11,22 @@ from sqlalchemy.orm import Session
 from portal.backend import backend
 from portal.catalog.models import Section
 from portal.core.db import transaction
-from portal.recorder import answered, snapshot, tables
-from portal.recorder.audit import unrecordable
-from portal.recorder.checkpoint import recorded
-from portal.recorder.differences import Difference, of_ledger, of_log, of_read_models
-from portal.recorder.fact import Fact
-from portal.recorder.fold import UNREADABLE
-from portal.recorder.ledger_image import KINDS, Image, Kind
-from portal.recorder.models import AS_FACT, Enrollment, Event, SectionSeats, WaitlistPlace
-from portal.recorder.project import State, UnknownEvent, apply
-from portal.recorder.snapshot import Step
+from portal.recorder import idempotency, read_models
+from portal.recorder.consistency import ledger_keys
+from portal.recorder.consistency.audit import unrecordable
+from portal.recorder.consistency.differences import Difference, of_ledger, of_log, of_read_models
+from portal.recorder.consistency.ledger_image import KINDS, Image, Kind
+from portal.recorder.consistency.ledger_keys import Step
+from portal.recorder.event_log import UNREADABLE, checkpoint
+from portal.recorder.events import Event
+from portal.recorder.models import (
+    EVENT_COLUMNS,
+    Enrollment,
+    LoggedEvent,
+    SectionSeats,
+    WaitlistEntry,
+)
+from portal.recorder.projections import TermState, UnknownEvent, apply
 from portal.windows.models import Window
 
 AT_ONCE = 50  # sections: the ledger is read in one step, which holds up claims for so long
@@ -80,7 +86,7 @@ def after(term: int, last: int) -> list[int]:
             SectionSeats.term_id == term, SectionSeats.section_id > last
         )
         known = set(session.scalars(catalogued.union(counted).order_by("id").limit(AT_ONCE)))
-    listed = snapshot.sections_of(backend().redis, term)
+    listed = ledger_keys.sections_of(backend().redis, term)
     known |= {section for section in listed if section > last}
     return sorted(known)[:AT_ONCE]
 
@@ -92,7 +98,7 @@ def around(term: int, sections: Iterable[int]) -> Slice:
         known = set(session.scalars(select(Window.id).where(Window.term_id == term)))
     known |= {window.id for window in backend().ledger.windows(term)}
     # Pools that the ledger alone knows belong to any slice.
-    listed = snapshot.pools_of(backend().redis, term)
+    listed = ledger_keys.pools_of(backend().redis, term)
     reached, pools, more = set(sections), listed - {pool for _, pool in shared}, True
     while more:
         more_pools = {pool for section, pool in shared if section in reached} - pools
@@ -108,7 +114,7 @@ def compare(term: int, sections: Iterable[int]) -> list[Difference]:
     for _ in range(TRIES):
         part = around(term, sections)
         students = _students(part)
-        taken = snapshot.take(backend().redis, term, part.keys(students))
+        taken = ledger_keys.read_keys(backend().redis, term, part.keys(students))
         unrecordable(term)  # which is told elsewhere
         if part == around(term, sections):
             break  # else another section shares their seats by now, or there is another window
@@ -126,15 +132,17 @@ def _differences(part: Slice, students: set[int], taken: list[Step]) -> list[Dif
 
     with transaction() as session:
         session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
-        known, last = recorded(term, session), taken[-1][0]
+        known, last = checkpoint(term, session), taken[-1][0]
         if last > known:
             raise Behind(f"{last - known} events of term {term} are not recorded yet")
         reserves = taken[0][1]["reserves"].items()
         image.elsewhere = {due for each, due in reserves if int(each) not in part.sections}
         found = list(of_ledger(image, taken, advance, part.holds))
         advance(known)
-        found += of_read_models(image, tables.load_some(session, term, part.sections, part.windows))
-        found += answered.differences(session, term, students)
+        found += of_read_models(
+            image, read_models.load_some(session, term, part.sections, part.windows)
+        )
+        found += idempotency.differences(session, term, students)
         return found + list(of_log(image))
 
 
@@ -149,19 +157,21 @@ def _drops(
     return found
 
 
-def events(session: Session, part: Slice, since: int, through: int) -> Iterator[Fact]:
+def events(session: Session, part: Slice, since: int, through: int) -> Iterator[Event]:
     """What happened in a slice behind event `since`, until `through`."""
     found = session.execute(
-        select(*AS_FACT)
-        .where(Event.term_id == part.term, Event.seq > since, Event.seq <= through)
-        .where(Event.aggregate.in_(part.aggregates))
-        .order_by(Event.seq)
+        select(*EVENT_COLUMNS)
+        .where(
+            LoggedEvent.term_id == part.term, LoggedEvent.seq > since, LoggedEvent.seq <= through
+        )
+        .where(LoggedEvent.aggregate.in_(part.aggregates))
+        .order_by(LoggedEvent.seq)
     )
     for row in found:
-        yield Fact(*row)
+        yield Event(*row)
 
 
-def _fold(session: Session, part: Slice, state: State, since: int, through: int) -> None:
+def _fold(session: Session, part: Slice, state: TermState, since: int, through: int) -> None:
     for fact in events(session, part, since, through):
         try:
             apply(state, fact)
@@ -172,7 +182,7 @@ def _fold(session: Session, part: Slice, state: State, since: int, through: int)
 def _students(part: Slice) -> set[int]:
     """Who has or had a seat or place there, by the read models or by the ledger."""
     held = select(Enrollment.student_id).where(Enrollment.section_id.in_(part.sections))
-    waited = select(WaitlistPlace.student_id).where(WaitlistPlace.section_id.in_(part.sections))
+    waited = select(WaitlistEntry.student_id).where(WaitlistEntry.section_id.in_(part.sections))
     with transaction() as session:
         known = set(session.scalars(held.union(waited)))
-    return known | snapshot.students(backend().redis, part.term, part.sections)
+    return known | ledger_keys.students(backend().redis, part.term, part.sections)

@@ -1,14 +1,84 @@
-"""What is wrong with a term, sorted by what mends it, and events brought back from a backup."""
+"""The read models made anew from the event log, while pages and claims go on."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from sqlalchemy import text
+from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
-from portal.recorder.differences import Difference
+from portal.core.db import transaction
+from portal.recorder import idempotency, read_models
+from portal.recorder.consistency.differences import Difference, of_log, of_read_models
+from portal.recorder.event_log import (
+    ProgressCallback,
+    checkpoint,
+    damage,
+    fold,
+    no_progress,
+    replay,
+)
+from portal.recorder.models import Checkpoint
+from portal.recorder.projections import TermState
 
-AT_ONCE = 1000  # events a statement
+# Nobody else can record the term meanwhile: claims go on, and the journal grows.
+PATIENT = (
+    "SET LOCAL lock_timeout = '60s'; SET LOCAL statement_timeout = '10min';"
+    " SET LOCAL idle_in_transaction_session_timeout = '10min'"
+)
+
+
+class LogDamaged(Exception):  # noqa: N818  a state of the world, not a mistake
+    """Events are missing or unreadable: what follows from the log is not what happened."""
+
+    def __init__(self, differences: list[Difference]) -> None:
+        super().__init__(", ".join(f"{each['what']}: {each['log']}" for each in differences[:5]))
+        self.differences = differences
+
+
+@dataclass(frozen=True)
+class Rebuilt:
+    """How many events were replayed, and what the read models had told otherwise."""
+
+    events: int
+    differences: list[Difference]
+
+
+def rebuild(term: int, tell: ProgressCallback = no_progress) -> Rebuilt:
+    """Have the read models tell what follows from the event log, all of it or nothing.
+
+    Only rows that differ are written, in one transaction under the recorder's lock: pages see the
+    old rows, then the new ones. Raises LogDamaged.
+    """
+    state = TermState()
+    known = replay(term, state, checkpoint(term), tell)
+    with transaction() as session:
+        session.execute(text(PATIENT))
+        through = _lock(session, term)
+        fold(session, term, state, known, through)
+        refuse_damaged(state)
+        tell("comparing", through, through)
+        found = read_models.load_all(session, term)
+        differences = list(of_read_models(state, found))
+        read_models.replace(session, term, state, found)
+        idempotency.keep_lost(session, term)
+    return Rebuilt(through, differences)
+
+
+def refuse_damaged(state: TermState) -> None:
+    """Raise LogDamaged where the log has lost events, or some that can't be read."""
+    if damaged := damage(state):
+        raise LogDamaged(list(of_log(TermState(contradictions=damaged))))
+
+
+def _lock(session: Session, term: int) -> int:
+    """The checkpoint of the term, held against its recorder until the transaction ends."""
+    found = select(Checkpoint.seq).where(Checkpoint.term_id == term).with_for_update()
+    return session.scalar(found) or 0
+
+
+# What is wrong with a term, sorted by what mends it, and events brought back from a backup.
+
+EVENTS_PER_STATEMENT = 1000  # events a statement
 OF_LEDGER = ("ledger", "journal")
 OF_SEATS = {"ledger roster": "enrollments", "ledger windows": "windows"}
 
@@ -91,5 +161,5 @@ def bring_back(session: Session, term: int, rows: list[str]) -> None:
 
 
 def _batches(rows: list[str]) -> Iterable[str]:
-    for start in range(0, len(rows), AT_ONCE):
-        yield f"[{','.join(rows[start : start + AT_ONCE])}]"
+    for start in range(0, len(rows), EVENTS_PER_STATEMENT):
+        yield f"[{','.join(rows[start : start + EVENTS_PER_STATEMENT])}]"

@@ -1,23 +1,33 @@
 """The ledger as it is, read in steps so that no decision waits long."""
 
 from collections.abc import Collection, Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 from redis import Redis
 
 from portal.ledger.function_library import prefix, translate_errors
-from portal.recorder.ledger_image import BY_NAME, TEXT, Keys, Shape, plain, split
-from portal.recorder.writes import batches
+from portal.recorder.consistency.fence import Command
+from portal.recorder.consistency.ledger_image import (
+    BY_NAME,
+    TEXT,
+    Entries,
+    Keys,
+    Shape,
+    plain,
+    split,
+    stored,
+)
 
-AT_ONCE = 2000  # keys a step
+KEYS_PER_STEP = 2000  # keys a step
 Step = tuple[int, Keys]  # the number of the last event, and what there was just then
 
 
-def names(redis: Redis, term: int) -> set[str]:
+def key_names(redis: Redis, term: int) -> set[str]:
     """Every key of the term, without its prefix."""
     at = f"{prefix(term)}:"
     with translate_errors():
-        found = redis.scan_iter(match=f"{at}*", count=AT_ONCE)
+        found = redis.scan_iter(match=f"{at}*", count=KEYS_PER_STEP)
         return {name.decode()[len(at) :] for name in found}
 
 
@@ -43,10 +53,10 @@ def students(redis: Redis, term: int, sections: Iterable[int]) -> set[int]:
         return {int(student) for found in pipe.execute() for student in found}
 
 
-def take(redis: Redis, term: int, keys: Collection[str]) -> list[Step]:
+def read_keys(redis: Redis, term: int, keys: Collection[str]) -> list[Step]:
     """These keys, each step of them at one moment; those of the whole term are in the first."""
     first = [key for key in keys if ":" not in key or split(key)[0] == "aside"]
-    steps = list(batches(sorted(set(keys) - set(first)), AT_ONCE)) or [[]]
+    steps = list(batches(sorted(set(keys) - set(first)), KEYS_PER_STEP)) or [[]]
     steps[0] = [*first, *steps[0]]
     return [_step(redis, term, step) for step in steps]
 
@@ -85,3 +95,48 @@ def _entries(shape: Shape, reply: Any) -> Iterator[tuple[str, Any]]:
             yield from ((member.decode(), int(score)) for member, score in reply)
         case "text":
             yield from [(TEXT, plain(reply))] if reply is not None else []
+
+
+# Keys as the commands that write them into the ledger, in steps that hold nobody up for long.
+
+MEMBERS_PER_COMMAND = 1000  # of a command: a function can pass on some thousand words at once
+WORDS_PER_STEP = 2000  # words of a step
+
+
+def write_commands(name: str, shape: Shape, entries: Entries) -> Iterator[Command]:
+    """What writes a key where there is none."""
+    match shape:
+        case "hash":
+            yield from _pieces("HSET", name, ((each, stored(entries[each])) for each in entries))
+        case "set":
+            yield from _pieces("SADD", name, ((each,) for each in entries))
+        case "sorted set":
+            yield from _pieces("ZADD", name, ((entries[each], each) for each in entries))
+        case "text":
+            yield ["SET", name, stored(entries[TEXT])]
+
+
+def command_steps(found: Iterable[Command]) -> Iterator[list[Command]]:
+    """The commands, in order, some at a time."""
+    step: list[Command] = []
+    words = 0
+    for command in found:
+        step.append(command)
+        words += len(command)
+        if words >= WORDS_PER_STEP:
+            yield step
+            step, words = [], 0
+    if step:
+        yield step
+
+
+def batches(entries: Iterable[Any], size: int) -> Iterator[list[Any]]:
+    """The entries, in order, as many at a time."""
+    entries = iter(entries)
+    while batch := list(islice(entries, size)):
+        yield batch
+
+
+def _pieces(verb: str, name: str, members: Iterable[tuple[Any, ...]]) -> Iterator[Command]:
+    for piece in batches(members, MEMBERS_PER_COMMAND):
+        yield [verb, name, *(str(word) for member in piece for word in member)]

@@ -9,8 +9,8 @@ from sqlalchemy.orm import Session, aliased
 from portal.core.db import transaction
 from portal.ledger import replies
 from portal.ledger.types import HeldSeat, SeatCounts, Standing, WaitlistPosition, WindowView
-from portal.recorder.fact import milliseconds
-from portal.recorder.models import Enrollment, Event, SectionSeats, WaitlistPlace
+from portal.recorder.events import milliseconds
+from portal.recorder.models import Enrollment, LoggedEvent, SectionSeats, WaitlistEntry
 from portal.windows.models import Window
 
 WAITING = ("waiting", "passed")
@@ -43,8 +43,12 @@ def standing(term: int, student: int) -> Standing:
 
 def drops(term: int, student: int) -> dict[str, int]:
     """How many seats a student had given up, by day."""
-    day = Event.payload["day"].astext
-    mine = Event.term_id == term, Event.student_id == student, Event.name == "dropped"
+    day = LoggedEvent.payload["day"].astext
+    mine = (
+        LoggedEvent.term_id == term,
+        LoggedEvent.student_id == student,
+        LoggedEvent.name == "dropped",
+    )
     with transaction() as session:
         return Counter(session.scalars(select(day).where(*mine, day.is_not(None))))
 
@@ -87,15 +91,15 @@ def _held(session: Session, term: int, student: int) -> Iterable[HeldSeat]:
 
 
 def _waiting(session: Session, term: int, student: int) -> Iterable[WaitlistPosition]:
-    line = aliased(WaitlistPlace)
-    there = line.section_id == WaitlistPlace.section_id, line.state.in_(WAITING)
+    line = aliased(WaitlistEntry)
+    there = line.section_id == WaitlistEntry.section_id, line.state.in_(WAITING)
     size = select(func.count()).where(line.term_id == term, *there)
-    position = size.where(line.ticket <= WaitlistPlace.ticket)
-    mine = WaitlistPlace.term_id == term, WaitlistPlace.student_id == student
+    position = size.where(line.ticket <= WaitlistEntry.ticket)
+    mine = WaitlistEntry.term_id == term, WaitlistEntry.student_id == student
     found = (
-        select(WaitlistPlace, position.scalar_subquery(), size.scalar_subquery())
-        .where(*mine, WaitlistPlace.state.in_(WAITING))
-        .order_by(WaitlistPlace.section_id)
+        select(WaitlistEntry, position.scalar_subquery(), size.scalar_subquery())
+        .where(*mine, WaitlistEntry.state.in_(WAITING))
+        .order_by(WaitlistEntry.section_id)
     )
     for row, at, of in session.execute(found):
         since, passed = milliseconds(row.since), row.state == "passed"

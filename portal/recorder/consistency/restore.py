@@ -15,16 +15,16 @@ from sqlalchemy import func, select, text
 from portal.backend import backend
 from portal.core.db import transaction
 from portal.ledger.function_library import prefix, translate_errors
-from portal.recorder import answered, fence, journal, writes
-from portal.recorder.audit import audit_term, catch_up
-from portal.recorder.checkpoint import recorded
-from portal.recorder.fact import Fact, moment
-from portal.recorder.fence import Command, Held
-from portal.recorder.fold import Tell, logged, nobody, replay
+from portal.recorder import idempotency, journal
+from portal.recorder.consistency import fence, ledger_keys
+from portal.recorder.consistency.audit import audit_term, catch_up
+from portal.recorder.consistency.fence import Command, Held
+from portal.recorder.consistency.ledger_image import APART, BY_NAME, Image, split
+from portal.recorder.consistency.repair import refuse_damaged
+from portal.recorder.event_log import ProgressCallback, checkpoint, no_progress, read_events, replay
+from portal.recorder.events import Event, moment
 from portal.recorder.journal import JournalGap
-from portal.recorder.ledger_image import APART, BY_NAME, Image, split
-from portal.recorder.project import UnknownEvent
-from portal.recorder.rebuild import refuse_damaged
+from portal.recorder.projections import UnknownEvent
 from portal.recorder.wake import wake
 
 AT_ONCE = 2000  # keys a round trip
@@ -49,25 +49,25 @@ class Plan:
 
     seq: int
     holds: dict[str, int]
-    lost: list[Fact]
+    lost: list[Event]
 
 
 @dataclass(frozen=True)
 class Restored:
     """Decisions that were forgotten, and what an audit found afterwards."""
 
-    lost: list[Fact]
+    lost: list[Event]
     report: dict[str, Any]
 
 
-def plan(term: int, tell: Tell = nobody) -> Plan:
+def plan(term: int, tell: ProgressCallback = no_progress) -> Plan:
     """What `restore` would do, but that it records what can be recorded. Raises as that does."""
     _record(term)
     image = _image(term, tell)
-    return Plan(recorded(term), _sizes(term, image), _lost(term))
+    return Plan(checkpoint(term), _sizes(term, image), _lost(term))
 
 
-def restore(term: int, tell: Tell = nobody) -> Restored:
+def restore(term: int, tell: ProgressCallback = no_progress) -> Restored:
     """Restore it, and compare it with the log; the fence stays up where something differs.
 
     Raises LogDamaged, Unrecorded or Busy before anything is changed. Raises Changed where another
@@ -86,7 +86,7 @@ def restore(term: int, tell: Tell = nobody) -> Restored:
         held.confirm()
         _wipe(held)
         _write(held, image, tell)
-        held.write(*journal.anew(term, image.last))
+        held.write(*journal.restart_commands(term, image.last))
         report = audit_term(term, tell)
         if report["clean"]:
             held.let_go(seq=last)
@@ -114,20 +114,22 @@ def _record(term: int) -> None:
             raise Unrecorded(str(error)) from error
 
 
-def _image(term: int, tell: Tell) -> Image:
+def _image(term: int, tell: ProgressCallback) -> Image:
     image = Image()
-    replay(term, image, recorded(term), tell)
+    replay(term, image, checkpoint(term), tell)
     refuse_damaged(image)
     return image
 
 
-def _lost(term: int) -> list[Fact]:
+def _lost(term: int) -> list[Event]:
     """What the journal tells otherwise than the log, or beyond it."""
-    facts = journal.whole(backend().redis, term)
+    facts = journal.read_all(backend().redis, term)
     if not facts:
         return []
     with transaction() as session:
-        known = {fact.seq: fact for fact in logged(session, term, facts[0].seq - 1, facts[-1].seq)}
+        known = {
+            fact.seq: fact for fact in read_events(session, term, facts[0].seq - 1, facts[-1].seq)
+        }
     return [fact for fact in facts if known.get(fact.seq) != fact]
 
 
@@ -153,31 +155,31 @@ def _wipe(held: Held) -> None:
     redis, at = backend().redis, f"{prefix(held.term)}:"
     with translate_errors():
         found = redis.scan_iter(match=f"{at}*", count=AT_ONCE)
-        for names in writes.batches(map(bytes.decode, found), AT_ONCE):
+        for names in ledger_keys.batches(map(bytes.decode, found), AT_ONCE):
             gone = [name for name in names if split(name[len(at) :])[0] not in KEPT]
             if gone:
                 held.write(["UNLINK", *gone])
 
 
-def _write(held: Held, image: Image, tell: Tell) -> None:
+def _write(held: Held, image: Image, tell: ProgressCallback) -> None:
     at, done = f"{prefix(held.term)}:", 0
     found = (
-        writes.commands(at + key, BY_NAME[split(key)[0]].shape, entries)
+        ledger_keys.write_commands(at + key, BY_NAME[split(key)[0]].shape, entries)
         for key, entries in image.keys().items()
     )
-    for step in writes.steps(chain.from_iterable(found)):
+    for step in ledger_keys.command_steps(chain.from_iterable(found)):
         held.write(*step)
         done += len(step)
         tell("writing", done, done)
     with transaction() as session:
-        for step in writes.steps(_said(held.term, session)):
+        for step in ledger_keys.command_steps(_said(held.term, session)):
             held.write(*step)
 
 
 def _said(term: int, session: Any) -> Iterator[Command]:
     for key, kept, left in _answers(term, session):
-        yield ["SET", answered.name(term, *key), kept, "PX", str(left)]
+        yield ["SET", idempotency.name(term, *key), kept, "PX", str(left)]
 
 
-def _answers(term: int, session: Any) -> Iterator[tuple[answered.Key, str, int]]:
-    return answered.known(session, term, moment(backend().ledger.now()))
+def _answers(term: int, session: Any) -> Iterator[tuple[idempotency.Key, str, int]]:
+    return idempotency.known(session, term, moment(backend().ledger.now()))

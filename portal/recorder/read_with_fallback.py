@@ -15,7 +15,7 @@ from portal.backend import backend
 from portal.core.db import transaction
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.types import SeatCounts, Standing, WindowView
-from portal.recorder import last
+from portal.recorder import recorded_state
 from portal.recorder.models import Checkpoint
 
 Said = TypeVar("Said")
@@ -49,38 +49,43 @@ def give_up() -> None:
 
 def seats(term: int) -> dict[int, SeatCounts]:
     """The counts of every section of a term."""
-    return _known(lambda: backend().ledger.seats(term), lambda: last.seats(term))
+    return _known(lambda: backend().ledger.seats(term), lambda: recorded_state.seats(term))
 
 
 def seats_of(term: int, sections: Sequence[int]) -> dict[int, SeatCounts]:
     """The counts of those sections that are known."""
     return _known(
-        lambda: backend().ledger.seats_of(term, sections), lambda: last.seats(term, sections)
+        lambda: backend().ledger.seats_of(term, sections),
+        lambda: recorded_state.seats(term, sections),
     )
 
 
 def reserved(term: int, section: int) -> dict[int, int]:
     """Seats of a section that are held under its reserves, by reserve."""
     return _known(
-        lambda: backend().ledger.reserved(term, section), lambda: last.reserved(term, section)
+        lambda: backend().ledger.reserved(term, section),
+        lambda: recorded_state.reserved(term, section),
     )
 
 
 def standing(term: int, student: int) -> Standing:
     """What a student holds and waits for, with positions."""
     return _known(
-        lambda: backend().ledger.standing(term, student), lambda: last.standing(term, student)
+        lambda: backend().ledger.standing(term, student),
+        lambda: recorded_state.standing(term, student),
     )
 
 
 def drops(term: int, student: int) -> dict[str, int]:
     """How many seats a student has given up, by day."""
-    return _known(lambda: backend().ledger.drops(term, student), lambda: last.drops(term, student))
+    return _known(
+        lambda: backend().ledger.drops(term, student), lambda: recorded_state.drops(term, student)
+    )
 
 
 def windows(term: int) -> list[WindowView]:
     """Every window of a term, by opening."""
-    return _known(lambda: backend().ledger.windows(term), lambda: last.windows(term))
+    return _known(lambda: backend().ledger.windows(term), lambda: recorded_state.windows(term))
 
 
 def now() -> int:

@@ -1,0 +1,201 @@
+"""How each term's record stands: how far behind the ledger, and whether they agree."""
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import accumulate
+
+from sqlalchemy import ARRAY, Integer, bindparam, delete, func, select, text
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
+
+from portal.backend import backend
+from portal.catalog.models import Term
+from portal.core.db import transaction
+from portal.recorder.consistency import fence
+from portal.recorder.events import IMPORT_PREFIX, MILLISECOND, Event
+from portal.recorder.journal import last_seq
+from portal.recorder.models import Checkpoint, ContinuousAudit, LagMinute
+
+
+@dataclass(frozen=True)
+class TermStatus:
+    """Events `decided` and `recorded`; `differences` of the standing comparison, `compared_at`."""
+
+    semester_id: int
+    name: str
+    decided: int
+    recorded: int
+    recorded_at: datetime | None
+    fenced: bool
+    differences: int
+    compared_at: datetime | None
+
+    @property
+    def status(self) -> str:
+        """The worst that is true of it: fenced, differs, behind or well."""
+        found = {"fenced": self.fenced, "differs": self.differences > 0}
+        found["behind"] = self.decided > self.recorded
+        return next((name for name, true in found.items() if true), "well")
+
+
+def term_statuses() -> list[TermStatus]:
+    """Every term; raises LedgerUnavailable."""
+    rows = (
+        select(Term.id, Term.name, Checkpoint.seq, Checkpoint.moved_at, ContinuousAudit)
+        .outerjoin(Checkpoint, Checkpoint.term_id == Term.id)
+        .outerjoin(ContinuousAudit, ContinuousAudit.term_id == Term.id)
+        .where(Term.deleted_at.is_(None))
+        .order_by(Term.id)
+    )
+    with transaction() as session:
+        found = session.execute(rows).all()
+    return [
+        TermStatus(
+            term,
+            name,
+            decided=last_seq(backend().redis, term),
+            recorded=seq or 0,
+            recorded_at=moved,
+            fenced=bool(fence.why(term)),
+            differences=compared.found if compared else 0,
+            compared_at=compared.at if compared else None,
+        )
+        for term, name, seq, moved, compared in found
+    ]
+
+
+# How late decisions about students were recorded, minute by minute, for a month.
+#
+# They are summed up, so that percentiles of a month cost no more than those of a minute.
+
+# The bounds (ms) of the buckets; the last has no end.
+BOUNDS = (5, 10, 20, 35, 50, 75, 100, 150, 200, 350, 500, 750, 1000, 2000, 5000, 10_000, 60_000)
+KEPT = timedelta(days=30)
+SPANS = {
+    "5m": timedelta(minutes=5),
+    "1h": timedelta(hours=1),
+    "24h": timedelta(days=1),
+    "30d": KEPT,
+}
+
+NOTE = text("""
+    INSERT INTO lags (term_id, minute, events, failures, slowest, buckets)
+    VALUES (:term, date_trunc('minute', now()), :events, :failures, :slowest, :buckets)
+    ON CONFLICT (term_id, minute) DO UPDATE SET
+        events = lags.events + excluded.events,
+        failures = lags.failures + excluded.failures,
+        slowest = greatest(lags.slowest, excluded.slowest),
+        buckets = ARRAY(SELECT a + b FROM unnest(lags.buckets, excluded.buckets)
+                        WITH ORDINALITY AS t(a, b, i) ORDER BY i)
+""").bindparams(bindparam("buckets", type_=ARRAY(Integer)))
+
+
+@dataclass(frozen=True)
+class Lags:
+    """Of a span of time: events, failures, and ms until events were recorded; None without any."""
+
+    span: str
+    events: int
+    failures: int
+    p50: int | None
+    p95: int | None
+    p99: int | None
+    slowest: int | None
+
+
+def count_lags(session: Session, term: int, facts: Sequence[Event], failures: int = 0) -> None:
+    """Count the awaited facts that the transaction records, or failures to record any."""
+    now = datetime.now(UTC)
+    late = [max(0, (now - fact.at) // MILLISECOND) for fact in facts if fact.awaited]
+    if not late and not failures:
+        return
+    places = Counter(bisect_right(BOUNDS, each) for each in late)
+    counted = {
+        "term": term,
+        "events": len(late),
+        "failures": failures,
+        "slowest": max(late, default=0),
+        "buckets": [places[place] for place in range(len(BOUNDS) + 1)],
+    }
+    session.execute(NOTE, counted)
+
+
+def count_failure(term: int) -> None:
+    """Count a batch that could not be recorded, unless PostgreSQL is what fails."""
+    with suppress(SQLAlchemyError), transaction() as session:
+        count_lags(session, term, (), failures=1)
+
+
+def lags_over(session: Session, span: str, term: int | None = None) -> Lags:
+    """What a span of SPANS comes to, of a term or of all."""
+    bucket, place = func.unnest(LagMinute.buckets), func.generate_subscripts(LagMinute.buckets, 1)
+    since = LagMinute.minute > func.now() - SPANS[span]
+    mine = (since,) if term is None else (since, LagMinute.term_id == term)
+    counted = select(bucket.label("events"), place.label("place")).where(*mine).subquery()
+    found = select(func.sum(counted.c.events)).group_by(counted.c.place).order_by(counted.c.place)
+    buckets = [int(count) for count in session.scalars(found)]
+    sums = select(
+        func.coalesce(func.sum(LagMinute.events), 0),
+        func.coalesce(func.sum(LagMinute.failures), 0),
+        func.max(LagMinute.slowest),
+    )
+    events, failures, slowest = session.execute(sums.where(*mine)).one()
+    if not events:
+        return Lags(span, 0, failures, None, None, None, None)
+    p50, p95, p99 = (percentile(buckets, part, slowest) for part in (0.5, 0.95, 0.99))
+    return Lags(span, events, failures, p50, p95, p99, slowest)
+
+
+def percentile(buckets: Sequence[int], part: float, slowest: int) -> int:
+    """The bound (ms) under which that part of the events is, to its bucket."""
+    wanted = part * sum(buckets)
+    place = next(number for number, sum_ in enumerate(accumulate(buckets)) if sum_ >= wanted)
+    return min(slowest, (*BOUNDS, slowest)[place])
+
+
+def forget_lags(session: Session) -> None:
+    """Let go of what is older than a month."""
+    session.execute(delete(LagMinute).where(LagMinute.minute < func.now() - KEPT))
+
+
+# How far PostgreSQL is behind the ledger, by the decisions about students that it has recorded.
+
+LOOKED_AT = 1000  # the latest events of each term
+LATELY = "15 minutes"
+
+# By the primary key from its end, so it costs the same however long the log is. Of the events
+# those that are `Fact.awaited`.
+LAGS = text(f"""
+    SELECT count(*) AS events, percentile_cont(ARRAY[0.5, 0.95, 0.99]) WITHIN GROUP (
+        ORDER BY greatest(0, extract(epoch FROM recorded_at - occurred_at))
+    ) AS lags
+    FROM unnest(CAST(:terms AS integer[])) AS term, LATERAL (
+        SELECT occurred_at, recorded_at, student_id, context FROM events
+        WHERE term_id = term ORDER BY seq DESC LIMIT {LOOKED_AT}
+    ) AS latest
+    WHERE occurred_at > now() - interval '{LATELY}' AND student_id IS NOT NULL
+      AND NOT starts_with(coalesce(context ->> 'correlation', ''), :imported)
+""")  # noqa: S608 - constants
+
+
+@dataclass(frozen=True)
+class Lag:
+    """Seconds from a decision about a student until it was recorded, of so many of them."""
+
+    events: int
+    p50: float
+    p95: float
+    p99: float
+
+
+def lag(session: Session, terms: Sequence[int]) -> Lag | None:
+    """The lag of what was decided lately in the terms; None where nothing was.
+
+    By two clocks, the ledger's and PostgreSQL's, so no finer than they agree.
+    """
+    found = session.execute(LAGS, {"terms": list(terms), "imported": IMPORT_PREFIX}).one()
+    return Lag(found.events, *map(float, found.lags)) if found.events else None

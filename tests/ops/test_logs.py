@@ -101,7 +101,7 @@ def test_one_code_leads_from_the_request_to_the_mail(
         context = text("SELECT name FROM events WHERE context ->> 'correlation' = :code")
         assert set(session.scalars(context, {"code": CODE})) >= {"dropped", "promoted"}
     for name in (web, *QUEUES):
-        lines = portal.core.redis_clients(name)
+        lines = portal.lines(name)
         assert all({"time", "level", "logger", "process", "pid"} <= set(each) for each in lines)
         assert [each for each in lines if CODE in json.dumps(each)]
     said = "".join(log.read_text() for log in portal.folder.glob("*.log"))

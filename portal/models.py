@@ -1,7 +1,7 @@
 """Every table, so that `Base.metadata` is whole for migrations."""
 
 from portal.catalog import models as catalog
-from portal.catalog.editing import news as section_news
+from portal.catalog import section_changes
 from portal.core import flags
 from portal.core.db import Base
 from portal.exchange.exporting import models as exports
@@ -31,7 +31,7 @@ __all__ = [
     "reports",
     "requests",
     "schedule",
-    "section_news",
+    "section_changes",
     "webhooks",
     "windows",
 ]

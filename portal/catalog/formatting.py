@@ -72,6 +72,11 @@ def number(amount: Decimal | int) -> str:
     return _number(amount, current_locale())
 
 
+def plain_number(amount: Decimal) -> str:
+    """Return `4` or `1.5`, as forms and addresses have it in any language."""
+    return f"{amount.normalize():f}"
+
+
 def credit_words(least: Decimal, most: Decimal) -> str:
     """`1 credit`, `4 credits`, `1–15 credits`."""
     return _credit_words(least, most, current_locale())

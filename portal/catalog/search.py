@@ -56,7 +56,7 @@ class Query:
         said += [("days", name) for bit, name in enumerate(formatting.DAYS) if self.days >> bit & 1]
         said += [("from", hours(self.start)), ("to", hours(self.end))]
         said += [("open", "1" if self.open_only else "")]
-        said += [("credits", "" if self.credits is None else f"{self.credits.normalize():f}")]
+        said += [("credits", "" if self.credits is None else formatting.plain_number(self.credits))]
         return [(name, value) for name, value in said if value]
 
     @property

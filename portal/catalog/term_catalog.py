@@ -10,8 +10,8 @@ from sqlalchemy import select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from portal.catalog import views
-from portal.catalog.models import Subject, Term
+from portal.catalog import subjects, views
+from portal.catalog.models import Term
 from portal.catalog.search import Query
 from portal.catalog.views import MeetingView, SectionView, TermView
 from portal.core.cache import Cache
@@ -135,7 +135,7 @@ def current(term_id: int) -> TermCatalog:
             raise NoSuchTerm(term_id)
         if known and known.version == version:
             return known
-        _subjects.fill(lambda: {"all": _subject_names(session)})
+        subjects.learn(session)
         return read_catalog(session, term_id)
 
 
@@ -155,7 +155,7 @@ def expire(term_id: int) -> None:
 def forget() -> None:
     """Drop every catalog in memory, as tests with a new database must."""
     _catalogs.clear()
-    _subjects.clear()
+    subjects.forget()
 
 
 def live_terms() -> list[Term]:
@@ -179,35 +179,11 @@ def terms_named(name: str = "") -> list[tuple[int, str]]:
     return chosen
 
 
-def labels(codes: list[str]) -> list[str]:
-    """Return subjects by name and code, such as `Computer Science (CSC)`."""
-    return _labels(codes, _subjects.get("all") if codes else {})
-
-
-def known_labels(codes: list[str]) -> list[str]:
-    """Return the same from memory, without asking PostgreSQL."""
-    return _labels(codes, _subjects.peek("all") or {})
-
-
-def _labels(codes: list[str], names: dict[str, str]) -> list[str]:
-    return [f"{names[code]} ({code})" if names.get(code) else code for code in codes]
-
-
 def _read_terms(_which: str) -> list[Term]:
     with transaction() as session:
         found = select(Term).where(Term.deleted_at.is_(None)).order_by(Term.starts_on.desc())
         return list(session.scalars(found))
 
 
-def _read_subjects(_which: str) -> dict[str, str]:
-    with transaction() as session:
-        return _subject_names(session)
-
-
-def _subject_names(session: Session) -> dict[str, str]:
-    return dict(session.execute(select(Subject.code, Subject.name)).all())
-
-
 _catalogs = Cache(current, FRESH)
 _terms = Cache(_read_terms, seconds=0)
-_subjects = Cache(_read_subjects, seconds=0)

@@ -25,8 +25,8 @@ from portal.catalog.models import (
     course_subjects,
     section_teachers,
 )
-from portal.catalog.requisites import Tree
 from portal.catalog.search import index
+from portal.catalog.section_fields import FIELDS, PLAIN, PlainFields
 from portal.ledger.types import SkipRule
 from portal.people.models import Teacher
 
@@ -89,15 +89,13 @@ class ReserveView:
     until: datetime | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SectionView:
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class SectionView(PlainFields):
     """One section of a term with its course: a plain frozen value, nothing lazy behind it."""
 
     id: int
     term_id: int
     crn: str
-    number: str
-    title: str
     course_id: int
     course_code: str
     course_title: str
@@ -107,18 +105,10 @@ class SectionView:
     department: str
     credits_min: Decimal
     credits_max: Decimal
-    form: str  # its kind as it is stored
-    campus: str
-    method: str
-    note: str
     status: str  # NEW, OPEN, CONFIRMED or CANCELED
-    capacity: int
-    waitlist_capacity: int
     meetings: tuple[MeetingView, ...]
     teachers: tuple[str, ...]
     teacher_ids: tuple[int, ...]
-    prerequisites: Tree | None  # {"course": code} | {"all": […]} | {"any": […]}
-    corequisites: Tree | None
     restrictions: tuple[tuple[str, str, str], ...]  # (rule, kind, value)
     cross_lists: tuple[str, ...]  # codes of other courses
     public: bool
@@ -131,9 +121,15 @@ class SectionView:
     words: str = field(default="", repr=False)  # the search index: see `catalog.search.index`
 
     @property
-    def kind(self) -> str:
+    def kind_name(self) -> str:
         """`Lecture`, `Lab`, …; blank where the source is silent."""
-        return formatting.kind(self.form)
+        return formatting.kind(self.kind)
+
+    @property
+    def picker_facts(self) -> list[str]:
+        """The fields that the picker shows among the facts of a section, such as its campus."""
+        shown = (each for each in FIELDS.values() if each.picker)
+        return [line for each in shown for line in each.lines(getattr(self, each.name))]
 
 
 def term_view(term: Term) -> TermView:
@@ -160,6 +156,11 @@ def deleted_names(session: Session, term: TermView) -> dict[int, str]:
     """Return the names of deleted sections that students knew, by id."""
     found = session.execute(select_deleted(term.id))
     return {row.id: f"{requisites.shown(row.code)}-{row.number}" for row in found}
+
+
+def plain_values(section: Section) -> dict[str, Any]:
+    """Return the values of the fields that stand as they are in a column, by field."""
+    return {each.name: getattr(section, each.column) for each in PLAIN}
 
 
 def meeting_view(row: Row[Any], term: tuple[date, date]) -> MeetingView:
@@ -206,11 +207,10 @@ class _Parts:
         taught = self.teachers[section.id]
         names = tuple(row.name for row in taught)
         return SectionView(
+            **plain_values(section),
             id=section.id,
             term_id=section.term_id,
             crn=section.crn,
-            number=section.number,
-            title=section.title,
             course_id=course.id,
             course_code=course.code,
             course_title=course.title,
@@ -220,18 +220,10 @@ class _Parts:
             department=department,
             credits_min=section.credits_min,
             credits_max=section.credits_max,
-            form=section.kind,
-            campus=section.campus,
-            method=section.method,
-            note=section.note,
             status=section.status,
-            capacity=section.capacity,
-            waitlist_capacity=section.waitlist_capacity,
             meetings=tuple(meeting_view(row, self.dates) for row in self.meetings[section.id]),
             teachers=names,
             teacher_ids=tuple(row.id for row in taught),
-            prerequisites=section.prerequisites,
-            corequisites=section.corequisites,
             restrictions=tuple(
                 (row.rule, row.kind, row.value) for row in self.restrictions[section.id]
             ),

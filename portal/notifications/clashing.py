@@ -6,8 +6,8 @@ from typing import Any
 from sqlalchemy import Select, select, union
 from sqlalchemy.orm import Session, aliased
 
-from portal.catalog.editing.news import SectionChange
 from portal.catalog.formatting import days
+from portal.catalog.section_changes import SectionChange
 from portal.catalog.term_catalog import TermCatalog, current
 from portal.catalog.time_conflicts import meet
 from portal.catalog.views import MeetingView, SectionView

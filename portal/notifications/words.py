@@ -7,7 +7,7 @@ from urllib.parse import quote_plus
 
 from portal.backend import backend
 from portal.catalog import requisites
-from portal.catalog.editing.news import changes
+from portal.catalog.section_changes import changes
 from portal.catalog.term_catalog import catalog_of
 from portal.core.i18n import _
 from portal.ledger.types import Reason

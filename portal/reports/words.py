@@ -1,6 +1,6 @@
 """The names of groups in reports, in the reader's language."""
 
-from portal.catalog import term_catalog
+from portal.catalog import subjects
 from portal.core.i18n import _, _l
 from portal.people import years
 from portal.reports.fairness import LATE
@@ -38,7 +38,7 @@ def name(kind: str, group: str) -> str:
     if kind in {"arrival", "screen", "limits"}:
         return str(NAMES.get(group, group))
     if kind == "major" and group:
-        return term_catalog.labels([group])[0]
+        return subjects.labels([group])[0]
     return group or _("None declared")
 
 

@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from portal.catalog import requisites
 from portal.catalog.formatting import credit_words
+from portal.catalog.section_fields import FIELDS
 from portal.catalog.term_catalog import MeetingView, SectionView, TermCatalog
 from portal.core.i18n import current_locale
 from portal.seats.restrictions import audience
@@ -56,7 +57,7 @@ def _alike(catalog: TermCatalog, card: SectionView, _language: Locale) -> Alike:
         "card": card,
         "title": titled(catalog, card),
         "meetings": classes(card),
-        "elsewhere": [each for each in (card.campus, card.method) if each not in usual],
+        "elsewhere": [each for each in card.picker_facts if each not in usual],
         "sharing": catalog.sharing(card),
         **WORDS,
     }
@@ -65,9 +66,7 @@ def _alike(catalog: TermCatalog, card: SectionView, _language: Locale) -> Alike:
 
 @cached(LRUCache(maxsize=16), key=lambda catalog: (catalog.term.id, catalog.version))
 def _usual(catalog: TermCatalog) -> set[str]:
-    """The campus and the method of most sections, which go without saying."""
-    ways = (
-        Counter(card.campus for card in catalog.sections),
-        Counter(card.method for card in catalog.sections),
-    )
+    """Return what most sections say of where and how they are taught, which goes without saying."""
+    names = [each.name for each in FIELDS.values() if each.picker]
+    ways = [Counter(getattr(card, name) for card in catalog.sections) for name in names]
     return {"", *(way.most_common(1)[0][0] for way in ways if way)}

@@ -3,7 +3,6 @@
 Years, levels, subjects and students are lists of names; a `list` has its id and its size.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import (
@@ -21,48 +20,28 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from portal.catalog import formatting, requisites
+from portal.catalog.cohort_names import KINDS, LONG, describe, listed, whom
 from portal.catalog.models import Subject
-from portal.catalog.term_catalog import known_labels, labels
-from portal.core.i18n import _, _n
+from portal.catalog.subjects import labels
 from portal.people.models import ListedStudent, Student, StudentSubject
 from portal.people.years import place
 
 Cohort = dict[str, Any]
 
-KINDS = ("years", "levels", "subjects", "students", "list")
-NAMED_AT_MOST = 3
-LONG = 50  # students whom a window names itself, as its every decision reads them
-
-
-def describe(cohort: Mapping[str, Any], most: int = NAMED_AT_MOST) -> str:
-    """Such as `Senior; majors and minors in Mathematics (MTH)`; more than so many are counted."""
-    if not any(cohort.values()):
-        return _("Everyone")
-    return "; ".join(_told(kind, cohort[kind], most) for kind in KINDS if cohort.get(kind))
-
-
-def whom(cohort: Mapping[str, Any]) -> str:
-    """The same as any student may read it: nobody is named."""
-    told = []
-    if years := cohort.get("years"):
-        told.append(_("students of class year %(names)s", names=requisites.any_of(years)))
-    if levels := cohort.get("levels"):
-        told.append(_("students of level %(names)s", names=requisites.any_of(levels)))
-    if subjects := cohort.get("subjects"):
-        names = requisites.any_of(known_labels(subjects))
-        told.append(_("majors and minors in %(names)s", names=names))
-    if cohort.get("students") or cohort.get("list"):
-        told.append(_("students on a list"))
-    return ", ".join(told) or _("everyone")
-
-
-def listed(names: list[str], most: int = NAMED_AT_MOST) -> str:
-    """Names with commas; more than so many are counted."""
-    shown = ", ".join(names[:most])
-    if len(names) <= most:
-        return shown
-    return _("%(names)s and %(count)s more", names=shown, count=len(names) - most)
+__all__ = [
+    "KINDS",
+    "LONG",
+    "Cohort",
+    "among",
+    "choices",
+    "describe",
+    "inside",
+    "listed",
+    "numbered",
+    "size",
+    "unknown_students",
+    "whom",
+]
 
 
 def size(session: Session, cohort: Cohort) -> int:
@@ -126,16 +105,3 @@ def inside(cohort: Cohort) -> ColumnElement[bool]:
         )
         found.append(of_subject)
     return and_(true(), *found)
-
-
-def _told(kind: str, names: Any, most: int) -> str:
-    if kind == "list" or (kind == "students" and len(names) > max(LONG, most)):
-        count = names["students"] if kind == "list" else len(names)
-        told = formatting.number(count)
-        return _n("a list of %(count)s student", "a list of %(count)s students", count, count=told)
-    shown = listed(labels(names) if kind == "subjects" else names, most)
-    if kind == "subjects":
-        return _("majors and minors in %(names)s", names=shown)
-    if kind == "students":
-        return _("students %(names)s", names=shown)
-    return shown

@@ -6,12 +6,12 @@ from dataclasses import FrozenInstanceError
 import pytest
 from sqlalchemy import func, update
 
-from portal import db
 from portal.backend import Backend
 from portal.catalog import term_catalog
 from portal.catalog.models import Section, Term
 from portal.catalog.search import Query
 from portal.catalog.term_catalog import NoSuchTerm, catalog_of
+from portal.core import db
 from portal.core.db import transaction
 from tests import cast as builders
 from tests.cast import Cast, Meets
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("backend")
 @pytest.fixture
 def stale(monkeypatch: pytest.MonkeyPatch) -> None:
     """Boards count as current for no time at all."""
-    monkeypatch.setattr(term_catalog._boards, "seconds", 0.0)  # noqa: SLF001
+    monkeypatch.setattr(term_catalog._catalogs, "seconds", 0.0)  # noqa: SLF001
 
 
 def change(section: Section, **fields: object) -> None:

@@ -16,7 +16,7 @@ from portal.ledger.types import Outcome
 from portal.recorder.recorder import drain
 from portal.windows.warmup import section_specs, warm_up
 from tests import cast
-from tests.imports.campus import Campus, imported
+from tests.exchange.campus import Campus, imported
 
 
 def test_meetings_that_can_clash_are_told_as_numbers(tmp_path: Path, backend: Backend) -> None:

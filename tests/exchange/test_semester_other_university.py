@@ -95,7 +95,7 @@ def test_a_section_has_everything_that_the_columns_say(offered: TermCatalog) -> 
     assert (found.course_code, found.number) == ("CSC-225", "A01")
     assert (found.title, found.course_title) == ("Algorithms & Data Structures I", "Algorithms")
     assert found.credits_min == found.credits_max == Decimal("1.5")
-    assert (found.capacity, found.waitlist_capacity) == (120, 50)
+    assert (found.capacity, found.waitlist) == (120, 50)
     assert (found.kind, found.campus, found.method) == ("Lecture", "Main Campus", "Face-to-face")
     assert found.note == "Bring your own laptop."
     assert found.categories == ("Science Elective",)

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
-from portal.catalog.editing import store
-from portal.catalog.editing.details import teachers
+from portal.catalog import sections
+from portal.catalog.sections import named_teachers
 from portal.catalog.views import MeetingView
 from portal.core.db import transaction
 from portal.core.i18n import in_language
@@ -18,10 +18,10 @@ from tests.notices.test_follow import recorded_again
 def edit(story: Story, cast: Cast, **fields: Any) -> None:
     """An admin changes the section; the ledger has not been told yet."""
     with transaction() as session:
-        stored = store.find(session, story.term.id, story.section.id)
+        stored = sections.find_section(session, story.term.id, story.section.id)
     assert stored
-    seen = store.Seen(story.term.id, story.section.id, stored.version)
-    store.edit(seen, replace(stored.details, **fields), store.Deed(cast.max.id, "as it is"))
+    seen = sections.SeenSection(story.term.id, story.section.id, stored.version)
+    sections.edit_section(seen, replace(stored.details, **fields), cast.max.id, "as it is")
 
 
 def changed(story: Story, cast: Cast, **fields: Any) -> None:
@@ -62,7 +62,7 @@ def test_the_difference_can_be_read(story: Story, cast: Cast) -> None:
     assert said()[0] == "Meetings: now Lecture, Mon 10:00–11:00 am, Hall 1."
     before, later = "Lecture, Mon 10:00–11:00 am, Hall 1", "Lecture, Mon 11:00 am–12:00 pm, Hall 2"
     with transaction() as session:
-        [one, *_] = teachers(session)
+        [one, *_] = named_teachers(session)
     changed(story, cast, meetings=meeting(story, "Hall 2", 660), teachers=(one,), method="Online")
     assert said() == (
         f"Meetings: {later}, instead of {before}.",

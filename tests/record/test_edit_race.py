@@ -4,8 +4,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from portal.backend import Backend
-from portal.catalog.editing import store
-from portal.catalog.editing.store import Deed, Seen, find
+from portal.catalog import sections
+from portal.catalog.sections import SeenSection, find_section
 from portal.core.db import transaction
 from portal.recorder.consistency.audit import audit
 from portal.recorder.promotion import promote
@@ -21,10 +21,13 @@ SIZES = (30, 5, 25, 8, 20, 12)
 def resize(rush: Rush, section: int, by: int, capacity: int) -> None:
     """As an admin's form does it."""
     with transaction() as session:
-        now = find(session, rush.term, section)
+        now = find_section(session, rush.term, section)
     assert now
-    seen, wanted = Seen(rush.term, section, now.version), replace(now.details, capacity=capacity)
-    store.edit(seen, wanted, Deed(by, "Another room."))
+    seen, wanted = (
+        SeenSection(rush.term, section, now.version),
+        replace(now.details, capacity=capacity),
+    )
+    sections.edit_section(seen, wanted, by, "Another room.")
     assert offer(rush.term, section)
 
 

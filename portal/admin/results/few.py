@@ -15,10 +15,9 @@ from portal.admin.sections.asked import told
 from portal.admin.sections.words import obstacle
 from portal.admin.times import Reading
 from portal.backend import backend
-from portal.catalog import requisites
-from portal.catalog.editing import store, trail
-from portal.catalog.editing.errors import NotPossible, Stale
+from portal.catalog import requisites, sections
 from portal.catalog.models import Section
+from portal.catalog.sections import NotPossible, Stale
 from portal.catalog.term_catalog import SectionView, TermCatalog, catalog_of
 from portal.core.db import transaction
 from portal.core.i18n import _, _n
@@ -111,13 +110,15 @@ def _ticked(offered: TermCatalog, reading: Reading, form: Form) -> list[SectionV
 def _do(offered: TermCatalog, cards: list[SectionView], why: str) -> str:
     """Cancel them; why none was canceled, blank once they are."""
     seen = [
-        store.Seen(offered.term.id, card.id, request.form.get(f"version_{card.id}", 0, type=int))
+        sections.SeenSection(
+            offered.term.id, card.id, request.form.get(f"version_{card.id}", 0, type=int)
+        )
         for card in sorted(cards, key=lambda card: card.id)
     ]
     try:
-        store.turn_all("cancel", seen, store.Deed(visitor().id, why))
+        sections.change_status("cancel", seen, visitor().id, why)
     except Stale as stale:
-        if trail.done_from("cancel", seen, visitor().id):  # the same press once more
+        if sections.done_before("cancel", seen, visitor().id):  # the same press once more
             return ""
         return _nothing(offered, stale.section_id, _("it has been changed meanwhile"))
     except NotPossible as refused:

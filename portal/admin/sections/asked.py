@@ -10,8 +10,8 @@ from portal.admin.sections import reserves
 from portal.admin.sections.fields import Form
 from portal.admin.sections.meetings import MOST, rows
 from portal.catalog import formatting
-from portal.catalog.editing.details import teachers
 from portal.catalog.models import Room
+from portal.catalog.sections import named_teachers
 from portal.core.i18n import _
 from portal.windows import cohorts
 from portal.windows.offer import offer
@@ -22,7 +22,7 @@ def choices(session: Session, form: Form) -> dict[str, Any]:
     kept = reserves.rows(form)
     rooms = select(Room.name).where(Room.deleted_at.is_(None)).order_by(Room.name)
     return {
-        "teachers": [each.name for each in teachers(session)],
+        "teachers": [each.name for each in named_teachers(session)],
         "rooms": list(session.scalars(rooms)),
         "codes": {code: str(name) for code, name in formatting.KINDS.items() if len(code) == 3},
         "days": list(zip(formatting.DAYS, formatting.day_names(), strict=True)),

@@ -10,10 +10,8 @@ from portal.admin.sections.asked import told
 from portal.admin.sections.pages import find_or_404
 from portal.admin.sections.words import DEEDS, obstacle
 from portal.admin.times import Reading
-from portal.catalog import requisites
-from portal.catalog.editing import store, trail
-from portal.catalog.editing.errors import NotPossible, Stale
-from portal.catalog.editing.store import Stored
+from portal.catalog import requisites, sections
+from portal.catalog.sections import NotPossible, Stale, StoredSection
 from portal.catalog.term_catalog import catalog_of
 from portal.core.db import transaction
 from portal.core.i18n import _
@@ -42,18 +40,18 @@ def do(term_id: int, section_id: int, deed: str) -> ResponseReturnValue:
     stored = _stored(term_id, section_id)
     seats = impact.seats_of(stored)
     reading = _barred(deed, stored, seats)
-    seen = store.Seen(term_id, section_id, request.form.get("version", 0, type=int))
+    seen = sections.SeenSection(term_id, section_id, request.form.get("version", 0, type=int))
     if not reading.errors:
         reason = read_reason(reading, request.form, needed=DEEDS[deed].takes)
     if not reading.errors:
         try:
-            store.turn(deed, seen, store.Deed(visitor().id, reason))
+            sections.change_status(deed, [seen], visitor().id, reason)
         except Stale:
             stored = _stored(term_id, section_id)
             reading.wrong("", _("Somebody has changed the section meanwhile. Look once more."))
         except NotPossible as refused:
             reading.wrong("", obstacle(deed, refused.code))
-    pressed_again = stored.version == seen.version + 1 and trail.done_from(
+    pressed_again = stored.version == seen.version + 1 and sections.done_before(
         deed, [seen], visitor().id
     )
     if reading.errors and not pressed_again:
@@ -63,15 +61,15 @@ def do(term_id: int, section_id: int, deed: str) -> ResponseReturnValue:
     return go(url_for("admin.sections.show", term_id=term_id, section_id=section_id))
 
 
-def _stored(term_id: int, section_id: int) -> Stored:
+def _stored(term_id: int, section_id: int) -> StoredSection:
     with transaction() as session:
         return find_or_404(session, term_id, section_id)
 
 
-def _barred(deed: str, stored: Stored, seats: SeatCounts | None) -> Reading:
+def _barred(deed: str, stored: StoredSection, seats: SeatCounts | None) -> Reading:
     """What the section's state has against it."""
     reading = Reading()
-    if why := store.obstacle(deed, stored):
+    if why := sections.status_obstacle(deed, stored):
         reading.wrong("", obstacle(deed, why))
     elif deed == "delete" and seats:
         if impact.part(stored, seats).anyone:
@@ -83,25 +81,25 @@ def _barred(deed: str, stored: Stored, seats: SeatCounts | None) -> Reading:
     return reading
 
 
-def _already(deed: str, stored: Stored) -> bool:
+def _already(deed: str, stored: StoredSection) -> bool:
     """Whether the section is as the deed would leave it."""
-    turn = store.TURNS[deed]
+    turn = sections.STATUS_CHANGES[deed]
     if turn.deletes is not None:
         return stored.deleted == turn.deletes
     return stored.status == turn.status and not stored.deleted
 
 
-def _name(stored: Stored) -> str:
+def _name(stored: StoredSection) -> str:
     return f"{requisites.shown(stored.course_code)}-{stored.details.number}"
 
 
-def _people(stored: Stored) -> list[affected.Person]:
+def _people(stored: StoredSection) -> list[affected.Person]:
     with transaction() as session:
         return affected.people(session, stored.id)
 
 
 def _page(
-    deed: str, stored: Stored, seats: SeatCounts | None, reading: Reading, wrong: int
+    deed: str, stored: StoredSection, seats: SeatCounts | None, reading: Reading, wrong: int
 ) -> ResponseReturnValue:
     words = DEEDS[deed]
     page = render_template(

@@ -10,18 +10,14 @@ from portal.admin import affected, looks
 from portal.admin.reasons import read_reason
 from portal.admin.sections import fields, impact
 from portal.admin.sections.asked import choices, told
+from portal.admin.sections.cautions import Subject, cautions
 from portal.admin.sections.pages import find_or_404
 from portal.admin.sections.preview import Preview, barred, confirm
 from portal.admin.sections.words import ACTIONS
 from portal.admin.times import Reading
-from portal.catalog import requisites
-from portal.catalog.editing import store, trail
-from portal.catalog.editing.cautions import Subject, cautions
-from portal.catalog.editing.details import Details
-from portal.catalog.editing.errors import NotPossible, Stale
-from portal.catalog.editing.merge import Merged, merge
-from portal.catalog.editing.store import Stored
-from portal.catalog.editing.words import differences
+from portal.catalog import requisites, sections
+from portal.catalog.section_fields import SectionDetails
+from portal.catalog.sections import Difference, NotPossible, Stale, StoredSection, differences
 from portal.catalog.term_catalog import TermCatalog, catalog_of
 from portal.core.db import transaction
 from portal.core.i18n import _, _n
@@ -36,10 +32,10 @@ bp = Blueprint("section_edit", __name__, url_prefix="/terms/<int:term_id>/sectio
 class Weighed:
     """A form that was sent: what is wrong with it, or what it will mean."""
 
-    stored: Stored
+    stored: StoredSection
     form: fields.Form
     reading: Reading
-    wanted: Details | None = None  # None: the form is to be filled in further
+    wanted: SectionDetails | None = None  # None: the form is to be filled in further
     reason: str = ""
     preview: Preview | None = None
     stale: bool = False  # somebody has changed the section meanwhile
@@ -62,7 +58,7 @@ def ask(term_id: int, section_id: int) -> ResponseReturnValue:
             return _form(session, stored, form, barred(stored))
         found = _weigh(session, stored, form)
         if found.stale and found.wanted:
-            return _conflict(session, stored, _version(form), found.wanted)
+            return _conflict(session, stored, form, found.wanted)
         if found.preview is None:
             return _form(session, stored, form, found.reading)
         return confirm(stored, form, found.reading, found.preview)
@@ -79,7 +75,7 @@ def change(term_id: int, section_id: int) -> ResponseReturnValue:
     return looks.look(request.path)
 
 
-def _weigh(session: Session, stored: Stored, form: fields.Form) -> Weighed:
+def _weigh(session: Session, stored: StoredSection, form: fields.Form) -> Weighed:
     """What is wrong, what somebody else has changed, what it will mean."""
     offered, reading = catalog_of(stored.term_id), barred(stored)
     if reading.errors:
@@ -103,7 +99,9 @@ def _version(form: fields.Form) -> int:
     return form.get("version", 0, type=int)
 
 
-def _preview(session: Session, stored: Stored, wanted: Details, offered: TermCatalog) -> Preview:
+def _preview(
+    session: Session, stored: StoredSection, wanted: SectionDetails, offered: TermCatalog
+) -> Preview:
     now = impact.part(stored, impact.seats_of(stored))
     return Preview(
         differences(stored.details, wanted),
@@ -115,11 +113,11 @@ def _preview(session: Session, stored: Stored, wanted: Details, offered: TermCat
     )
 
 
-def _do(found: Weighed, wanted: Details) -> ResponseReturnValue:
+def _do(found: Weighed, wanted: SectionDetails) -> ResponseReturnValue:
     stored = found.stored
-    seen = store.Seen(stored.term_id, stored.id, _version(request.form))
+    seen = sections.SeenSection(stored.term_id, stored.id, _version(request.form))
     try:
-        store.edit(seen, wanted, store.Deed(visitor().id, found.reason))
+        sections.edit_section(seen, wanted, visitor().id, found.reason)
     except (Stale, NotPossible):  # in the moment since it was read above
         return looks.look(request.path)
     told(stored.term_id, stored.id)
@@ -137,24 +135,24 @@ def _do(found: Weighed, wanted: Details) -> ResponseReturnValue:
     return go(url_for("admin.sections.show", term_id=stored.term_id, section_id=stored.id))
 
 
-def _conflict(session: Session, stored: Stored, version: int, mine: Details) -> ResponseReturnValue:
-    """Both versions, what differs, and the form with both changes in it."""
-    base = trail.at_version(session, stored.subject, version)
-    merged = merge(base, stored.details, mine)
+def _conflict(
+    session: Session, stored: StoredSection, form: fields.Form, mine: SectionDetails
+) -> ResponseReturnValue:
+    """Show both versions; the form keeps what was entered, on the version that is stored now."""
+    differs = differences(stored.details, mine)
     done = entries.of(session, stored.subject)
-    form = fields.write(merged.wanted)
     reading = barred(stored)
-    if not merged.fields and not reading.errors:
+    if not differs and not reading.errors:
         reading.wrong("", _("It has been changed meanwhile, to just what you have entered."))
-    return _form(session, stored, form, reading, merged, done[0] if done else None)
+    return _form(session, stored, form, reading, differs, done[0] if done else None)
 
 
 def _form(  # noqa: PLR0913, PLR0917 - what one page shows
     session: Session,
-    stored: Stored,
+    stored: StoredSection,
     form: fields.Form,
     reading: Reading,
-    merged: Merged | None = None,
+    differs: list[Difference] | None = None,
     last: entries.Entry | None = None,
 ) -> ResponseReturnValue:
     page = render_template(
@@ -162,11 +160,11 @@ def _form(  # noqa: PLR0913, PLR0917 - what one page shows
         term=catalog_of(stored.term_id).term,
         stored=stored,
         form=form,
-        version=stored.version if merged else form.get("version", stored.version),
+        version=form.get("version", stored.version) if differs is None else stored.version,
         reading=reading,
-        merged=merged,
+        differs=differs,
         last=last,
         verbs=ACTIONS,
         **choices(session, form),
     )
-    return page, 409 if merged else 422 if reading.errors else 200
+    return page, 409 if differs is not None else 422 if reading.errors else 200

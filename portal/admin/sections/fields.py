@@ -12,8 +12,8 @@ from portal.admin.sections.meetings import read_meetings, write_meetings
 from portal.admin.sections.reserves import read_reserves, write_reserves
 from portal.admin.times import Reading
 from portal.catalog import requisites, restrictions
-from portal.catalog.editing.details import Details, of_names, teachers
-from portal.catalog.editing.words import FIELDS
+from portal.catalog.section_fields import FIELDS, SectionDetails
+from portal.catalog.sections import named_teachers
 from portal.catalog.spellings import Unclear, Unreadable, code_of, credits_of
 from portal.catalog.term_catalog import TermView
 from portal.core.i18n import _
@@ -33,7 +33,7 @@ Form = MultiDict[str, str]
 Value = TypeVar("Value")
 
 
-def write(details: Details) -> Form:
+def write(details: SectionDetails) -> Form:
     """The form as it stands before anything has been changed in it."""
     form: Form = MultiDict({name: getattr(details, name) for name in (*TEXTS, "note")})
     least, most = (f"{each.normalize():f}" for each in details.credits)
@@ -52,7 +52,7 @@ def write(details: Details) -> Form:
 
 def read(
     session: Session, form: Form, term: TermView, own_code: str
-) -> tuple[Details | None, Reading]:
+) -> tuple[SectionDetails | None, Reading]:
     """The section that the form describes, None while anything is wrong with it."""
     reading = Reading()
     for name, most in TEXTS.items():
@@ -69,7 +69,7 @@ def read(
         _read_text(reading, form, name, parse)
     _read_cross_lists(reading, form, own_code)
     read_reserves(session, reading, form)
-    return (None, reading) if reading.errors else (Details(**reading.values), reading)
+    return (None, reading) if reading.errors else (SectionDetails(**reading.values), reading)
 
 
 def label(name: str) -> str:
@@ -127,13 +127,14 @@ def _read_credits(reading: Reading, form: Form) -> None:
 
 def _read_teachers(session: Session, reading: Reading, form: Form) -> None:
     names = [" ".join(name.replace("\0", "").split()) for name in form.getlist("teacher")]
-    found, nobody = of_names(teachers(session), [name for name in names if name])
-    for name in nobody:
+    known = {each.name.casefold(): each for each in named_teachers(session)}
+    wanted = {name.casefold(): name for name in names if name}
+    for name in (name for key, name in wanted.items() if key not in known):
         reading.wrong(
             "teacher",
             _("Nobody who teaches is called “%(name)s”. Choose a name of the list.", name=name),
         )
-    reading.values["teachers"] = tuple(found)
+    reading.values["teachers"] = tuple(each for key, each in known.items() if key in wanted)
 
 
 def _read_text(reading: Reading, form: Form, name: str, parse: Callable[[str], Value]) -> None:

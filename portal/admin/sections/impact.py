@@ -9,8 +9,8 @@ from sqlalchemy.orm import Session
 from portal.admin import affected
 from portal.backend import backend
 from portal.catalog import requisites
-from portal.catalog.editing.details import Details
-from portal.catalog.editing.store import Stored
+from portal.catalog.section_fields import SectionDetails
+from portal.catalog.sections import StoredSection
 from portal.core.i18n import _, _n
 from portal.seats import linked
 from portal.seats.promise import in_words, kept, lasts, promise
@@ -41,12 +41,12 @@ class Part:
         return self.taken > self.prior or self.waiting > 0
 
 
-def seats_of(stored: Stored) -> "SeatCounts | None":
+def seats_of(stored: StoredSection) -> "SeatCounts | None":
     """Its counts, None where the ledger has not heard of it."""
     return backend().ledger.seats_of(stored.term_id, [stored.id]).get(stored.id)
 
 
-def part(stored: Stored, seats: "SeatCounts | None") -> Part:
+def part(stored: StoredSection, seats: "SeatCounts | None") -> Part:
     """Who has a part in it now; nobody where the ledger has not heard of it."""
     if seats is None:
         return Part(0, 0, stored.prior)
@@ -55,7 +55,11 @@ def part(stored: Stored, seats: "SeatCounts | None") -> Part:
 
 
 def impact(
-    session: Session, stored: Stored, wanted: Details, now: Part, offered: "TermCatalog"
+    session: Session,
+    stored: StoredSection,
+    wanted: SectionDetails,
+    now: Part,
+    offered: "TermCatalog",
 ) -> list[str]:
     """What the change will mean, and for how many."""
     if stored.status == "NEW":
@@ -77,7 +81,7 @@ def impact(
     return said
 
 
-def _linked(stored: Stored, wanted: Details, offered: "TermCatalog") -> Iterator[str]:
+def _linked(stored: StoredSection, wanted: SectionDetails, offered: "TermCatalog") -> Iterator[str]:
     """That courses come to be taken together, as each of them names the other from now on."""
     card = offered.section(stored.id)
     if card is None:
@@ -93,7 +97,7 @@ def _linked(stored: Stored, wanted: Details, offered: "TermCatalog") -> Iterator
         )
 
 
-def takes(stored: Stored, wanted: Details, now: Part) -> bool:
+def takes(stored: StoredSection, wanted: SectionDetails, now: Part) -> bool:
     """Whether the change takes something from students, so that it needs a reason."""
     old = stored.details
     if stored.status == "NEW":
@@ -117,7 +121,7 @@ def _whom(now: Part) -> Iterator[str]:
     yield _("%(seats)s, %(waiting)s.", seats=seats, waiting=waiting)
 
 
-def _seats(stored: Stored, wanted: Details, now: Part) -> Iterator[str]:
+def _seats(stored: StoredSection, wanted: SectionDetails, now: Part) -> Iterator[str]:
     old, new = stored.details.capacity, wanted.capacity
     if new < now.taken and new != old:
         yield _n(
@@ -132,7 +136,9 @@ def _seats(stored: Stored, wanted: Details, now: Part) -> Iterator[str]:
         yield from in_words(promise(replace(now.seats, capacity=new, kept=left)))
 
 
-def _kept(session: Session, stored: Stored, wanted: Details, now: Part) -> Iterator[str]:
+def _kept(
+    session: Session, stored: StoredSection, wanted: SectionDetails, now: Part
+) -> Iterator[str]:
     if wanted.reserves == stored.details.reserves:
         return
     lasting = [each for each in wanted.reserves if lasts(each)]
@@ -156,13 +162,13 @@ def _kept(session: Session, stored: Stored, wanted: Details, now: Part) -> Itera
     yield _("Nobody loses a seat by it. Everyone in line is asked again, in their order.")
 
 
-def _waitlist(stored: Stored, wanted: Details, now: Part) -> Iterator[str]:
+def _waitlist(stored: StoredSection, wanted: SectionDetails, now: Part) -> Iterator[str]:
     if wanted.waitlist < now.waiting and wanted.waitlist != stored.details.waitlist:
         yield _("Everyone who waits keeps the place; nobody can join until the line is shorter.")
 
 
 def clashing(
-    session: Session, stored: Stored, wanted: Details, offered: "TermCatalog"
+    session: Session, stored: StoredSection, wanted: SectionDetails, offered: "TermCatalog"
 ) -> list[affected.Person]:
     """Those with a seat whose other sections clash with the new times and did not before."""
     if stored.details.meetings == wanted.meetings:

@@ -11,16 +11,14 @@ from sqlalchemy.orm import Session
 from portal.admin import looks
 from portal.admin.sections import fields
 from portal.admin.sections.asked import choices, told
+from portal.admin.sections.cautions import Subject, cautions
 from portal.admin.sections.words import NOT_POSSIBLE
 from portal.admin.times import Reading
-from portal.catalog import requisites
-from portal.catalog.editing import store
-from portal.catalog.editing.cautions import Subject, cautions
-from portal.catalog.editing.details import Details
-from portal.catalog.editing.errors import NotPossible
-from portal.catalog.editing.words import FIELDS
+from portal.catalog import requisites, sections
 from portal.catalog.models import Course, Section
 from portal.catalog.search import index, matches, terms
+from portal.catalog.section_fields import FIELDS, SectionDetails
+from portal.catalog.sections import NotPossible
 from portal.catalog.term_catalog import catalog_of
 from portal.core.db import transaction
 from portal.core.i18n import _
@@ -51,7 +49,7 @@ class Weighed:
     form: fields.Form
     reading: Reading
     crn: str
-    made: Details | None
+    made: SectionDetails | None
 
     @property
     def ready(self) -> bool:
@@ -106,7 +104,10 @@ def _look(term_id: int, form: fields.Form) -> ResponseReturnValue:
             term=offered.term,
             course=course,
             crn=found.crn,
-            facts=[(field.label, field.lines(found.made)) for field in FIELDS.values()],
+            facts=[
+                (field.label, field.lines(getattr(found.made, name)))
+                for name, field in FIELDS.items()
+            ],
             cautions=cautions(session, Subject(0, course.code, found.made, offered)),
             kept=[*form.items(multi=True)],
         )
@@ -117,9 +118,9 @@ def _weigh(session: Session, term_id: int, course: Course, form: fields.Form) ->
     return Weighed(form, reading, _read_crn(session, term_id, reading, form), made)
 
 
-def _create(term_id: int, course: Course, crn: str, made: Details) -> ResponseReturnValue:
+def _create(term_id: int, course: Course, crn: str, made: SectionDetails) -> ResponseReturnValue:
     try:
-        section_id = store.create(term_id, course.id, crn, made, store.Deed(visitor().id))
+        section_id = sections.create_section(term_id, course.id, crn, made, visitor().id)
     except NotPossible:  # in the moment since it was read above
         return looks.look(url_for(".new", term_id=term_id))
     told(term_id, section_id)
@@ -155,23 +156,12 @@ def _blank(session: Session, term_id: int, course: Course) -> fields.Form:
     siblings = {row.number for row in taken if row.course_id == course.id}
     crns = [int(row.crn) for row in taken if row.crn.isascii() and row.crn.isdigit()]
     form = fields.write(
-        Details(
+        SectionDetails(
             number=next(each for n in range(1, 10_000) if (each := f"{n:02}") not in siblings),
             title=course.title,
-            kind="",
             credits=(course.credits_min, course.credits_max),
             capacity=SEATS,
             waitlist=PLACES,
-            campus="",
-            method="",
-            note="",
-            teachers=(),
-            meetings=(),
-            restrictions=(),
-            prerequisites=None,
-            corequisites=None,
-            cross_lists=(),
-            reserves=(),
         )
     )
     form["crn"] = str(max(crns, default=9999) + 1)

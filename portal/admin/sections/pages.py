@@ -8,14 +8,20 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from portal.admin import affected
+from portal.admin.sections.cautions import Subject, cautions
 from portal.admin.sections.query import Sifted
 from portal.admin.sections.words import ACTIONS, DEEDS
 from portal.backend import backend
 from portal.catalog import requisites
-from portal.catalog.editing.cautions import Subject, cautions
-from portal.catalog.editing.store import EDITABLE, TURNS, Stored, find, obstacle
-from portal.catalog.editing.words import FIELDS
 from portal.catalog.models import Course, Section
+from portal.catalog.section_fields import FIELDS
+from portal.catalog.sections import (
+    EDITABLE,
+    STATUS_CHANGES,
+    StoredSection,
+    find_section,
+    status_obstacle,
+)
 from portal.catalog.term_catalog import TermCatalog, catalog_of, live_terms
 from portal.core.db import transaction
 from portal.core.i18n import _
@@ -132,9 +138,9 @@ def show(term_id: int, section_id: int) -> ResponseReturnValue:
         stored=stored,
         seats=read_with_fallback.seats_of(term_id, [section_id]).get(section_id),
         facts=[
-            (field.label, field.lines(stored.details))
+            (field.label, field.lines(getattr(stored.details, name)))
             for name, field in FIELDS.items()
-            if name != "reserves"  # told apart, with how many of them are taken
+            if name != "reserves"  # has a table of its own, with how many of them are taken
         ],
         cautions=warnings,
         clashing=clashing,
@@ -142,7 +148,7 @@ def show(term_id: int, section_id: int) -> ResponseReturnValue:
         reserves=_reserves(stored),
         counts=_counts(stored),
         done=_told(done),
-        deeds={name: DEEDS[name] for name in TURNS if not obstacle(name, stored)},
+        deeds={name: DEEDS[name] for name in STATUS_CHANGES if not status_obstacle(name, stored)},
         verbs=ACTIONS,
         editable=stored.status in EDITABLE and not stored.deleted,
     )
@@ -155,26 +161,28 @@ def _told(done: list[Entry]) -> list[tuple[Entry, str]]:
     return [(each, differences.short(each, names, times)) for each in done]
 
 
-def find_or_404(session: Session, term_id: int, section_id: int) -> Stored:
+def find_or_404(session: Session, term_id: int, section_id: int) -> StoredSection:
     """The section as it is stored."""
-    return find(session, term_id, section_id) or abort(404)
+    return find_section(session, term_id, section_id) or abort(404)
 
 
-def _cautions(session: Session, stored: Stored, offered: TermCatalog) -> list[str]:
+def _cautions(session: Session, stored: StoredSection, offered: TermCatalog) -> list[str]:
     if stored.deleted or stored.status == "CANCELED":
         return []
     subject = Subject(stored.id, stored.course_code, stored.details, offered)
     return cautions(session, subject)
 
 
-def _clashing(session: Session, stored: Stored, offered: TermCatalog) -> list[affected.Person]:
+def _clashing(
+    session: Session, stored: StoredSection, offered: TermCatalog
+) -> list[affected.Person]:
     """Students with a seat who have another section at the same time."""
     if stored.deleted or stored.status == "CANCELED":
         return []
     return affected.clashing(session, stored.id, offered, stored.details.meetings)
 
 
-def _reserves(stored: Stored) -> list[Reserved]:
+def _reserves(stored: StoredSection) -> list[Reserved]:
     """The cohorts for which seats are kept, and how many of them they have by now."""
     held = read_with_fallback.reserved(stored.term_id, stored.id) if stored.details.reserves else {}
     face = Clockface(backend().settings.zone)
@@ -190,13 +198,13 @@ def _reserves(stored: Stored) -> list[Reserved]:
     ]
 
 
-def _counts(stored: Stored) -> dict[int, SeatCounts]:
+def _counts(stored: StoredSection) -> dict[int, SeatCounts]:
     """The counts of all sections with which it shares seats."""
-    ids = sorted(stored.shares.ids) if stored.shares else []
+    ids = sorted(stored.pool.ids) if stored.pool else []
     return read_with_fallback.seats_of(stored.term_id, ids)
 
 
-def _partners(stored: Stored, offered: TermCatalog) -> list[str]:
+def _partners(stored: StoredSection, offered: TermCatalog) -> list[str]:
     """The codes of courses that are taken along with it, each naming the other."""
     card = offered.section(stored.id)
     if card is None:

@@ -10,8 +10,7 @@ from portal.admin.affected import Person
 from portal.admin.sections.fields import Form
 from portal.admin.sections.words import NOT_POSSIBLE
 from portal.admin.times import Reading
-from portal.catalog.editing.store import EDITABLE, Stored
-from portal.catalog.editing.words import Difference
+from portal.catalog.sections import EDITABLE, Difference, StoredSection
 from portal.catalog.term_catalog import catalog_of
 
 
@@ -27,7 +26,7 @@ class Preview:
     people: Sequence[Person] = ()  # everyone with a seat or a place on the waitlist
 
 
-def barred(stored: Stored) -> Reading:
+def barred(stored: StoredSection) -> Reading:
     """What stands against any change of it."""
     reading = Reading()
     if stored.deleted or stored.status not in EDITABLE:
@@ -35,7 +34,9 @@ def barred(stored: Stored) -> Reading:
     return reading
 
 
-def confirm(stored: Stored, form: Form, reading: Reading, preview: Preview) -> ResponseReturnValue:
+def confirm(
+    stored: StoredSection, form: Form, reading: Reading, preview: Preview
+) -> ResponseReturnValue:
     """The page to confirm the change on, and to say why."""
     page = render_template(
         "admin/section_confirm.html",

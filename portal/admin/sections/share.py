@@ -16,12 +16,9 @@ from portal.admin.sections.pages import find_or_404
 from portal.admin.sections.preview import Preview, barred, confirm
 from portal.admin.sections.words import NOT_POSSIBLE
 from portal.admin.times import Reading
-from portal.catalog import requisites
-from portal.catalog.editing import sharing
-from portal.catalog.editing.errors import NotPossible, Stale
-from portal.catalog.editing.pools import Member, Shared
-from portal.catalog.editing.store import Deed, Stored
-from portal.catalog.editing.words import Difference
+from portal.catalog import requisites, seat_pools, sections
+from portal.catalog.seat_pools import Member, SeatPool
+from portal.catalog.sections import Difference, NotPossible, Stale, StoredSection
 from portal.catalog.term_catalog import TermCatalog, catalog_of
 from portal.core.db import transaction
 from portal.core.i18n import _, _l
@@ -38,7 +35,7 @@ class Weighed:
     """A form that was sent: what is wrong with it, or what it will mean."""
 
     reading: Reading
-    wanted: Shared
+    wanted: SeatPool
     reason: str = ""
     preview: Preview | None = None  # None: the form is to be filled in further
     differs: list[Difference] | None = None  # from what somebody else has stored meanwhile
@@ -71,13 +68,13 @@ def change(term_id: int, section_id: int) -> ResponseReturnValue:
     return looks.look(request.path)
 
 
-def _written(shared: Shared) -> Form:
+def _written(shared: SeatPool) -> Form:
     form: Form = MultiDict({"name": shared.name, "capacity": str(shared.capacity)})
     form.setlist("section", [each.name for each in shared.members])
     return form
 
 
-def _weigh(session: Session, stored: Stored, form: Form) -> Weighed:
+def _weigh(session: Session, stored: StoredSection, form: Form) -> Weighed:
     """What is wrong, what somebody else has changed, what it will mean."""
     offered, reading, now = catalog_of(stored.term_id), barred(stored), _now(stored)
     if refused := form.get("refused"):
@@ -96,15 +93,15 @@ def _weigh(session: Session, stored: Stored, form: Form) -> Weighed:
     return Weighed(reading, wanted, read_reason(reading, form, needed=needed), preview)
 
 
-def _now(stored: Stored) -> Shared:
+def _now(stored: StoredSection) -> SeatPool:
     """What it shares, or what it might: all of its seats, with nobody yet."""
     own = Member(stored.id, f"{requisites.shown(stored.course_code)}-{stored.details.number}")
-    return stored.shares or Shared(
+    return stored.pool or SeatPool(
         0, 0, requisites.shown(stored.course_code), stored.details.capacity, (own,)
     )
 
 
-def _preview(now: Shared, wanted: Shared, offered: TermCatalog) -> Preview:
+def _preview(now: SeatPool, wanted: SeatPool, offered: TermCatalog) -> Preview:
     return Preview(
         _differences(now, wanted),
         sharers.impact(now, wanted, offered.term.id),
@@ -113,7 +110,7 @@ def _preview(now: Shared, wanted: Shared, offered: TermCatalog) -> Preview:
     )
 
 
-def _differences(old: Shared, new: Shared) -> list[Difference]:
+def _differences(old: SeatPool, new: SeatPool) -> list[Difference]:
     before, after = _lines(old), _lines(new)
     return [
         Difference(name, str(label), before[name], after[name])
@@ -122,17 +119,17 @@ def _differences(old: Shared, new: Shared) -> list[Difference]:
     ]
 
 
-def _lines(shared: Shared) -> dict[str, list[str]]:
+def _lines(shared: SeatPool) -> dict[str, list[str]]:
     """Field by field; what one section has alone is not shared."""
-    if len(shared.members) < sharing.FEWEST:
+    if len(shared.members) < seat_pools.FEWEST:
         return {name: [] for name in LABELS}
     names = [each.name for each in shared.members]
     return {"name": [shared.name], "capacity": [str(shared.capacity)], "section": names}
 
 
-def _do(stored: Stored, wanted: Shared, reason: str) -> ResponseReturnValue:
+def _do(stored: StoredSection, wanted: SeatPool, reason: str) -> ResponseReturnValue:
     try:
-        touched = sharing.share(stored.term_id, wanted, Deed(visitor().id, reason))
+        touched = sections.share_seats(stored.term_id, wanted, visitor().id, reason)
     except Stale:  # in the moment since it was read above
         return looks.look(request.path)
     except NotPossible as refused:
@@ -143,7 +140,7 @@ def _do(stored: Stored, wanted: Shared, reason: str) -> ResponseReturnValue:
 
 
 def _form(
-    stored: Stored, form: Form, reading: Reading, differs: list[Difference] | None = None
+    stored: StoredSection, form: Form, reading: Reading, differs: list[Difference] | None = None
 ) -> ResponseReturnValue:
     offered, now = catalog_of(stored.term_id), _now(stored)
     page = render_template(

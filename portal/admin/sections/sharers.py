@@ -9,8 +9,8 @@ from werkzeug.datastructures import MultiDict
 from portal.admin.times import Reading
 from portal.backend import backend
 from portal.catalog import requisites
-from portal.catalog.editing.pools import Member, Shared
 from portal.catalog.models import Course, Section, Term
+from portal.catalog.seat_pools import Member, SeatPool
 from portal.catalog.term_catalog import SectionView, TermCatalog
 from portal.core.i18n import _, _n
 from portal.seats.case import name_of
@@ -28,8 +28,8 @@ def names(offered: TermCatalog) -> list[str]:
 
 
 def read(
-    session: Session, reading: Reading, form: Form, offered: TermCatalog, now: Shared
-) -> Shared:
+    session: Session, reading: Reading, form: Form, offered: TermCatalog, now: SeatPool
+) -> SeatPool:
     """The shared seats that the form describes, what is wrong with it noted."""
     name = " ".join(form.get("name", "").replace("\0", "").split())
     if not name or len(name) > NAME:
@@ -44,10 +44,10 @@ def read(
     members = _members(session, reading, form, offered, now)
     if len(members) == 1 and not now.id:
         reading.wrong("section", _("Name another section: one alone shares its seats with nobody."))
-    return Shared(now.id, now.version, name, seats, members)
+    return SeatPool(now.id, now.version, name, seats, members)
 
 
-def impact(now: Shared, wanted: Shared, term_id: int) -> list[str]:
+def impact(now: SeatPool, wanted: SeatPool, term_id: int) -> list[str]:
     """What it will mean, and for how many."""
     counts = backend().ledger.seats_of(term_id, sorted(wanted.ids))
     taken = sum(each.taken for each in counts.values())
@@ -79,12 +79,12 @@ def impact(now: Shared, wanted: Shared, term_id: int) -> list[str]:
     return said
 
 
-def cautions(wanted: Shared, offered: TermCatalog) -> list[str]:
+def cautions(wanted: SeatPool, offered: TermCatalog) -> list[str]:
     """What an admin should know; nothing of it forbids anything."""
     return [said for card in offered.some(sorted(wanted.ids)) for said in _cautions(card, wanted)]
 
 
-def _cautions(card: SectionView, wanted: Shared) -> Iterator[str]:
+def _cautions(card: SectionView, wanted: SeatPool) -> Iterator[str]:
     if len(wanted.members) > 1 and card.status == "NEW":
         yield _("%(name)s is a draft: it takes part once it is published.", name=name_of(card))
     if len(wanted.members) > 1 and card.capacity < wanted.capacity:
@@ -97,7 +97,7 @@ def _cautions(card: SectionView, wanted: Shared) -> Iterator[str]:
 
 
 def _members(
-    session: Session, reading: Reading, form: Form, offered: TermCatalog, now: Shared
+    session: Session, reading: Reading, form: Form, offered: TermCatalog, now: SeatPool
 ) -> tuple[Member, ...]:
     typed = [" ".join(each.replace("\0", "").split()) for each in form.getlist("section")]
     known = {
@@ -117,7 +117,7 @@ def _members(
     return tuple(sorted(found.values(), key=lambda each: (each.name, each.id)))
 
 
-def _obstacle(card: SectionView, now: Shared) -> str:
+def _obstacle(card: SectionView, now: SeatPool) -> str:
     """Why a section can't come in; blank where nothing is against it, or it is in."""
     if card.id in now.ids and card.pool == (now.id or None):
         return ""

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
-from portal.catalog.editing import news
-from portal.catalog.editing.details import Taught, teachers
+from portal.catalog import section_changes
 from portal.catalog.models import Section
+from portal.catalog.section_fields import NamedTeacher
+from portal.catalog.sections import named_teachers
 from portal.catalog.term_catalog import read_catalog
 from portal.catalog.views import MeetingView, SectionView
 from portal.exchange.importing.apply import moved
@@ -58,7 +59,7 @@ class Facts:
     """What of a section may be news."""
 
     meetings: tuple[MeetingView, ...]
-    teachers: tuple[Taught, ...]
+    teachers: tuple[NamedTeacher, ...]
     campus: str
     method: str
     note: str
@@ -87,7 +88,7 @@ def kept(session: Session, import_id: int, counts: Counts) -> Iterator[None]:
     after = _facts(session, terms, concerned)
     versions = select(Section.id, Section.version).where(Section.id.in_(concerned))
     for section, version in session.execute(versions):
-        news.keep(session, section, version, before[section], after[section])
+        section_changes.keep(session, section, version, before[section], after[section])
 
 
 def _any(counts: Counts) -> bool:
@@ -97,7 +98,7 @@ def _any(counts: Counts) -> bool:
 
 def _facts(session: Session, terms: list[int], concerned: set[int]) -> dict[int, Facts]:
     """Those sections as they are now, read a term at a time."""
-    names = {each.id: each for each in teachers(session)} if terms else {}
+    names = {each.id: each for each in named_teachers(session)} if terms else {}
     return {
         card.id: _of(card, names)
         for term in terms
@@ -106,6 +107,6 @@ def _facts(session: Session, terms: list[int], concerned: set[int]) -> dict[int,
     }
 
 
-def _of(card: SectionView, names: dict[int, Taught]) -> Facts:
+def _of(card: SectionView, names: dict[int, NamedTeacher]) -> Facts:
     taught = tuple(names[each] for each in card.teacher_ids if each in names)
     return Facts(card.meetings, taught, card.campus, card.method, card.note)

@@ -11,9 +11,9 @@ from werkzeug.test import TestResponse
 
 from portal.admin.sections.fields import write
 from portal.backend import backend
-from portal.catalog.editing.details import Details
-from portal.catalog.editing.store import Stored, find
 from portal.catalog.models import Section
+from portal.catalog.section_fields import SectionDetails
+from portal.catalog.sections import StoredSection, find_section
 from portal.core.db import transaction
 from portal.ledger.types import SeatCounts
 from portal.people.models import AuditEntry
@@ -25,15 +25,15 @@ def place(section: Section, rest: str = "") -> str:
     return f"/admin/terms/{section.term_id}/sections/{section.id}{rest}"
 
 
-def stored(section: Section) -> Stored:
+def stored(section: Section) -> StoredSection:
     """As it is stored now."""
     with transaction() as session:
-        found = find(session, section.term_id, section.id)
+        found = find_section(session, section.term_id, section.id)
     assert found
     return found
 
 
-def details(section: Section) -> Details:
+def details(section: Section) -> SectionDetails:
     """What is set of it now."""
     return stored(section).details
 

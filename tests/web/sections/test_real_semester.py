@@ -6,8 +6,8 @@ from sqlalchemy import select
 
 from portal.admin.sections import fields
 from portal.backend import Backend
-from portal.catalog.editing.store import find
 from portal.catalog.models import Section
+from portal.catalog.sections import find_section
 from portal.catalog.term_catalog import catalog_of
 from portal.core.db import transaction
 from portal.windows.warmup import warm_up
@@ -31,7 +31,7 @@ def test_every_form_is_read_back_as_it_was_written_and_the_list_is_paged(
     with transaction() as session, app.test_request_context():
         ids = session.scalars(select(Section.id).where(Section.term_id == term).order_by("id"))
         for section in list(ids)[::EVERY]:
-            stored = find(session, term, section)
+            stored = find_section(session, term, section)
             assert stored
             form = fields.write(stored.details)
             read, reading = fields.read(session, form, view, stored.course_code)

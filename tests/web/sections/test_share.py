@@ -8,8 +8,8 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
-from portal.catalog.editing.pools import Shared
 from portal.catalog.models import Pool, Section, Term
+from portal.catalog.seat_pools import SeatPool
 from portal.core.db import transaction
 from portal.recorder.consistency.audit import audit_term
 from portal.recorder.recorder import drain
@@ -49,8 +49,8 @@ def change(admin: FlaskClient, section: Section, **fields: Any) -> TestResponse:
     return send(admin, section, **{"confirmed": "yes", "reason": "One class.", **fields})
 
 
-def shared(section: Section) -> Shared | None:
-    return stored(section).shares
+def shared(section: Section) -> SeatPool | None:
+    return stored(section).pool
 
 
 def counts(section: Section) -> tuple[int | None, int]:

@@ -9,9 +9,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from portal.catalog import requisites
-from portal.catalog.editing.details import Details
 from portal.catalog.models import Course, Room
 from portal.catalog.models import Subject as Field
+from portal.catalog.section_fields import SectionDetails
 from portal.catalog.term_catalog import TermCatalog
 from portal.catalog.time_conflicts import clash, meet
 from portal.catalog.views import MeetingView, SectionView
@@ -30,7 +30,7 @@ class Subject:
 
     id: int
     course_code: str
-    details: Details
+    details: SectionDetails
     offered: TermCatalog
 
 
@@ -45,7 +45,7 @@ def cautions(session: Session, subject: Subject) -> list[str]:
     ]
 
 
-def kept(session: Session, details: Details) -> Iterator[str]:
+def kept(session: Session, details: SectionDetails) -> Iterator[str]:
     """Seats that are kept for nobody, no longer, or though they are not there."""
     number = sum(each.seats for each in details.reserves)
     if number > details.capacity:
@@ -80,7 +80,7 @@ def doubtful(subject: Subject) -> Iterator[str]:
         )
 
 
-def unheard_of(session: Session, details: Details) -> Iterator[str]:
+def unheard_of(session: Session, details: SectionDetails) -> Iterator[str]:
     """Restrictions to what no student's record says."""
     for kind in dict.fromkeys(kind for _rule, kind, _value in details.restrictions):
         known = {" ".join(each.casefold().split()): each for each in _recorded(session, kind)}
@@ -113,7 +113,7 @@ def clashes(subject: Subject) -> Iterator[str]:
     yield from _linked(subject)
 
 
-def unknown(session: Session, details: Details) -> Iterator[str]:
+def unknown(session: Session, details: SectionDetails) -> Iterator[str]:
     """Rooms and courses that are named and not known."""
     rooms = dict.fromkeys(each.room for each in details.meetings if each.room)
     known = set(session.scalars(select(Room.name).where(Room.name.in_(rooms))))
@@ -139,7 +139,7 @@ def _twins(subject: Subject, other: SectionView) -> bool:
     return named or subject.course_code in other.cross_lists
 
 
-def _with(details: Details, other: SectionView) -> Iterator[str]:
+def _with(details: SectionDetails, other: SectionView) -> Iterator[str]:
     pairs = [(a, b) for a in details.meetings for b in other.meetings if meet(a, b)]
     if not pairs:
         return

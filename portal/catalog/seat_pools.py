@@ -1,0 +1,90 @@
+"""Seat pools: seats that cross-listed sections of a term share."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from portal.catalog import requisites
+from portal.catalog.models import Course, Pool, Section
+from portal.core.i18n import _
+
+FEWEST = 2  # sections: one alone shares its seats with nobody
+
+
+@dataclass(frozen=True)
+class Member:
+    """A section of a pool; `name` as people say it."""
+
+    id: int
+    name: str
+
+
+@dataclass(frozen=True)
+class SeatPool:
+    """A pool of seats and its sections, by name; `id` and `version` are 0 where it is new."""
+
+    id: int
+    version: int
+    name: str
+    capacity: int
+    members: tuple[Member, ...]
+
+    @property
+    def lines(self) -> list[str]:
+        """All of it as people read it."""
+        heading = _("%(name)s: %(seats)s seats shared by", name=self.name, seats=self.capacity)
+        return [heading, *(each.name for each in self.members)]
+
+    @property
+    def ids(self) -> set[int]:
+        """Its sections."""
+        return {each.id for each in self.members}
+
+
+def of_section(session: Session, section: Section) -> SeatPool | None:
+    """Return the pool of a section, None where its seats are its own alone."""
+    pool = session.get(Pool, section.pool_id) if section.pool_id else None
+    if pool is None:
+        return None
+    found = (
+        select(Section.id, Course.code, Section.number)
+        .join(Course)
+        .where(Section.pool_id == pool.id)
+        .order_by(Course.code, Section.number, Section.id)
+    )
+    members = tuple(
+        Member(id_, f"{requisites.shown(code)}-{number}")
+        for id_, code, number in session.execute(found)
+    )
+    return SeatPool(pool.id, pool.version, pool.name, pool.capacity, members)
+
+
+def find_or_create(session: Session, term_id: int, wanted: SeatPool) -> Pool | None:
+    """Return the row of a pool, new if `wanted.id` is 0; None if it has changed meanwhile."""
+    if not wanted.id:
+        pool = Pool(term_id=term_id, name=wanted.name, capacity=wanted.capacity, version=0)
+        session.add(pool)
+        session.flush()
+        return pool
+    known = session.get(Pool, wanted.id)
+    same = known and (known.version, known.term_id) == (wanted.version, term_id)
+    return known if same else None
+
+
+def members_of(session: Session, pool: Pool) -> set[int]:
+    """Return the ids of the sections that share its seats now."""
+    return set(session.scalars(select(Section.id).where(Section.pool_id == pool.id)))
+
+
+def store(session: Session, pool: Pool, sections: Iterable[Section], wanted: SeatPool) -> None:
+    """Store the pool and its sections, and raise all versions: sections carry it to the ledger."""
+    lasts = len(wanted.members) >= FEWEST
+    pool.name, pool.capacity, pool.version = wanted.name, wanted.capacity, pool.version + 1
+    for section in sections:
+        section.pool_id = pool.id if lasts and section.id in wanted.ids else None
+        section.version += 1
+    session.flush()
+    if not lasts:
+        session.delete(pool)

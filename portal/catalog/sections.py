@@ -1,0 +1,478 @@
+"""What admins do to sections: each change whole, and only on the version that they have seen."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Row, Select, delete, insert, select, update
+from sqlalchemy.dialects.postgresql import insert as upsert
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from portal.catalog import seat_pools, section_changes, views
+from portal.catalog.models import (
+    Course,
+    CrossList,
+    Department,
+    Meeting,
+    Reserve,
+    Restriction,
+    Room,
+    Section,
+    Term,
+    section_teachers,
+)
+from portal.catalog.seat_pools import SeatPool
+from portal.catalog.section_fields import FIELDS, PLAIN, Lines, NamedTeacher, SectionDetails
+from portal.catalog.views import MeetingView, ReserveView
+from portal.core.db import transaction
+from portal.core.i18n import in_language
+from portal.people.models import AuditEntry, Teacher
+
+EDITABLE = {"NEW", "OPEN", "CONFIRMED"}
+
+Rows = list[dict[str, Any]]
+
+
+class Stale(Exception):  # noqa: N818  a fact, not a mistake
+    """The section has changed since the version that the admin has seen."""
+
+    def __init__(self, section_id: int) -> None:
+        super().__init__(section_id)
+        self.section_id = section_id
+
+
+class NotPossible(Exception):  # noqa: N818
+    """The section's state forbids it, by `code`.
+
+    Codes: its status; deleted, not_deleted, held, unknown, crn_taken, pooled, pool_name_taken.
+    """
+
+    def __init__(self, code: str, section_id: int = 0) -> None:
+        super().__init__(code)
+        self.code = code
+        self.section_id = section_id
+
+
+@dataclass(frozen=True)
+class StatusChange:
+    """From which statuses, and to which; or whether the section is to be deleted."""
+
+    of: frozenset[str]
+    status: str = ""
+    deletes: bool | None = None
+
+
+STATUS_CHANGES = {
+    "publish": StatusChange(frozenset({"NEW"}), "OPEN"),
+    "confirm": StatusChange(frozenset({"OPEN"}), "CONFIRMED"),
+    "reopen": StatusChange(frozenset({"CONFIRMED"}), "OPEN"),
+    "cancel": StatusChange(frozenset({"OPEN", "CONFIRMED"}), "CANCELED"),
+    # Nobody can claim these, so no claim comes between the check for students and the deletion.
+    "delete": StatusChange(frozenset({"NEW", "CANCELED"}), deletes=True),
+    "undelete": StatusChange(frozenset({"NEW", "CANCELED"}), deletes=False),
+}
+
+
+@dataclass(frozen=True)
+class SeenSection:
+    """A section, and the version of it that the admin has seen."""
+
+    term_id: int
+    section_id: int
+    version: int
+
+
+@dataclass(frozen=True)
+class StoredSection:
+    """A section as it is stored: the fields that may be set, and what stands apart."""
+
+    id: int
+    term_id: int
+    course_id: int
+    course_code: str
+    course_title: str
+    crn: str
+    status: str
+    deleted: bool
+    prior: int
+    version: int
+    details: SectionDetails
+    pool: SeatPool | None  # seats that it shares with other sections
+
+    @property
+    def subject(self) -> str:
+        """What the audit trail calls it."""
+        return f"term:{self.term_id} section:{self.id}"
+
+    @property
+    def obstacle(self) -> str:
+        """The code of what forbids any edit of it, blank where nothing does."""
+        return _not_editable(deleted=self.deleted, status=self.status)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A field that differs between two versions of a section."""
+
+    name: str
+    label: str
+    old: Lines
+    new: Lines
+
+
+def differences(old: SectionDetails, new: SectionDetails) -> list[Difference]:
+    """Return the fields that differ, as people read them."""
+    pairs = ((each, getattr(old, each.name), getattr(new, each.name)) for each in FIELDS.values())
+    return [
+        Difference(each.name, str(each.label), each.lines(before), each.lines(after))
+        for each, before, after in pairs
+        if before != after
+    ]
+
+
+def find_section(session: Session, term_id: int, section_id: int) -> StoredSection | None:
+    """Return the section of that id, deleted or not."""
+    found = select(Section).where(Section.term_id == term_id, Section.id == section_id)
+    section = session.scalar(found)
+    return as_stored(session, section) if section else None
+
+
+def create_section(  # noqa: PLR0913, PLR0917 - what a section needs to begin
+    term_id: int, course_id: int, crn: str, details: SectionDetails, by: int, reason: str = ""
+) -> int:
+    """Store a new draft, which students do not see; return its id. Raise `NotPossible`."""
+    try:
+        with transaction() as session:
+            raise_catalog_version(session, term_id)
+            section = Section(term_id=term_id, course_id=course_id, crn=crn, prior_enrolled=0)
+            _write_columns(section, details)
+            session.add(section)
+            session.flush()
+            _write_lists(session, section.id, details, None)
+            audit(session, "create", None, stored_anew(session, section), by, reason)
+            return section.id
+    except IntegrityError as error:
+        raise NotPossible("crn_taken") from error
+
+
+def edit_section(seen: SeenSection, details: SectionDetails, by: int, reason: str = "") -> None:
+    """Give the section other details. Raise `Stale` or `NotPossible`."""
+
+    def change(session: Session, section: Section, before: StoredSection) -> None:
+        if before.obstacle:
+            raise NotPossible(before.obstacle, section.id)
+        _write_columns(section, details)
+        _write_lists(session, section.id, details, before.details)
+
+    with transaction() as session:
+        _change(session, "edit", seen, change, by, reason)
+
+
+def change_status(action: str, several: Sequence[SeenSection], by: int, reason: str = "") -> None:
+    """Make one of STATUS_CHANGES for sections of a term: for all of them or none.
+
+    Raise `Stale` or `NotPossible` with the id of the section for which it is not possible. Before
+    sections are deleted, the caller checks with the ledger that no student has a seat or waits.
+    """
+
+    def change(_session: Session, section: Section, before: StoredSection) -> None:
+        if why := status_obstacle(action, before):
+            raise NotPossible(why, section.id)
+        wanted = STATUS_CHANGES[action]
+        section.status = wanted.status or section.status
+        if wanted.deletes is not None:
+            section.deleted_at = datetime.now(UTC) if wanted.deletes else None
+
+    with transaction() as session:
+        for seen in several:
+            _change(session, action, seen, change, by, reason)
+
+
+def status_obstacle(action: str, stored: StoredSection) -> str:
+    """Return the code of what forbids one of STATUS_CHANGES, blank where nothing does."""
+    wanted = STATUS_CHANGES[action]
+    if stored.deleted != (wanted.deletes is False):
+        return "deleted" if stored.deleted else "not_deleted"
+    return "" if stored.status in wanted.of else stored.status
+
+
+def share_seats(term_id: int, wanted: SeatPool, by: int, reason: str = "") -> set[int]:
+    """Have the sections of `wanted` share its seats; return the sections that this concerns.
+
+    With fewer than two sections the pool goes. `wanted.id` and `wanted.version` are those of the
+    pool that the admin has seen, 0 for a new one. Raise `Stale`, or `NotPossible`.
+    """
+    try:
+        with transaction() as session:
+            raise_catalog_version(session, term_id)  # also serializes changes of the term's pools
+            pool = seat_pools.find_or_create(session, term_id, wanted)
+            if pool is None:
+                raise Stale(0)
+            ids = seat_pools.members_of(session, pool) | wanted.ids
+            sections = _locked(session, term_id, ids)
+            for section in sections:
+                _check_pool(section, wanted, pool.id)
+            before = [as_stored(session, each) for each in sections]
+            seat_pools.store(session, pool, sections, wanted)
+            for section, old in zip(sections, before, strict=True):
+                audit(session, "share", old, stored_anew(session, section), by, reason)
+            return {each.id for each in sections}
+    except IntegrityError as error:
+        raise NotPossible("pool_name_taken") from error
+
+
+def done_before(action: str, several: Sequence[SeenSection], by: int) -> bool:
+    """Return whether the account has done it already, to each section as it was seen."""
+    subjects = {f"term:{each.term_id} section:{each.section_id}": each for each in several}
+    found = select(AuditEntry.subject, AuditEntry.before["version"].as_integer()).where(
+        AuditEntry.subject.in_(subjects),
+        AuditEntry.action == f"section.{action}",
+        AuditEntry.account_id == by,
+    )
+    with transaction() as session:
+        done = {(subject, version) for subject, version in session.execute(found)}
+    return done >= {(subject, seen.version) for subject, seen in subjects.items()}
+
+
+def named_teachers(session: Session) -> list[NamedTeacher]:
+    """Return everyone who may teach, sorted; namesakes with their department or their id."""
+    found = (
+        select(Teacher.id, Teacher.name, Department.code)
+        .outerjoin(Department, Department.id == Teacher.department_id)
+        .where(Teacher.deleted_at.is_(None))
+        .order_by(Teacher.name, Teacher.id)
+    )
+    return _told_apart(session.execute(found).all())
+
+
+def _told_apart(rows: Sequence[Row[int, str, str]]) -> list[NamedTeacher]:
+    plain = [row.name for row in rows]
+    fuller = [f"{row.name} ({row.code})" if row.code else row.name for row in rows]
+    fullest = [f"{name} #{row.id}" for name, row in zip(fuller, rows, strict=True)]
+    alike, still = Counter(plain), Counter(fuller)
+    names = (
+        a if alike[a] == 1 else b if still[b] == 1 else c
+        for a, b, c in zip(plain, fuller, fullest, strict=True)
+    )
+    return [NamedTeacher(row.id, name) for row, name in zip(rows, names, strict=True)]
+
+
+def raise_catalog_version(session: Session, term_id: int) -> None:
+    """Have every process read the term's catalog anew; first, as imports lock the term first."""
+    moved = {"catalog_version": Term.catalog_version + 1}
+    session.execute(update(Term).where(Term.id == term_id).values(moved))
+
+
+def as_stored(session: Session, section: Section) -> StoredSection:
+    """Return all that is known of a section."""
+    course = session.get_one(Course, section.course_id)
+    return StoredSection(
+        id=section.id,
+        term_id=section.term_id,
+        course_id=course.id,
+        course_code=course.code,
+        course_title=course.title,
+        crn=section.crn,
+        status=section.status,
+        deleted=section.deleted_at is not None,
+        prior=section.prior_enrolled,
+        version=section.version,
+        details=_details(session, section, session.get_one(Term, section.term_id)),
+        pool=seat_pools.of_section(session, section),
+    )
+
+
+def stored_anew(session: Session, section: Section) -> StoredSection:
+    """Return the section as it is stored once its changes are written."""
+    session.flush()
+    session.expire(section)
+    return as_stored(session, section)
+
+
+def audit(  # noqa: PLR0913, PLR0917 - what an entry has
+    session: Session,
+    action: str,
+    before: StoredSection | None,
+    after: StoredSection,
+    by: int,
+    reason: str,
+) -> None:
+    """Add an entry to the audit trail."""
+    with in_language(""):
+        entry = AuditEntry(
+            account_id=by,
+            action=f"section.{action}",
+            subject=after.subject,
+            before=_audited(before) if before else None,
+            after=_audited(after),
+            reason=reason,
+        )
+    session.add(entry)
+
+
+def _audited(stored: StoredSection) -> dict[str, Any]:
+    apart = {name: getattr(stored, name) for name in ("crn", "status", "deleted", "version")}
+    lines = {name: field.lines(getattr(stored.details, name)) for name, field in FIELDS.items()}
+    fields = {name: each if len(each) > 1 else "".join(each) for name, each in lines.items()}
+    shares = {"shares": stored.pool.lines} if stored.pool else {}
+    return {"course": stored.course_code, **apart, **fields, **shares}
+
+
+def _change(  # noqa: PLR0913, PLR0917
+    session: Session,
+    action: str,
+    seen: SeenSection,
+    change: Callable[[Session, Section, StoredSection], None],
+    by: int,
+    reason: str,
+) -> None:
+    raise_catalog_version(session, seen.term_id)
+    [section] = _locked(session, seen.term_id, [seen.section_id])
+    if section.version != seen.version:
+        raise Stale(seen.section_id)
+    before = as_stored(session, section)
+    change(session, section, before)
+    section.version += 1
+    after = stored_anew(session, section)
+    section_changes.keep(session, section.id, section.version, before.details, after.details)
+    audit(session, action, before, after, by, reason)
+
+
+def _locked(session: Session, term_id: int, ids: Iterable[int]) -> list[Section]:
+    """Return the sections by id, locked. Raise `NotPossible` if one is missing."""
+    wanted = set(ids)
+    found = select(Section).where(Section.term_id == term_id, Section.id.in_(wanted))
+    sections = list(session.scalars(found.order_by(Section.id).with_for_update()))
+    for missing in sorted(wanted - {each.id for each in sections}):
+        raise NotPossible("unknown", missing)
+    return sections
+
+
+def _check_pool(section: Section, wanted: SeatPool, pool_id: int) -> None:
+    if section.id not in wanted.ids or section.pool_id == pool_id:
+        return
+    why = _not_editable(deleted=section.deleted_at is not None, status=section.status)
+    if why or section.pool_id:
+        raise NotPossible(why or "pooled", section.id)
+
+
+def _not_editable(*, deleted: bool, status: str) -> str:
+    return "deleted" if deleted else "" if status in EDITABLE else status
+
+
+# How the fields are read from their tables, and written to them.
+
+
+def _details(session: Session, section: Section, term: Term) -> SectionDetails:
+    def rows(query: Select[Any], column: Any) -> Any:
+        return session.execute(query.where(column == section.id))
+
+    chosen = select(section_teachers.c.teacher_id)
+    ids = {row.teacher_id for row in rows(chosen, section_teachers.c.section_id)}
+    meetings = rows(views.select_meetings(term.id), Meeting.section_id)
+    reserves = rows(views.select_reserves(term.id), Reserve.section_id)
+    dates = (term.starts_on, term.ends_on)
+    restrictions = sorted(section.restrictions, key=lambda each: each.id)
+    return SectionDetails(
+        **views.plain_values(section),
+        credits=(section.credits_min, section.credits_max),
+        teachers=tuple(each for each in named_teachers(session) if each.id in ids),
+        meetings=tuple(views.meeting_view(row, dates) for row in meetings),
+        restrictions=tuple((each.rule, each.kind, each.value) for each in restrictions),
+        cross_lists=tuple(sorted(each.course_code for each in section.cross_lists)),
+        reserves=tuple(ReserveView(*row[1:]) for row in reserves),
+    )
+
+
+def _write_columns(section: Section, details: SectionDetails) -> None:
+    for each in PLAIN:
+        setattr(section, each.column, getattr(details, each.name))
+    section.credits_min, section.credits_max = details.credits
+
+
+def _write_lists(
+    session: Session, section_id: int, details: SectionDetails, before: SectionDetails | None
+) -> None:
+    """Write the lists that differ: meetings, teachers, restrictions, cross-lists, reserves."""
+    for name, (table, rows) in _LISTS.items():
+        if before is None or getattr(details, name) != getattr(before, name):
+            session.execute(delete(table).where(table.c.section_id == section_id))
+            if found := rows(session, details):
+                session.execute(insert(table), [{"section_id": section_id} | row for row in found])
+    _write_reserves(session, section_id, details, before)
+
+
+def _write_reserves(
+    session: Session, section_id: int, details: SectionDetails, before: SectionDetails | None
+) -> None:
+    """Write reserved seats. What stays keeps its id: the ledger counts the seats given by it."""
+    known = {each.id for each in before.reserves} if before else set()
+    gone = known - {each.id for each in details.reserves}
+    session.execute(delete(Reserve).where(Reserve.id.in_(gone)))
+    for position, each in enumerate(details.reserves, 1):
+        row = {
+            "seats": each.seats,
+            "cohort": dict(each.cohort),
+            "until": each.until,
+            "position": position,
+        }
+        if each.id in known:
+            known.remove(each.id)
+            session.execute(update(Reserve).where(Reserve.id == each.id).values(row))
+        else:
+            session.execute(insert(Reserve).values(section_id=section_id, **row))
+
+
+def _teacher_rows(_session: Session, details: SectionDetails) -> Rows:
+    return [{"teacher_id": each.id} for each in details.teachers]
+
+
+def _restriction_rows(_session: Session, details: SectionDetails) -> Rows:
+    names = ("rule", "kind", "value")
+    return [dict(zip(names, each, strict=True)) for each in details.restrictions]
+
+
+def _cross_list_rows(_session: Session, details: SectionDetails) -> Rows:
+    return [{"course_code": code} for code in details.cross_lists]
+
+
+def _meeting_rows(session: Session, details: SectionDetails) -> Rows:
+    rooms = _room_ids(session, {each.room for each in details.meetings if each.room})
+    return [
+        _meeting_row(position, each, rooms) for position, each in enumerate(details.meetings, 1)
+    ]
+
+
+_LISTS: dict[str, tuple[Any, Callable[[Session, SectionDetails], Rows]]] = {
+    "meetings": (Meeting.__table__, _meeting_rows),
+    "teachers": (section_teachers, _teacher_rows),
+    "restrictions": (Restriction.__table__, _restriction_rows),
+    "cross_lists": (CrossList.__table__, _cross_list_rows),
+}
+
+
+def _meeting_row(position: int, view: MeetingView, rooms: dict[str, int]) -> dict[str, Any]:
+    return {
+        "position": position,
+        "kind": view.code,
+        "days": view.mask,
+        "starts_at": views.clock_time(view.start),
+        "ends_at": views.clock_time(view.end),
+        "date_start": view.first,
+        "date_end": view.last,
+        "room_id": rooms.get(view.room),
+        "clashes": view.clashes,
+    }
+
+
+def _room_ids(session: Session, names: set[str]) -> dict[str, int]:
+    """Return the ids of rooms by name, after adding unknown ones."""
+    if not names:
+        return {}
+    wanted = [{"name": name} for name in sorted(names)]
+    session.execute(upsert(Room).values(wanted).on_conflict_do_nothing())
+    found = select(Room.name, Room.id).where(Room.name.in_(names))
+    return dict(session.execute(found).all())

@@ -34,9 +34,9 @@ def test_a_job_that_was_given_up_is_tried_again(meet: Meet, portal: Running, ter
     redis = portal.backend.redis
     queue = Queue("maintain", connection=redis, serializer=JSONSerializer)
     boss = meet("max").listen("/admin/operations")
-    expect(boss.page.locator("#ops-letters")).to_contain_text("None.")
+    expect(boss.page.locator("#ops-dead-jobs")).to_contain_text("None.")
     job = queue.enqueue("jobs.maintain.maintain", "no number", job_id=f"{term.id}-poison")
-    row = boss.page.locator("#ops-letters li")
+    row = boss.page.locator("#ops-dead-jobs li")
     expect(row).to_have_count(1)
     row.get_by_role("link", name="Try again").click()
     expect(boss.dialog).to_contain_text("Tell the ledger of sections")
@@ -47,5 +47,5 @@ def test_a_job_that_was_given_up_is_tried_again(meet: Meet, portal: Running, ter
     boss.dialog.get_by_label("Reason").fill("The call is mended.")
     boss.dialog.get_by_role("button", name="Try it again").click()
     expect(boss.page.locator("#toasts")).to_contain_text("It will be tried again.")
-    expect(boss.page.locator("#ops-letters")).to_contain_text("None.")
+    expect(boss.page.locator("#ops-dead-jobs")).to_contain_text("None.")
     assert dead.counts(redis)["maintain"] == 0

@@ -6,13 +6,13 @@ from hashlib import sha256
 from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from portal.admin.windows.ready import Ready, ready
 from portal.admin.windows.timeline import Timeline, timeline
 from portal.backend import backend
 from portal.catalog.models import Term
 from portal.catalog.term_catalog import live_terms
 from portal.core.db import transaction
 from portal.ledger.types import WindowView
+from portal.operations.figures import Ready, ready
 from portal.recorder import read_with_fallback
 from portal.reports.tally import Tally, tally
 from portal.waiting_room import room

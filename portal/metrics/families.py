@@ -4,17 +4,17 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from prometheus_client.core import GaugeMetricFamily, Metric
 
-from portal.admin.operations.figures import Figures, Jobs, TermNow, look
-from portal.admin.operations.fuses import fuses, of_webhooks
 from portal.core import flags
 from portal.metrics import stores
+from portal.operations import figures as operations
+from portal.operations.figures import Figures, Jobs, TermNow
 
 STATES = {"closed": 0, "half-open": 1, "open": 2}
 
 
 def read() -> Iterator[Metric]:
     """All of them; parts that are away are left out."""
-    figures = look()
+    figures = operations.read_figures()
     yield _gauge("fairseat_ledger_up", "Whether the ledger answers", figures.at > 0)
     yield _gauge("fairseat_postgresql_up", "Whether PostgreSQL answers", figures.postgresql)
     if figures.postgresql:
@@ -74,8 +74,8 @@ def _rooms(terms: Sequence[TermNow]) -> Iterable[Metric]:
 
 def _parts(figures: Figures) -> Iterable[Metric]:
     breakers = _labelled("fairseat_breaker_state", "0 closed, 1 half-open, 2 open", "part")
-    for fuse in [*fuses(figures), *of_webhooks(figures)]:
-        breakers.add_metric([fuse.part], STATES[fuse.state])
+    for breaker in [*operations.breakers(figures), *operations.webhook_breakers(figures)]:
+        breakers.add_metric([breaker.part], STATES[breaker.state])
     switched = _labelled("fairseat_flag_on", "Whether a part is switched on", "part")
     for name in flags.NAMES:
         switched.add_metric([name], flags.on(name))

@@ -13,8 +13,8 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from portal.admin.operations.figures import AWAY
 from portal.metrics import families
+from portal.operations.figures import AWAY
 
 log = logging.getLogger(__name__)
 

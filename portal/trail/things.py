@@ -142,7 +142,7 @@ def _requests(_session: Session, ids: set[int]) -> Names:
 
 def _webhooks(session: Session, ids: set[int]) -> Names:
     found = session.execute(select(Webhook.id, Webhook.url).where(Webhook.id.in_(ids)))
-    return {key: (url, url_for("admin.webhooks.pages.show", webhook_id=key)) for key, url in found}
+    return {key: (url, url_for("admin.webhooks.show", webhook_id=key)) for key, url in found}
 
 
 def _imports(session: Session, ids: set[int]) -> Names:

@@ -59,8 +59,13 @@ def confirm(
         return _show(page, form, 422)
     try:
         return act(form.reason.data) or _show(page, form, 422)
-    except NotPossible as refused:
-        return _show(replace(page, refusal=str(refused)), form, 409)
+    except NotPossible as error:
+        return refused(page, str(error))
+
+
+def refused(page: Confirmation, why: str) -> ResponseReturnValue:
+    """Show why the change can't be made, without its form."""
+    return _show(replace(page, refusal=why), ReasonForm(formdata=None), 409)
 
 
 def done(message: str, address: str) -> ResponseReturnValue:

@@ -27,11 +27,11 @@ ID = "<int(min=1, max=2147483647):{}_id>"
 STUDENT_ID, WINDOW_ID = ID.format("student"), ID.format("window")
 
 FLAG = f"/admin/operations/flags/<any({','.join(NAMES)}):name>"
-LETTER = "/admin/operations/letters/<job>/<any(retry,discard):fate>"
+LETTER = "/admin/operations/jobs/<job>/<any(retry,discard):remedy>"
 WEBHOOK = "/admin/webhooks/<int:webhook_id>"
 SWITCH = "<any(on,off,secret,delete):what>"
-UNTOLD = "deliveries/<which>/<any(retry,discard):fate>"
-MAIL = "/admin/operations/mails/<which>/<any(retry,discard):fate>"
+UNTOLD = "deliveries/<which>/<any(retry,discard):remedy>"
+MAIL = "/admin/operations/mails/<which>/<any(retry,discard):remedy>"
 DEED = (
     "/admin/terms/<int:term_id>/sections/<int:section_id>/"
     "<any(publish,confirm,reopen,cancel,delete,undelete):deed>"
@@ -182,9 +182,9 @@ RULES = {
     "POST /admin/terms/<int:term_id>/windows/<int:window_id>/room": ADMIN,
     "GET /admin/terms/<int:term_id>/windows/<int:window_id>/room/figures": ADMIN,
     "GET /admin/terms/<int:term_id>/windows/<int:window_id>/room/"
-    "<any(pause,resume,off,on):turn>": ADMIN,
+    "<any(pause,resume,off,on):control>": ADMIN,
     "POST /admin/terms/<int:term_id>/windows/<int:window_id>/room/"
-    "<any(pause,resume,off,on):turn>": ADMIN,
+    "<any(pause,resume,off,on):control>": ADMIN,
     "GET /admin/webhooks": ADMIN,
     "POST /admin/webhooks": ADMIN,
     f"GET {WEBHOOK}": ADMIN,

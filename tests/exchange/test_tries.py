@@ -9,11 +9,11 @@ from rq import Queue
 from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
-from portal.admin.operations import remembered
 from portal.backend import backend
 from portal.core.db import Sessions, transaction
 from portal.exchange.importing import book, run, work
 from portal.ledger.errors import LedgerUnavailable
+from portal.operations import figures
 from portal.recorder.consistency import fence
 from tests.exchange.campus import Campus
 from tests.exchange.makers import LOST, as_zip, latest, page, press, send, sent
@@ -102,11 +102,11 @@ def test_amid_its_seats_it_has_stopped_and_an_admin_has_them_tried_again(
         tick()
         assert not latest().error
         refuse(import_id)
-    remembered.forget()
+    figures.forget()
     assert "until somebody sees to it" not in boss.get("/admin/operations").text
     tick()
     assert REASON in page(boss, import_id)
-    remembered.forget()
+    figures.forget()
     assert "“spring.zip” has stopped: until somebody" in boss.get("/admin/operations").text
     with transaction() as session:
         assert book.left(session) is None

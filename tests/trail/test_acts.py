@@ -30,7 +30,7 @@ ACTS: dict[str, Form | str] = {
     "<any(move,cancel,extend,close):action>": "tests/admin/test_changes.py",
     "POST /admin/terms/<int:term_id>/windows/<int:window_id>/room": "tests/web/test_admin_room.py",
     "POST /admin/terms/<int:term_id>/windows/<int:window_id>/room/"
-    "<any(pause,resume,off,on):turn>": "tests/web/test_admin_room.py",
+    "<any(pause,resume,off,on):control>": "tests/web/test_admin_room.py",
     "POST /admin/exports": "tests/exchange/test_exports.py",
     "POST /admin/imports": "tests/exchange/test_page.py",
     "POST /admin/imports/<int:import_id>/"
@@ -40,10 +40,10 @@ ACTS: dict[str, Form | str] = {
     f"POST /admin/operations/flags/<any({','.join(NAMES)}):name>": (
         "tests/web/test_operations_flags.py"
     ),
-    "POST /admin/operations/letters/<job>/<any(retry,discard):fate>": (
+    "POST /admin/operations/jobs/<job>/<any(retry,discard):remedy>": (
         "tests/web/test_operations_letters.py"
     ),
-    "POST /admin/operations/mails/<which>/<any(retry,discard):fate>": (
+    "POST /admin/operations/mails/<which>/<any(retry,discard):remedy>": (
         "tests/notices/test_operations_mails.py"
     ),
     "POST /admin/teachers/<int:teacher_id>": "tests/web/registrar/test_teachers.py",
@@ -75,7 +75,7 @@ ACTS: dict[str, Form | str] = {
     "POST /admin/webhooks/<int:webhook_id>/<any(on,off,secret,delete):what>": (
         "tests/webhooks/test_pages.py"
     ),
-    "POST /admin/webhooks/<int:webhook_id>/deliveries/<which>/<any(retry,discard):fate>": (
+    "POST /admin/webhooks/<int:webhook_id>/deliveries/<which>/<any(retry,discard):remedy>": (
         "tests/webhooks/test_deliveries_page.py"
     ),
 }

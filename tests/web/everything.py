@@ -10,7 +10,6 @@ from sqlalchemy import select
 from werkzeug.routing import Rule
 
 from portal.admin.sections.words import DEEDS as SECTION_DEEDS
-from portal.admin.webhooks.deeds import DEEDS as WEBHOOK_DEEDS
 from portal.admin.windows.deeds import DEEDS
 from portal.backend import backend
 from portal.catalog.models import Term
@@ -27,6 +26,7 @@ from portal.recorder.promotion import promote
 from portal.recorder.receipts import code
 from portal.recorder.recorder import drain
 from portal.requests import asking
+from portal.web.admin.webhooks import CHANGES as WEBHOOK_CHANGES
 from tests import cast as builders
 from tests.cast import Cast, Meets
 from tests.exchange.makers import an_export, an_import
@@ -79,18 +79,18 @@ def a_story(app: Flask, cast: Cast) -> Values:
         "name": ["captcha", "mail"],
         "job": ["1-gone"],
         "which": ["all"],
-        "fate": ["retry", "discard"],
+        "remedy": ["retry", "discard"],
         "import_id": [an_import(cast.max)],
         "export_id": [an_export(cast.max)],
         "deed": list(SECTION_DEEDS),
-        "turn": ["pause", "off"],
+        "control": ["pause", "off"],
         "draft": [1],
         "student_id": [cast.ada.id, cast.cleo.id],
         "teacher_id": [cast.iris.id, cast.otto.id],
         "hold_id": [_held(cast)],
         "override_id": [_permitted(cast, sections["held"])],
         "webhook_id": [_told(cast)],
-        "what": list(WEBHOOK_DEEDS),
+        "what": list(WEBHOOK_CHANGES),
         "token": [key.id for key in keys.of_account(cast.ada.account_id)],
     }
 

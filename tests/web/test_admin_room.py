@@ -9,12 +9,12 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
-from portal.admin.windows.room import lately
 from portal.backend import Backend
 from portal.backend import backend as connected
 from portal.catalog.models import Term
 from portal.core.db import transaction
 from portal.ledger.types import WindowView
+from portal.operations.figures import admitted_per_minute
 from portal.people.models import AuditEntry
 from portal.waiting_room import room
 from tests import cast as builders
@@ -303,4 +303,4 @@ def test_the_pace_is_that_of_the_last_half_or_whole_minute(
     opens = 3_000_000
     moved = tuple((opens + slot * 1000, count) for slot, count in pace.items())
     state = replace(room.state(term.id, window.id), opens=opens, pace=moved)
-    assert lately(replace(state, at=opens + seconds * 1000)) == expected
+    assert admitted_per_minute(replace(state, at=opens + seconds * 1000)) == expected

@@ -4,12 +4,12 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from portal.admin.operations import remembered
 from portal.backend import Backend
 from portal.backend import backend as connected
 from portal.catalog.models import Pool, Section, Term
 from portal.core import redis_clients
 from portal.ledger.client import Ledger
+from portal.operations import figures
 from portal.ops import breaking
 from portal.people.models import Student
 from portal.recorder.recorder import drain
@@ -128,7 +128,7 @@ def test_it_names_a_line_that_is_paused_with_since_when_and_by_whom(
     why = {"reason": "A fire alarm.", "seen": seen}
     assert admin.post(f"{address}/pause", data=why).status_code == 303
     room.enter(term.id, window.id, 900_001)
-    remembered.forget()
+    figures.forget()
     page = text(admin.get(PAGE).text)
     assert paused in page
     assert ", by Max: nobody is called." in page

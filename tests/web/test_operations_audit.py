@@ -8,9 +8,9 @@ from flask.testing import FlaskClient
 from sqlalchemy import select, update
 from sqlalchemy.sql import func
 
-from portal.admin.operations import remembered
 from portal.backend import Backend
 from portal.core.db import transaction
+from portal.operations import figures
 from portal.ops.models import AuditRun
 from portal.people.models import AuditEntry
 from portal.recorder.consistency import audit_runs, continuous_audit, fence
@@ -155,7 +155,7 @@ def test_the_standing_comparison_is_shown_and_alarms(
     shown = admin.get(page(rush)).text
     assert "2 differences" in shown
     assert "ledger roster" in shown
-    remembered.forget()
+    figures.forget()
     assert "ledger and record differ in 2 places" in admin.get("/admin/operations").text
 
 

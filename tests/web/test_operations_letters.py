@@ -1,4 +1,4 @@
-"""GET and POST /admin/operations/letters/<id>/retry and …/discard, of a job that truly failed."""
+"""GET and POST /admin/operations/jobs/<id>/retry and …/discard, of a job that truly failed."""
 
 from typing import Any
 
@@ -55,7 +55,7 @@ def unreadable(backend: Backend, rush: Rush) -> str:
 
 
 def address(letter: DeadLetter, deed: str) -> str:
-    return f"/admin/operations/letters/{letter.id}/{deed}"
+    return f"/admin/operations/jobs/{letter.id}/{deed}"
 
 
 def entries() -> list[Any]:

@@ -8,7 +8,6 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import update
 
-from portal.admin.operations import remembered
 from portal.backend import Backend
 from portal.catalog.models import Section, Term
 from portal.core.db import transaction
@@ -19,6 +18,7 @@ from portal.exchange.importing.models import Import
 from portal.exchange.importing.options import Options
 from portal.exchange.importing.progress import Teller
 from portal.ledger.errors import LedgerUnavailable
+from portal.operations import figures
 from portal.windows.readiness import make_ready
 from portal.windows.warmup import section_specs
 from tests import cast as builders
@@ -45,13 +45,13 @@ def test_nothing_is_under_way_in_quiet_times(admin: FlaskClient) -> None:
 def test_an_export_that_is_being_made_is_there(admin: FlaskClient, cast: Cast) -> None:
     with transaction() as session:
         number = making.ask(session, cast.max.id).id
-    remembered.forget()
+    figures.forget()
     page = admin.get(PAGE).text
     assert f'data-export="{number}"' in page
     assert "Export of everything for Max being made" in words(page)
     with transaction() as session:
         session.get_one(Export, number).size = 1
-    remembered.forget()
+    figures.forget()
     assert "data-export" not in admin.get(PAGE).text
 
 
@@ -90,7 +90,7 @@ def test_it_shows_an_import_with_its_progress(admin: FlaskClient, cast: Cast) ->
     assert "Reading sections.csv: 300 of 1,200" in page
     with transaction() as session:
         session.execute(update(Import).values(moved_at=Import.made_at - timedelta(minutes=1)))
-    remembered.forget()
+    figures.forget()
     page = text(admin.get(PAGE).text)
     assert "Interrupted" in page
     assert "300 of 1,200" not in page  # where nothing moves

@@ -118,7 +118,7 @@ def show(import_id: int) -> ResponseReturnValue:
             refused=shown.refused(found),
             terms=shown.terms(session, found) if found.state == "done" else [],
             mine=found.account_id == visitor().id,
-            state=shown.state_of(session, found),
+            state=book.state_of(session, found),
             step=step_of(import_id),
             lines=shown.lines(session, found),
             idle=not any(map(moved, found.counts.values())),
@@ -137,7 +137,7 @@ def progress(import_id: int) -> ResponseReturnValue:
     try:
         with transaction() as session:
             found = _find(session, import_id)
-            state = shown.state_of(session, found)
+            state = book.state_of(session, found)
     except (OperationalError, InterfaceError):  # the page goes on asking
         away = {"found": None, "state": "away", "step": Step()}
         return render_template("admin/import_progress.html", import_id=import_id, seen=seen, **away)

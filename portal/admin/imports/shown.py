@@ -1,7 +1,6 @@
 """An import in the words of its page: what it would change, with examples, field by field."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any
 
@@ -10,11 +9,11 @@ from sqlalchemy.orm import Session
 
 from portal.catalog.models import Term
 from portal.core.i18n import _, _l
-from portal.exchange.importing import apply, book, news
+from portal.exchange.importing import apply, news
 from portal.exchange.importing.compare import CHANGES, examples, shown
 from portal.exchange.importing.kinds import KINDS as REASONS
 from portal.exchange.importing.kinds import RECORDS, Action, Kind
-from portal.exchange.importing.models import BUSY, Import
+from portal.exchange.importing.models import Import
 from portal.exchange.importing.report import Note
 from portal.exchange.importing.reporting import LATE, changed_fields, first_notes
 
@@ -113,19 +112,6 @@ class Reason:
     def pressing(self) -> bool:
         """Whether somebody has to do something about it, so that it is shown unfolded."""
         return self.kind.action is Action.REFUSED and self.count <= ROWS
-
-
-def state_of(session: Session, found: Import) -> str:
-    """The state to show: `stuck` where a worker should be at it and none has been for a while.
-
-    And `stopped` where one should not, as it would only meet the same trouble.
-    """
-    if found.state == "seating" and found.error:
-        return "stopped"
-    waited = datetime.now(UTC) - found.moved_at
-    if found.state in BUSY and waited > book.SETTLED and not book.at_work(session):
-        return "stuck"
-    return found.state
 
 
 def lines(session: Session, found: Import) -> list[Line]:

@@ -1,5 +1,5 @@
 """Selection windows, their waiting rooms and their reports."""
 
-from portal.admin.windows import changes, fairness, pages, reports, room, room_turns
+from portal.admin.windows import changes, fairness, pages, reports
 
-PARTS = (changes, fairness, pages, reports, room, room_turns)
+PARTS = (changes, fairness, pages, reports)

@@ -200,3 +200,16 @@ def clear(session: Session, import_id: int, tables: Iterable[type[Base]]) -> Non
     for table in tables:
         rows = Base.metadata.tables[table.__tablename__]  # the ORM would fetch every key
         session.execute(delete(rows).where(rows.c.import_id == import_id))
+
+
+def state_of(session: Session, found: Import) -> str:
+    """The state to show: `stuck` where a worker should be at it and none has been for a while.
+
+    And `stopped` where one should not, as it would only meet the same trouble.
+    """
+    if found.state == "seating" and found.error:
+        return "stopped"
+    waited = datetime.now(UTC) - found.moved_at
+    if found.state in BUSY and waited > SETTLED and not at_work(session):
+        return "stuck"
+    return found.state

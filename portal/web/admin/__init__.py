@@ -5,7 +5,6 @@ from flask import Blueprint
 from portal.admin import (
     audit,
     imports,
-    operations,
     receipts,
     requests,
     results,
@@ -13,14 +12,13 @@ from portal.admin import (
     sections,
     teachers,
     terms,
-    webhooks,
     windows,
 )
-from portal.web.admin import students
+from portal.web.admin import operations, students, waiting_room, webhooks
 
 bp = Blueprint("admin", __name__, url_prefix="/admin")
 for part in (
-    *(terms, rules, *windows.PARTS, *sections.PARTS, *results.PARTS, students),
+    *(terms, rules, *windows.PARTS, waiting_room, *sections.PARTS, *results.PARTS, students),
     *(teachers, requests, receipts, audit, *imports.PARTS, operations, webhooks),
 ):
     bp.register_blueprint(part.bp)

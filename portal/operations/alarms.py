@@ -1,18 +1,15 @@
-"""What an admin should look at first, in words; none where all is well."""
+"""What an admin should look at first; none while all is well."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from portal.admin.operations.figures import Figures, Jobs
-from portal.admin.operations.fuses import fuses, switches
-from portal.admin.operations.remembered import Remembered
-from portal.backend import backend
 from portal.core.i18n import _, _n
+from portal.operations.figures import Figures, Jobs, Stored, breakers, switches
 from portal.ops.names import QUEUES
 from portal.waiting_room.admission_limits import Pause
 from portal.waiting_room.wording import grouped
-from portal.windows.localtime import Clockface
+from portal.windows.localtime import local_clock
 
 SLOW = 10  # seconds of lag
 MANY = 1000  # events that are not recorded
@@ -27,14 +24,14 @@ class Alarm:
 
 
 def alarms(figures: Figures) -> list[Alarm]:
-    """The worst first."""
+    """Return the alarms, the worst first."""
     found = [
         *_of_stores(figures),
-        *_of_truth(figures),
-        *_of_lines(figures),
+        *_of_consistency(figures),
+        *_of_rooms(figures),
         *_of_jobs(figures.jobs),
-        *_of_outbox(figures.kept),
-        *_of_imports(figures.kept),
+        *_of_outbox(figures.stored),
+        *_of_imports(figures.stored),
         *_of_record(figures),
         *_of_parts(figures),
     ]
@@ -50,7 +47,7 @@ def _of_stores(figures: Figures) -> Iterator[Alarm]:
         )
 
 
-def _of_truth(figures: Figures) -> Iterator[Alarm]:
+def _of_consistency(figures: Figures) -> Iterator[Alarm]:
     for term in figures.fenced or ():
         yield Alarm(
             _(
@@ -60,9 +57,9 @@ def _of_truth(figures: Figures) -> Iterator[Alarm]:
                 command="fairseat rebuild ledger",
             )
         )
-    unlike = figures.kept.unlike if figures.kept else {}
+    differences = figures.stored.differences if figures.stored else {}
     for term in figures.all_terms:
-        if count := unlike.get(term.id):
+        if count := differences.get(term.id):
             yield Alarm(
                 _n(
                     "%(term)s: ledger and record differ in %(num)s place; see its audit.",
@@ -73,16 +70,16 @@ def _of_truth(figures: Figures) -> Iterator[Alarm]:
             )
 
 
-def _of_lines(figures: Figures) -> Iterator[Alarm]:
-    """Waiting rooms whose line an admin has paused."""
-    pauses = figures.kept.pauses if figures.kept else {}
+def _of_rooms(figures: Figures) -> Iterator[Alarm]:
+    """Yield an alarm for each waiting room that an admin has paused."""
+    pauses = figures.stored.pauses if figures.stored else {}
     for term in figures.terms or ():
-        for watched in term.windows:
-            if watched.room and watched.room.paused:
-                name = watched.window.name or _("Selection")
-                open_now = watched.room.phase == "open"
-                text = _paused(pauses.get(watched.window.id), f"{name}, {term.term.name}")
-                waits = _n("%(num)s student waits.", "%(num)s students wait.", watched.room.waiting)
+        for each in term.windows:
+            if each.room and each.room.paused:
+                name = each.window.name or _("Selection")
+                open_now = each.room.phase == "open"
+                text = _paused(pauses.get(each.window.id), f"{name}, {term.term.name}")
+                waits = _n("%(num)s student waits.", "%(num)s students wait.", each.room.waiting)
                 yield Alarm(f"{text} {waits}" if open_now else text, "few")
 
 
@@ -92,7 +89,7 @@ def _paused(pause: Pause | None, window: str) -> str:
     return _(
         "The line of %(window)s is paused since %(time)s, by %(name)s: nobody is called.",
         window=window,
-        time=Clockface(backend().settings.zone).short(pause.at),
+        time=local_clock().short(pause.at),
         name=pause.by or "–",
     )
 
@@ -105,8 +102,8 @@ def _of_jobs(jobs: Jobs | None) -> Iterator[Alarm]:
     for queue in jobs.queues:
         if not queue.served:
             yield Alarm(_("No worker listens to the queue “%(queue)s”.", queue=QUEUES[queue.name]))
-    if jobs.letters:
-        count = len(jobs.letters)
+    if jobs.dead:
+        count = len(jobs.dead)
         yield Alarm(
             _n(
                 "%(count)s job has been given up.",
@@ -118,28 +115,28 @@ def _of_jobs(jobs: Jobs | None) -> Iterator[Alarm]:
         )
 
 
-def _of_outbox(kept: Remembered | None) -> Iterator[Alarm]:
-    if kept and kept.mails_in_all:
-        count = kept.mails_in_all
+def _of_outbox(stored: Stored | None) -> Iterator[Alarm]:
+    if stored and stored.mails_in_all:
+        count = stored.mails_in_all
         text = _n("%(num)s mail has been given up.", "%(num)s mails have been given up.", count)
         yield Alarm(text, "few")
-    if kept and kept.untold:
+    if stored and stored.undelivered:
         yield Alarm(
             _n(
                 "%(num)s event could not be told to a webhook; see Webhooks.",
                 "%(num)s events could not be told to a webhook; see Webhooks.",
-                kept.untold,
+                stored.undelivered,
             ),
             "few",
         )
 
 
-def _of_imports(kept: Remembered | None) -> Iterator[Alarm]:
-    if kept and kept.importing and kept.importing.state == "stopped":
+def _of_imports(stored: Stored | None) -> Iterator[Alarm]:
+    if stored and stored.importing and stored.importing.state == "stopped":
         yield Alarm(
             _(
                 "The import “%(name)s” has stopped: until somebody sees to it, no other can begin.",
-                name=kept.importing.name,
+                name=stored.importing.name,
             ),
             "few",
         )
@@ -147,7 +144,7 @@ def _of_imports(kept: Remembered | None) -> Iterator[Alarm]:
 
 def _of_record(figures: Figures) -> Iterator[Alarm]:
     unrecorded = figures.unrecorded or 0
-    lag = figures.kept and figures.kept.lag
+    lag = figures.stored and figures.stored.lag
     if unrecorded > MANY:
         yield Alarm(_("%(count)s decisions wait to be recorded.", count=grouped(unrecorded)), "few")
     if lag and lag.p99 > SLOW:
@@ -161,9 +158,9 @@ def _of_record(figures: Figures) -> Iterator[Alarm]:
 
 
 def _of_parts(figures: Figures) -> Iterator[Alarm]:
-    for fuse in fuses(figures):
-        if fuse.state == "open":
-            yield Alarm(_("%(name)s: left alone, as it keeps failing.", name=fuse.name), "few")
+    for breaker in breakers(figures):
+        if breaker.state == "open":
+            yield Alarm(_("%(name)s: left alone, as it keeps failing.", name=breaker.name), "few")
     for switch in switches(figures):
         if switch.in_use and not switch.on:
             yield Alarm(_("%(name)s: switched off.", name=switch.label), "few")

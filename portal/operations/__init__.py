@@ -1,0 +1,1 @@
+"""How the portal runs: figures, alarms."""

@@ -1,0 +1,444 @@
+"""How the portal runs right now, the same from whichever process is asked.
+
+A store that is away leaves a gap (None): the page is most needed when something is broken.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from typing import TypeVar
+
+from redis.exceptions import RedisError
+from sqlalchemy import select
+from sqlalchemy.dialects.postgresql import distinct_on
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
+
+from portal.backend import backend
+from portal.breakers import FAILURES
+from portal.catalog import requisites
+from portal.catalog.models import Term
+from portal.catalog.term_catalog import NoSuchTerm, catalog_of, live_terms
+from portal.core import flags
+from portal.core.cache import Cache
+from portal.core.db import transaction
+from portal.core.flags import Flag
+from portal.core.i18n import _l
+from portal.core.outage import postgresql
+from portal.exchange.exporting import making
+from portal.exchange.exporting.models import Export
+from portal.exchange.importing import book
+from portal.exchange.importing.progress import Step, step_of
+from portal.ledger.errors import LedgerUnavailable
+from portal.ledger.tally import Tally, tally
+from portal.ledger.types import WindowView
+from portal.notifications import outbox
+from portal.notifications.outbox import DeadLetter as DeadMail
+from portal.notifications.webhooks import outbox as webhooks
+from portal.notifications.webhooks.relay import PART as WEBHOOK
+from portal.ops import breaking, crew, dead, scaling
+from portal.ops.breaking import Said, State
+from portal.ops.crew import Manned
+from portal.ops.dead import DeadLetter
+from portal.ops.models import AuditRun
+from portal.ops.names import PARTS
+from portal.ops.scaling import Asked, Pool
+from portal.people import profile
+from portal.people.models import Account
+from portal.recorder.consistency import fence
+from portal.recorder.journal import last_seq
+from portal.recorder.models import Checkpoint, ContinuousAudit
+from portal.recorder.status import Lag, lag
+from portal.seats.totals import Totals, totals
+from portal.waiting_room import admission_limits, room, wait_estimates
+from portal.waiting_room.admission_limits import Pause
+from portal.waiting_room.room import RoomState
+from portal.windows import readiness, warmth
+from portal.windows.phases import Phase, phase
+
+Found = TypeVar("Found")
+
+AWAY = (RedisError, LedgerUnavailable, SQLAlchemyError, OSError)
+DAY = 24 * 60 * 60_000  # ms for which a window that has ended is still shown
+FRESH = 0.5  # seconds for which what PostgreSQL said is shown again
+MAILS_SHOWN = 20
+BREAKERS = {
+    "mail": _l("Mail server"),
+    "captcha": _l("Captcha server"),
+    "provider": _l("Login provider"),
+}
+
+
+@dataclass(frozen=True)
+class Ready:
+    """How far a term is prepared for its next opening; times in ms, `since` 0 until it is ready."""
+
+    sections: int
+    told: int  # of them, sections that the ledger knows
+    processes: int
+    warm: int  # of them, web processes that have read the catalog and the profiles
+    profiles: int
+    students: int
+    since: int
+
+    @property
+    def parts(self) -> tuple[int, int]:
+        """How much of how much is done: sections and profiles."""
+        return self.told + self.profiles, self.sections + self.processes * self.students
+
+
+@dataclass(frozen=True)
+class WindowNow:
+    """A window that is open, to come or has just ended, and its waiting room while it has one."""
+
+    window: WindowView
+    phase: Phase
+    room: RoomState | None
+
+
+@dataclass(frozen=True)
+class TermNow:
+    """A term with such windows."""
+
+    term: Term
+    windows: Sequence[WindowNow]
+    seats: Totals
+    seq: int  # of its last event
+    ready: Ready | None  # for the next opening; None where nothing was begun
+
+    @property
+    def coming(self) -> bool:
+        """Whether a window is open or to come."""
+        return any(each.phase.kind in {"before", "open"} for each in self.windows)
+
+
+@dataclass(frozen=True)
+class Jobs:
+    """Queues with their workers and pools, whether the scheduler runs, and dead jobs."""
+
+    queues: Sequence[Manned]
+    ticking: bool
+    dead: Sequence[DeadLetter]
+    pools: Mapping[str, Pool]
+    asked: Mapping[str, Asked]  # by the scheduler
+
+
+@dataclass(frozen=True)
+class Cancellation:
+    """A canceled section that still has seats or waitlist positions to give up."""
+
+    term: Term
+    section: int
+    name: str
+    seats: int
+    places: int
+
+
+@dataclass(frozen=True)
+class ImportNow:
+    """An import that is being read or applied, who began it, and its state as pages show it."""
+
+    id: int
+    name: str
+    by: str
+    state: str
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What PostgreSQL knows."""
+
+    recorded: dict[int, int]  # the last recorded event, by term
+    lag: Lag | None  # how late decisions are recorded
+    flags: dict[str, tuple[Flag, str]]  # with the name of who switched it
+    runs: dict[int, tuple[AuditRun, str]]  # the last audit by term, and who asked for it
+    importing: ImportNow | None
+    exporting: list[tuple[Export, str]]  # with the name of who asked
+    mails: list[DeadMail]
+    mails_in_all: int
+    undelivered: int  # events that a webhook could not be told of
+    students: int
+    differences: dict[int, int]  # found by the standing comparison, by term
+    pauses: dict[int, Pause]  # the last pause of each waiting room, by window
+
+
+@dataclass(frozen=True)
+class Figures:
+    """All of it, at `at` (ms by the ledger's clock; 0 where that is away)."""
+
+    at: int
+    all_terms: Sequence[Term]
+    terms: Sequence[TermNow] | None
+    fenced: Sequence[Term] | None  # where nothing is decided until the ledger is restored
+    cancellations: Sequence[Cancellation] | None
+    step: Step  # of the import under way
+    tally: Tally | None
+    jobs: Jobs | None
+    reports: Sequence[Said] | None  # of the breakers of all processes
+    stored: Stored | None
+    postgresql: bool  # whether it answers
+
+    @property
+    def unrecorded(self) -> int | None:
+        """Events that PostgreSQL does not have yet."""
+        if self.terms is None or self.stored is None:
+            return None
+        recorded = self.stored.recorded
+        return sum(max(0, each.seq - recorded.get(each.term.id, 0)) for each in self.terms)
+
+
+@dataclass(frozen=True)
+class Breaker:
+    """A circuit breaker: its worst state in any process, and how many processes have it open."""
+
+    part: str
+    state: State
+    failures: int  # that count against the service, of `most`
+    tries_at: int | None  # when it is asked again (ms)
+    processes: int
+    most: int = FAILURES
+
+    @property
+    def name(self) -> str:
+        """What the service is called."""
+        return str(BREAKERS[self.part])
+
+
+@dataclass(frozen=True)
+class Switch:
+    """A feature flag, whether it is on, and who switched it last, when and why."""
+
+    name: str
+    on: bool
+    in_use: bool  # by the settings
+    version: int = 0
+    reason: str = ""
+    by: str = ""
+    at: datetime | None = None
+
+    @property
+    def label(self) -> str:
+        """What the part is called."""
+        return str(PARTS[self.name])
+
+
+def read_figures() -> Figures:
+    """Return how everything stands."""
+    all_terms = _tried(live_terms) or []
+    at = _tried(backend().ledger.now) or 0
+    ids = tuple(term.id for term in all_terms)
+    redis = backend().redis
+    stored = _tried(lambda: _stored.get(ids))
+    students = stored.students if stored else 0
+    terms = _tried(lambda: _terms(all_terms, at, students), there=at > 0)
+    running = [each.term.id for each in terms or ()]
+    importing = stored.importing if stored else None
+    return Figures(
+        at=at,
+        all_terms=all_terms,
+        terms=terms,
+        fenced=_tried(lambda: [term for term in all_terms if fence.why(term.id)], there=at > 0),
+        cancellations=_tried(lambda: list(_cancellations(all_terms)), there=at > 0),
+        step=step_of(importing.id) if at and importing else Step(),
+        tally=_tried(lambda: tally(redis, running, at), there=at > 0),
+        jobs=_tried(_jobs, there=at > 0),
+        reports=_tried(lambda: breaking.said(redis), there=at > 0),
+        stored=stored,
+        postgresql=stored is not None and not postgresql.away,
+    )
+
+
+def forget() -> None:
+    """Read what PostgreSQL knows again when it is next asked for."""
+    _stored.clear()
+
+
+def breakers(figures: Figures) -> list[Breaker]:
+    """Return the breakers of services that are in use."""
+    in_use = parts_in_use()
+    return [_breaker(figures, part) for part in BREAKERS if f"{part}_breaker" in in_use]
+
+
+def webhook_breakers(figures: Figures) -> list[Breaker]:
+    """Return the breakers of webhooks that have failed lately."""
+    parts = {each.part for each in figures.reports or () if each.part.startswith(WEBHOOK)}
+    return [_breaker(figures, part) for part in sorted(parts)]
+
+
+def switches(figures: Figures) -> list[Switch]:
+    """Return every flag; as this process knows it where PostgreSQL does not answer."""
+    in_use, known = parts_in_use(), figures.stored.flags if figures.stored else {}
+    found = []
+    for name in flags.NAMES:
+        flag, by = known.get(name, (None, ""))
+        if flag is None:
+            found.append(Switch(name, flags.on(name), name in in_use))
+        else:
+            facts = flag.version, flag.reason, by, flag.changed_at
+            found.append(Switch(name, flag.is_on, name in in_use, *facts))
+    return found
+
+
+def parts_in_use() -> set[str]:
+    """Return the parts that the settings make use of."""
+    settings = backend().settings
+    server = settings.gate and "://" in settings.captcha
+    there = {
+        "waiting_room": settings.gate and settings.room is not None,
+        "captcha": settings.gate and settings.captcha != "off",
+        "captcha_server": server,
+        "captcha_breaker": server,
+        "rate_limits": settings.gate,
+        "mail_breaker": bool(settings.smtp),
+        "provider_breaker": settings.oidc is not None,
+    }
+    return {name for name in flags.NAMES if there.get(name, True)}
+
+
+def ready(term: int, students: int) -> Ready | None:
+    """Return how ready the term is for so many students; None where nothing was begun."""
+    found = readiness.readiness(term)
+    if found is None:
+        return None
+    there = warmth.processes()
+    warm = [each for each in there if each.wish >= found.wanted]
+    students = min(students, profile.most())
+    done = bool(found.told) and len(warm) == len(there)
+    return Ready(
+        sections=found.sections,
+        told=found.done,
+        processes=len(there),
+        warm=len(warm),
+        profiles=sum(min(each.profiles, students) for each in warm),
+        students=students,
+        since=max([found.told, *(each.read for each in warm)]) if done else 0,
+    )
+
+
+def admitted_per_minute(state: RoomState) -> int:
+    """Return how many students a waiting room admits a minute, by its last half or whole one."""
+    slot = wait_estimates.SLOT
+    begin = (state.at // slot - 1) * slot
+    admitted = sum(count for at, count in state.pace if at >= begin)
+    return round(admitted * wait_estimates.MINUTE / max(slot, state.at - max(begin, state.opens)))
+
+
+def _tried(read: Callable[[], Found], *, there: bool = True) -> Found | None:
+    """Return what is read, None where it can't be had; don't ask a store that is not `there`."""
+    try:
+        return read() if there else None
+    except AWAY:
+        return None
+
+
+def _terms(terms: Sequence[Term], at: int, students: int) -> list[TermNow]:
+    found = []
+    for term in terms:
+        windows = [
+            _window(term.id, each, at)
+            for each in backend().ledger.windows(term.id)
+            if each.state != "canceled" and at < each.closes + DAY
+        ]
+        if windows:
+            seq = last_seq(backend().redis, term.id)
+            seats, made = _totals(term.id, seq), ready(term.id, students)
+            found.append(TermNow(term, windows, seats, seq, made))
+    return found
+
+
+def _window(term: int, window: WindowView, at: int) -> WindowNow:
+    now = phase([window], at)
+    wanted = backend().settings.room and now.kind in {"before", "open"}
+    return WindowNow(window, now, room.state(term, window.id) if wanted else None)
+
+
+@lru_cache(maxsize=16)
+def _totals(term: int, _seq: int) -> Totals:
+    """Add up the seats of open sections; seats change with an event only."""
+    ledger = backend().ledger
+    seats = [each for each in ledger.seats(term).values() if each.status == "OPEN"]
+    return totals(seats, ledger.pools(term))
+
+
+def _jobs() -> Jobs:
+    redis = backend().redis
+    found = crew.queues(redis)
+    failed = [queue.name for queue in found if queue.dead]
+    dead_jobs = dead.letters(redis, failed)[::-1]
+    pools = scaling.pools(backend().settings.workers)
+    return Jobs(found, crew.ticking(redis), dead_jobs, pools, scaling.asked(redis))
+
+
+def _cancellations(terms: Sequence[Term]) -> Iterator[Cancellation]:
+    ledger = backend().ledger
+    for term in terms:
+        held = ledger.held(term.id, sorted(ledger.emptying(term.id)))
+        for section, (seats, places) in held.items():
+            yield Cancellation(term, section, _section_name(term.id, section), seats, places)
+
+
+def _section_name(term: int, section: int) -> str:
+    """Return its name; its id where PostgreSQL is away and this process does not know it."""
+    with suppress(SQLAlchemyError, NoSuchTerm):
+        if found := catalog_of(term).section(section):
+            return f"{requisites.shown(found.course_code)}-{found.number}"
+    return str(section)
+
+
+def _breaker(figures: Figures, part: str) -> Breaker:
+    reports, now = [each for each in figures.reports or () if each.part == part], figures.at
+    opened = [each for each in reports if each.state(now) == "open"]
+    on_trial = any(each.state(now) == "half-open" for each in reports)
+    failures = max((each.counted(now) for each in reports), default=0)
+    ends = min((each.rest_ends or 0 for each in opened), default=None)
+    state: State = "open" if opened else "half-open" if on_trial else "closed"
+    return Breaker(part, state, failures, ends, len(opened))
+
+
+def _read_stored(terms: tuple[int, ...]) -> Stored:
+    with transaction() as session:
+        checkpoints = select(Checkpoint.term_id, Checkpoint.seq).where(
+            Checkpoint.term_id.in_(terms)
+        )
+        switched = select(Flag, Account.name).outerjoin(Account, Account.id == Flag.account_id)
+        differ = select(ContinuousAudit.term_id, ContinuousAudit.found).where(
+            ContinuousAudit.term_id.in_(terms), ContinuousAudit.found > 0
+        )
+        return Stored(
+            recorded={row.term_id: row.seq for row in session.execute(checkpoints)},
+            lag=lag(session, terms),
+            flags={flag.name: (flag, name or "") for flag, name in session.execute(switched)},
+            runs=_runs(session, terms),
+            importing=_importing(session),
+            exporting=making.under_way(session),
+            mails=outbox.dead(session, MAILS_SHOWN),
+            mails_in_all=outbox.number_dead(session),
+            undelivered=webhooks.number_dead(session),
+            students=readiness.students(session),
+            differences={row.term_id: row.found for row in session.execute(differ)},
+            pauses=admission_limits.latest_pauses(session, terms),
+        )
+
+
+def _runs(session: Session, terms: tuple[int, ...]) -> dict[int, tuple[AuditRun, str]]:
+    found = (
+        select(AuditRun, Account.name)
+        .outerjoin(Account, Account.id == AuditRun.account_id)
+        .where(AuditRun.term_id.in_(terms))
+        .ext(distinct_on(AuditRun.term_id))
+        .order_by(AuditRun.term_id, AuditRun.id.desc())
+    )
+    return {run.term_id: (run, name or "") for run, name in session.execute(found)}
+
+
+def _importing(session: Session) -> ImportNow | None:
+    found = book.busy(session)
+    if found is None:
+        return None
+    by = session.get(Account, found.account_id) if found.account_id else None
+    return ImportNow(found.id, found.name, by.name if by else "", book.state_of(session, found))
+
+
+_stored: Cache[tuple[int, ...], Stored] = Cache(_read_stored, FRESH, size=8)

@@ -1,0 +1,248 @@
+"""Operations: how the portal runs, the switches of its parts, and the audits."""
+
+from collections.abc import Collection
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from flask import Blueprint, abort, flash, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from jinja2 import Environment
+from sqlalchemy import select
+
+from portal.backend import backend
+from portal.catalog.models import Term
+from portal.core import bulkheads, flags
+from portal.core.db import transaction
+from portal.core.flags import Flag, Switched, Switching
+from portal.core.i18n import _, _l, in_language
+from portal.ledger.function_library import translate_errors
+from portal.live import watch
+from portal.live.watch import Fragments
+from portal.notifications.kinds import KINDS
+from portal.operations import figures
+from portal.operations.alarms import alarms
+from portal.operations.figures import Figures
+from portal.ops.names import PARTS, QUEUES
+from portal.people.models import Account, AuditEntry
+from portal.recorder.consistency import audit_runs
+from portal.recorder.models import ContinuousAudit
+from portal.seats.labels import label
+from portal.web.admin import dead_letters
+from portal.web.confirm import Confirmation, NotPossible, confirm, done, seen_number
+from portal.web.http.access import requires, visitor
+from portal.web.http.layout import go
+from portal.windows.localtime import local_clock
+
+if TYPE_CHECKING:
+    from flask.blueprints import BlueprintSetupState
+
+bp = Blueprint("operations", __name__, url_prefix="/operations")
+bp.register_blueprint(dead_letters.bp)
+
+HOME = "/admin/operations"
+EARLIER = 10  # audits that are listed
+# The panels in the order of the page; each has the id ops-<part>, and is sent when it changes.
+PANELS = (
+    *("state", "now", "windows", "queues", "underway", "dead_jobs", "dead_mails"),
+    *("breakers", "flags", "audits"),
+)
+WORKER_STATES = {"idle": _l("idle"), "busy": _l("at work"), "silent": _l("silent")}
+WHEN_OFF = {
+    "waiting_room": _l("Off: everyone is let in at once, those who wait too."),
+    "captcha": _l(
+        "Off: no proof is asked for before claiming; of who guesses passwords it still is."
+    ),
+    "captcha_server": _l("Off: our own captcha is used."),
+    "captcha_breaker": _l("Off: the server is asked every time, however often it fails."),
+    "rate_limits": _l("Off: requests are not counted. Tries of passwords still are."),
+    "live_push": _l("Off: pages ask every few seconds, and say that live updates are paused."),
+    "mail": _l("Off: mails wait. Those that are too late to be of use are then not sent."),
+    "mail_breaker": _l("Off: the server is asked every time, however often it fails."),
+    "webhooks": _l("Off: what receivers are to be told waits."),
+    "provider_breaker": _l("Off: the provider is asked every time, however often it fails."),
+    "autoscaling": _l("Off: each queue has its least number of workers, however much waits."),
+    "bulkheads": _l("Off: uploads and errands are taken on however many there are already."),
+    "caches": _l("Off: what pages show is read from PostgreSQL each time; slower, never staler."),
+}
+AUDIT_STEPS = {
+    "waiting": _l("Waits for its turn"),
+    "recording": _l("Records what is not recorded yet"),
+    "reading": _l("Reads the ledger"),
+    "comparing": _l("Compares"),
+    "done": _l("Done"),
+}
+
+
+# The page, and its panels for pages that are open
+
+
+@bp.get("")
+@requires("admin")
+def index() -> ResponseReturnValue:
+    """Render everything at a glance, what is wrong first."""
+    return render_template(
+        "admin/operations/index.html", panels=PANELS, **_content(figures.read_figures())
+    )
+
+
+@bp.record_once
+def _draw_live(state: "BlueprintSetupState") -> None:
+    watch.drawn_by(partial(_draw, state.app.jinja_env))
+
+
+def _draw(pages: Environment, languages: Collection[str]) -> dict[str, Fragments]:
+    """Return every panel as it is now, in each language."""
+    found, drawn = figures.read_figures(), {}
+    for language in languages:
+        with in_language(language):
+            content = _content(found)
+            drawn[language] = {
+                panel: pages.get_template(f"fragments/operations/{panel}.html")
+                .render(content)
+                .strip()
+                for panel in PANELS
+            }
+    return drawn
+
+
+def _content(found: Figures) -> dict[str, Any]:
+    """Return what the panels are drawn from, in the reader's language."""
+    return {
+        "figures": found,
+        "alarms": alarms(found),
+        "breakers": figures.breakers(found),
+        "switches": figures.switches(found),
+        "when_off": WHEN_OFF,
+        "worker_states": WORKER_STATES,
+        "mail_kinds": KINDS,
+        "queue_names": QUEUES,
+        "label": label,
+        "admitted_per_minute": figures.admitted_per_minute,
+        "times": local_clock(),
+    }
+
+
+# Switches
+
+
+@bp.route(f"/flags/<any({','.join(flags.NAMES)}):name>", methods=["GET", "POST"])
+@requires("admin")
+def switch(name: str) -> ResponseReturnValue:
+    """Switch a part on or off in all processes."""
+    if name not in figures.parts_in_use():
+        abort(404)
+    flag, part = _flag(name), PARTS[name]
+
+    def act(reason: str) -> ResponseReturnValue:
+        wanted = Switching(name, request.form.get("to") == "on", seen_number(), reason)
+        _switch(wanted)
+        flags.read()
+        figures.forget()
+        on = _("%(name)s: switched on, in all processes within two seconds.", name=part)
+        off = _("%(name)s: switched off, in all processes within two seconds.", name=part)
+        return done(on if wanted.on else off, HOME)
+
+    stays = _(
+        "It acts in all processes within two seconds, and stays so until it is switched again."
+    )
+    off, on = _("Switch off: %(name)s", name=part), _("Switch on: %(name)s", name=part)
+    page = Confirmation(
+        title=off if flag.is_on else on,
+        button=_("Switch it off") if flag.is_on else _("Switch it on"),
+        back=(HOME, _("Operations")),
+        facts=[(_("Now"), _("on") if flag.is_on else _("off"))],
+        meaning=[f"{WHEN_OFF[name]} {stays}"],
+        danger=flag.is_on,
+        seen={"to": "off" if flag.is_on else "on", "version": flag.version},
+    )
+    return confirm(page, act)
+
+
+def _switch(wanted: Switching) -> None:
+    """Switch it and note who did; raise NotPossible if somebody else has just switched it."""
+    by = visitor().id
+    try:
+        with transaction() as session:
+            flags.switch(session, wanted, by)
+            session.add(
+                AuditEntry(
+                    account_id=by,
+                    action="flag.switched",
+                    subject=f"flag:{wanted.name}",
+                    before={"on": not wanted.on},
+                    after={"on": wanted.on},
+                    reason=wanted.reason,
+                )
+            )
+    except Switched:
+        flag = _flag(wanted.name)
+        mine = flag.account_id == by and flag.version == wanted.version + 1
+        if not (mine and flag.is_on == wanted.on):  # else it is the same press once more
+            raise NotPossible(
+                _("Somebody else has switched it since you opened this. Look at it again.")
+            ) from None
+
+
+def _flag(name: str) -> Flag:
+    with transaction() as session:
+        return session.get(Flag, name) or Flag(name=name, is_on=True, version=0)
+
+
+# Audits: whether ledger, event log and read models agree
+
+
+@bp.get("/audits/<int:term_id>")
+@requires("admin")
+def audit(term_id: int) -> ResponseReturnValue:
+    """Render the last run with what it found, and those before it."""
+    return render_template("admin/operations/audit.html", **_audits(term_id))
+
+
+@bp.get("/audits/<int:term_id>/run")
+@requires("admin")
+def audit_progress(term_id: int) -> ResponseReturnValue:
+    """Render the last run alone, for a page that is open."""
+    return render_template("admin/operations/audit_run.html", **_audits(term_id))
+
+
+@bp.post("/audits/<int:term_id>")
+@requires("admin")
+def start_audit(term_id: int) -> ResponseReturnValue:
+    """Have a worker compare; one run at a time."""
+    by = visitor().id
+    with translate_errors():
+        bulkheads.room_for_errand(backend().redis)
+    with transaction() as session:
+        _live(session.get(Term, term_id))
+        run = audit_runs.enter(session, term_id, by)
+        if run:
+            subject = f"term:{term_id} run:{run}"
+            session.add(AuditEntry(account_id=by, action="record.audited", subject=subject))
+    if run:
+        audit_runs.call(term_id, run)
+        flash(_("The audit has begun. You may leave this page."))
+    else:
+        flash(_("An audit of this term is under way already."))
+    figures.forget()
+    return go(url_for("admin.operations.audit", term_id=term_id))
+
+
+def _audits(term_id: int) -> dict[str, object]:
+    with transaction() as session:
+        term = _live(session.get(Term, term_id))
+        found = audit_runs.latest(session, term_id, EARLIER)
+        named = select(Account.id, Account.name).where(
+            Account.id.in_({run.account_id for run in found})
+        )
+        return {
+            "term": term,
+            "run": found[0] if found else None,
+            "earlier": found[1:],
+            "names": {row.id: row.name for row in session.execute(named)},
+            "standing": session.get(ContinuousAudit, term_id),
+            "steps": AUDIT_STEPS,
+        }
+
+
+def _live(term: Term | None) -> Term:
+    return abort(404) if term is None or term.deleted_at else term

@@ -1,0 +1,236 @@
+"""A window's waiting room as it runs: how it stands, its limits, and the buttons that act on it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from flask import Blueprint, abort, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from portal.backend import backend
+from portal.catalog.term_catalog import catalog_of
+from portal.core import flags
+from portal.core.i18n import _, _l
+from portal.ledger.types import WindowView
+from portal.operations.figures import admitted_per_minute
+from portal.waiting_room import admission_limits, room, wait_estimates, wording
+from portal.waiting_room.admission_limits import AdmissionLimits
+from portal.waiting_room.room import Overtaken, QueueEntry
+from portal.web.confirm import Confirmation, NotPossible, confirm, done
+from portal.web.forms import Form, NumberField, ReasonField
+from portal.web.http.access import requires, visitor
+from portal.windows import schedule
+
+bp = Blueprint(
+    "waiting_room", __name__, url_prefix="/terms/<int:term_id>/windows/<int:window_id>/room"
+)
+
+OVERTAKEN = _l("The limits are not as they were when you opened this. Look at them again.")
+
+
+class LimitsForm(Form):
+    """The two limits of a waiting room."""
+
+    per_minute = NumberField(
+        _l("New ones per minute"),
+        most=room.MOST,
+        description=_l(
+            "Let in evenly: a second’s worth at the opening, up to ten seconds’ worth after a lull."
+        ),
+    )
+    at_once = NumberField(
+        _l("Inside at once"),
+        least=1,
+        most=room.MOST,
+        description=_l("The next comes in as one leaves."),
+    )
+    reason = ReasonField()
+
+
+@dataclass(frozen=True)
+class Control:
+    """A button of the page: its texts, and what it makes of the limits and the usual rate."""
+
+    title: str
+    meaning: str
+    button: str
+    done: str
+    changed: Callable[[AdmissionLimits, int], AdmissionLimits]
+    danger: bool = False
+
+
+CONTROLS = {
+    "pause": Control(
+        _l("Pause the line"),
+        _l(
+            "From this moment nobody is called. Those who are inside stay, those who wait keep"
+            " their places, and the line goes on when you let it."
+        ),
+        _l("Pause it"),
+        _l("Paused: nobody is called."),
+        lambda now, _rate: replace(now, per_minute=0, off=False),
+        danger=True,
+    ),
+    "resume": Control(
+        _l("Let the line go on"),
+        _l("From this moment those who wait are called again, in their order, within the limits."),
+        _l("Let it go on"),
+        _l("The line goes on."),
+        lambda now, rate: replace(now, per_minute=now.per_minute or rate),
+    ),
+    "off": Control(
+        _l("Switch off this waiting room"),
+        _l(
+            "From this moment everyone who waits or comes is let in, however many there are. The"
+            " limits are kept for when it is switched on again; the order of the line is not made"
+            " again."
+        ),
+        _l("Switch it off"),
+        _l("Switched off: everyone is let in."),
+        lambda now, _rate: replace(now, off=True),
+        danger=True,
+    ),
+    "on": Control(
+        _l("Switch on this waiting room"),
+        _l(
+            "From this moment whoever comes waits in line where the limits say so. Those who are"
+            " inside stay."
+        ),
+        _l("Switch it on"),
+        _l("Switched on: the limits hold again."),
+        lambda now, _rate: replace(now, off=False),
+    ),
+}
+
+
+@bp.get("")
+@requires("admin")
+def show(term_id: int, window_id: int) -> ResponseReturnValue:
+    """Render how the room stands, and its limits."""
+    window = _window(term_id, window_id)
+    state = room.state(term_id, window_id)
+    form = LimitsForm(formdata=None, per_minute=state.per_minute, at_once=state.at_once)
+    return _page(term_id, window, form)
+
+
+@bp.get("/figures")
+@requires("admin")
+def figures(term_id: int, window_id: int) -> ResponseReturnValue:
+    """Render how it stands now, for a page that is open."""
+    return render_template(
+        "admin/room_figures.html", **_figures(term_id, _window(term_id, window_id))
+    )
+
+
+@bp.post("")
+@requires("admin")
+def change(term_id: int, window_id: int) -> ResponseReturnValue:
+    """Set both limits, from this moment on."""
+    window, form = _window(term_id, window_id), LimitsForm()
+    if backend().settings.room is None:
+        abort(400)
+    if not form.validate():
+        return _page(term_id, window, form), 422
+    limits, by = AdmissionLimits(form.per_minute.data, form.at_once.data), visitor().id
+    try:
+        admission_limits.change(term_id, window_id, limits, _seen(), by=by, reason=form.reason.data)
+    except Overtaken:
+        form.refuse(_("Somebody else has set the limits since you opened this page."))
+        form.refuse(_("Above is how they stand now. Press again if yours are to hold."))
+        return _page(term_id, window, form), 409
+    return done(_("The limits are set."), _address(term_id, window_id))
+
+
+@bp.route(f"/<any({','.join(CONTROLS)}):control>", methods=["GET", "POST"])
+@requires("admin")
+def act_on(term_id: int, window_id: int, control: str) -> ResponseReturnValue:
+    """Pause the queue, let it go on, or switch the room off or on."""
+    window, state = _window(term_id, window_id), room.state(term_id, window_id)
+    if backend().settings.room is None:
+        abort(404)
+    texts, now = CONTROLS[control], admission_limits.limits_of(state)
+    wanted = texts.changed(now, admission_limits.usual_rate(term_id, window_id))
+    address = _address(term_id, window_id)
+
+    def act(reason: str) -> ResponseReturnValue:
+        before = _seen()
+        limits = texts.changed(before, admission_limits.usual_rate(term_id, window_id))
+        try:
+            admission_limits.change(
+                term_id, window_id, limits, before, by=visitor().id, reason=reason
+            )
+        except Overtaken:
+            raise NotPossible(str(OVERTAKEN)) from None
+        return done(str(texts.done), address)
+
+    page = Confirmation(
+        title=str(texts.title),
+        button=str(texts.button),
+        back=(address, _("Waiting room")),
+        facts=[
+            (_("Window"), window.name),
+            (_("Now"), _in_words(now)),
+            (_("Then"), _in_words(wanted)),
+            (_("Waiting"), wording.grouped(state.waiting)),
+        ],
+        meaning=[str(texts.meaning)],
+        danger=texts.danger,
+        seen={"seen": now.mark},
+        refusal=str(OVERTAKEN) if wanted == now or state.phase == "ended" else "",
+    )
+    return confirm(page, act)
+
+
+def _window(term_id: int, window_id: int) -> WindowView:
+    """Return the window, or 404."""
+    return schedule.find(term_id, window_id) or abort(404)
+
+
+def _address(term_id: int, window_id: int) -> str:
+    return url_for("admin.waiting_room.show", term_id=term_id, window_id=window_id)
+
+
+def _seen() -> AdmissionLimits:
+    """Return the limits that the page showed."""
+    try:
+        return AdmissionLimits.of(request.form["seen"])
+    except ValueError:
+        abort(400)
+
+
+def _page(term_id: int, window: WindowView, form: LimitsForm) -> str:
+    return render_template(
+        "admin/room.html",
+        **_figures(term_id, window),
+        term=catalog_of(term_id).term,
+        form=form,
+    )
+
+
+def _figures(term_id: int, window: WindowView) -> dict[str, object]:
+    state = room.state(term_id, window.id)
+    compared = state.right + state.wrong
+    last = QueueEntry("waiting", state, ahead=max(0, state.waiting - 1))
+    return {
+        "window": window,
+        "term_id": term_id,
+        "state": state,
+        "seen": admission_limits.limits_of(state).mark,
+        "rooms": backend().settings.room is not None,
+        "switched_off": not flags.on("waiting_room"),
+        "lately": admitted_per_minute(state),
+        "last": wording.wait(wait_estimates.estimate(last)) if state.waiting else "",
+        "share": state.right / compared if compared else None,
+        "compared": compared,
+    }
+
+
+def _in_words(limits: AdmissionLimits) -> str:
+    if limits.off:
+        return _("switched off: no limits")
+    if not limits.per_minute:
+        return _("paused: nobody is called")
+    return _(
+        "%(minute)s a minute, %(once)s at once",
+        minute=wording.grouped(limits.per_minute),
+        once=wording.grouped(limits.at_once),
+    )

@@ -1,0 +1,274 @@
+"""Webhooks: which programs receive which events, and how their deliveries go."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import time
+
+from flask import Blueprint, abort, make_response, render_template
+from flask.typing import ResponseReturnValue
+from redis.exceptions import RedisError
+from sqlalchemy.orm import Session
+from wtforms import HiddenField, ValidationError
+
+from portal.backend import backend
+from portal.core import flags
+from portal.core.db import transaction
+from portal.core.i18n import _, _l
+from portal.notifications.codes import NO_TERM
+from portal.notifications.webhooks import book, outbox, reach
+from portal.notifications.webhooks.book import Meanwhile, Taken, Who
+from portal.notifications.webhooks.models import Webhook
+from portal.notifications.webhooks.names import NAMES
+from portal.notifications.webhooks.relay import PART
+from portal.notifications.webhooks.secret import secret
+from portal.ops import breaking
+from portal.recorder.wake import wake
+from portal.web.admin.dead_letters import REMEDY, settle_deliveries
+from portal.web.confirm import Confirmation, NotPossible, confirm, done, refused, seen_number
+from portal.web.forms import ChoicesField, Form, ReasonField, TextField
+from portal.web.http.access import requires, visitor
+
+bp = Blueprint("webhooks", __name__, url_prefix="/webhooks")
+
+HOME = "/admin/webhooks"
+DEAD_SHOWN = 20
+TAKEN = _l(
+    "A receiver with this address is there already. Its secret is shown no more, but you can give"
+    " it a new one."
+)
+CHANGED = _l("Somebody else has changed this meanwhile. Look again.")
+
+
+class WebhookForm(Form):
+    """A receiver: its address, and the events that it is told of."""
+
+    version = HiddenField()
+    url = TextField(
+        _l("Address"),
+        longest=2000,
+        missing=_l("Give an address such as https://example.edu/hook, without a password."),
+        description=_l(
+            "Where the program listens. It must begin with https:// and be reached from the"
+            " internet."
+        ),
+        render_kw={"type": "url", "inputmode": "url", "spellcheck": "false"},
+    )
+    names = ChoicesField(
+        _l("What it is told of"),
+        choices=NAMES,
+        missing=_l("Choose at least one event."),
+    )
+    reason = ReasonField()
+
+    def validate_url(self, field: TextField) -> None:
+        """Raise ValidationError if events can't be sent to the address."""
+        try:
+            reach.parts(field.data, backend().settings.webhook_networks)
+        except ValueError as error:
+            raise ValidationError(str(field.missing)) from error
+
+
+@dataclass(frozen=True)
+class Change:
+    """What can be done with a receiver, in words, and how."""
+
+    title: str
+    meaning: str
+    done: str
+    act: Callable[[Session, Webhook, Who], object]
+    danger: bool = False
+
+
+CHANGES = {
+    "on": Change(
+        _l("Switch the webhook on"),
+        _l("It is told of what waits for it, and of every such event from now on."),
+        _l("It is on."),
+        lambda *whom: book.switch(*whom, on=True),
+    ),
+    "off": Change(
+        _l("Switch the webhook off"),
+        _l("What waits for it goes on waiting. Of what happens while it is off it is never told."),
+        _l("It is off."),
+        lambda *whom: book.switch(*whom, on=False),
+        danger=True,
+    ),
+    "secret": Change(
+        _l("Make a new secret"),
+        _l("It is shown once. All is signed with it at once: the receiver has to know it first."),
+        _l("The new secret is in use."),
+        book.renew,
+        danger=True,
+    ),
+    "delete": Change(
+        _l("Delete the webhook"),
+        _l("It is told of nothing any more, and what waits for it is let go."),
+        _l("It is deleted."),
+        book.remove,
+        danger=True,
+    ),
+}
+
+
+@bp.get("")
+@requires("admin")
+def index() -> ResponseReturnValue:
+    """Render all receivers, and the form for another."""
+    return _list(WebhookForm(formdata=None), 200)
+
+
+@bp.post("")
+@requires("admin")
+def make() -> ResponseReturnValue:
+    """Make a receiver, and show its secret, this once."""
+    form = WebhookForm()
+    if not form.validate():
+        return _list(form, 422)
+    try:
+        with transaction() as session:
+            who = Who(visitor().id, form.reason.data)
+            made = book.make(session, form.url.data, form.names.data, who)
+    except Taken:
+        form.refuse(TAKEN, "url")
+        return _list(form, 409)
+    return _page(made, tell=True)
+
+
+@bp.get("/<int:webhook_id>")
+@requires("admin")
+def show(webhook_id: int) -> ResponseReturnValue:
+    """Render a receiver: what it is told, and how that went."""
+    return _page(_one(webhook_id))
+
+
+@bp.route("/<int:webhook_id>/edit", methods=["GET", "POST"])
+@requires("admin")
+def edit(webhook_id: int) -> ResponseReturnValue:
+    """Change a receiver's address and events, unless somebody else has changed them meanwhile."""
+    webhook = _one(webhook_id)
+    form = WebhookForm(obj=webhook)
+
+    def act(reason: str) -> ResponseReturnValue | None:
+        known, who = Webhook(id=webhook_id, version=seen_number()), Who(visitor().id, reason)
+        try:
+            with transaction() as session:
+                book.change(session, known, who, url=form.url.data, names=form.names.data)
+        except Meanwhile:
+            raise NotPossible(str(CHANGED)) from None
+        except Taken:
+            form.refuse(TAKEN, "url")
+            return None
+        return done(_("Saved."), _back(webhook)[0])
+
+    page = Confirmation(title=_("Change the webhook"), button=_("Save"), back=_back(webhook))
+    return confirm(page, act, form)
+
+
+@bp.post("/<int:webhook_id>/test")
+@requires("admin")
+def test(webhook_id: int) -> ResponseReturnValue:
+    """Have a receiver sent a message that tells of no event, unless it is off meanwhile."""
+    webhook = _one(webhook_id)
+    page = Confirmation(
+        title=_("Send a test"),
+        button=_("Send a test"),
+        back=_back(webhook),
+        facts=[(_("Address"), webhook.url)],
+    )
+    try:
+        with transaction() as session:
+            book.test(session, webhook, Who(visitor().id, ""))
+    except Meanwhile:
+        return refused(page, str(CHANGED))
+    wake(NO_TERM, ["deliver"])
+    return done(_("A test is on its way: see below how it goes."), page.back[0])
+
+
+@bp.route(f"/<int:webhook_id>/<any({','.join(CHANGES)}):what>", methods=["GET", "POST"])
+@requires("admin")
+def change(webhook_id: int, what: str) -> ResponseReturnValue:
+    """Switch a receiver, give it a new secret, or delete it."""
+    webhook, words = _one(webhook_id), CHANGES[what]
+
+    def act(reason: str) -> ResponseReturnValue:
+        known = Webhook(id=webhook_id, version=seen_number())
+        try:
+            with transaction() as session:
+                words.act(session, known, Who(visitor().id, reason))
+        except Meanwhile:
+            raise NotPossible(str(CHANGED)) from None
+        if what == "secret":
+            return _page(_one(webhook_id), tell=True)
+        if what == "on":
+            wake(NO_TERM, ["deliver"])
+        return done(str(words.done), HOME if what == "delete" else _back(webhook)[0])
+
+    page = Confirmation(
+        title=str(words.title),
+        button=str(words.title),
+        back=_back(webhook),
+        facts=[(_("Address"), webhook.url)],
+        meaning=[str(words.meaning)],
+        danger=words.danger,
+        seen={"version": webhook.version},
+    )
+    return confirm(page, act)
+
+
+@bp.route(f"/<int:webhook_id>/deliveries/<which>/{REMEDY}", methods=["GET", "POST"])
+@requires("admin")
+def settle(webhook_id: int, which: str, remedy: str) -> ResponseReturnValue:
+    """Send dead deliveries again, or discard them."""
+    webhook = _one(webhook_id)
+    return settle_deliveries(webhook, which, remedy, _back(webhook))
+
+
+def _one(webhook_id: int) -> Webhook:
+    """Return the receiver, or 404."""
+    with transaction() as session:
+        return book.webhook(session, webhook_id) or abort(404)
+
+
+def _back(webhook: Webhook) -> tuple[str, str]:
+    return f"{HOME}/{webhook.id}", webhook.url
+
+
+def _list(form: WebhookForm, status: int) -> ResponseReturnValue:
+    with transaction() as session:
+        found = book.webhooks(session)
+    page = render_template("admin/webhooks/index.html", webhooks=found, names=NAMES, form=form)
+    return page, status
+
+
+def _page(webhook: Webhook, *, tell: bool = False) -> ResponseReturnValue:
+    """Render a receiver and its deliveries; with `tell` its secret, which no cache may keep."""
+    with transaction() as session:
+        latest = book.latest(session, webhook.id)
+        dead = outbox.dead(session, webhook.id, DEAD_SHOWN)
+        number_dead = outbox.number_dead(session, webhook.id)
+    text = render_template(
+        "admin/webhooks/show.html",
+        webhook=webhook,
+        names=NAMES,
+        latest=latest,
+        dead=dead,
+        number_dead=number_dead,
+        switched_off=not flags.on("webhooks"),
+        rest_ends=_rest_ends(webhook),
+        secret=secret(webhook.seed) if tell else "",
+    )
+    answer = make_response(text, 201 if tell else 200)
+    if tell:
+        answer.headers["Cache-Control"] = "no-store"
+    return answer
+
+
+def _rest_ends(webhook: Webhook) -> int:
+    """Return until when (ms) some worker's breaker leaves it alone; 0 where none does."""
+    now = time() * 1000
+    try:
+        reports = breaking.said(backend().redis)
+    except RedisError:
+        return 0
+    mine = [each for each in reports if each.part == f"{PART}{webhook.id}"]
+    return max((each.rest_ends or 0 for each in mine if each.state(now) == "open"), default=0)

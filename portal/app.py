@@ -7,11 +7,12 @@ from typing import Any
 from flask import Flask
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-from portal import api, assets, backend
+from portal import assets, backend
 from portal.core import traces
 from portal.core.settings import ROOT, Settings
 from portal.edge import counted, files, hosts, ids, watch
 from portal.edge.patience import Patience
+from portal.web import api
 from portal.web.blueprints import BLUEPRINTS
 from portal.web.http import (
     access,

@@ -76,7 +76,7 @@ def on_starting(server: Any) -> None:  # noqa: ARG001  gunicorn's signature
     monkey.patch_all(os=False, signal=False)
     from sqlalchemy.orm import configure_mappers  # noqa: PLC0415
 
-    import portal.api  # noqa: PLC0415
+    import portal.web.api  # noqa: PLC0415
     import portal.web.blueprints  # noqa: PLC0415, F401
 
     configure_mappers()

@@ -7,7 +7,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from portal.api.kinds import KINDS
+from portal.web.api.schemas import PROBLEM_KINDS
 from portal.web.http.access import PUBLIC, rule_of
 from tests.web.visits import words
 
@@ -94,12 +94,12 @@ def test_the_page_shows_every_operation_schema_and_problem(
         assert f"<code>{path}</code>" in page
     for name in document["components"]["schemas"]:
         assert f'id="schema-{name}"' in page
-    for kind in KINDS:
+    for kind in PROBLEM_KINDS:
         assert f'id="{kind}"' in page
     ids = re.findall(r' id="([^"]+)"', page)
     assert len(ids) == len(set(ids))
     assert all(link in ids for link in re.findall(r'href="#([^"]+)"', page))
-    assert "Give a seat up; it goes to the head of the waitlist" in words(page)
+    assert "Give up a seat, which goes to the head of the waitlist" in words(page)
 
 
 def test_the_page_asks_nobody_else_for_anything(client: FlaskClient) -> None:

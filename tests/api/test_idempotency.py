@@ -9,10 +9,10 @@ from flask import Flask
 from sqlalchemy import text
 from werkzeug.test import TestResponse
 
-from portal.api import keys
 from portal.backend import backend as parts
 from portal.catalog.term_catalog import expire
 from portal.core.db import transaction
+from portal.web.api.idempotency import KEY_HEADER, REPLAYED_HEADER
 from tests import cast as builders
 from tests.api.callers import Caller, caller
 from tests.cast import Cast
@@ -29,7 +29,7 @@ def section(term: Any) -> Any:
 
 
 def replayed(answer: TestResponse) -> bool:
-    return answer.headers.get(keys.REPLAYED) == "true"
+    return answer.headers.get(REPLAYED_HEADER) == "true"
 
 
 def test_the_same_request_gets_the_same_answer(
@@ -40,7 +40,7 @@ def test_the_same_request_gets_the_same_answer(
     assert (first.status_code, second.status_code) == (200, 200)
     assert first.json == second.json
     assert (replayed(first), replayed(second)) == (False, True)
-    assert second.headers[keys.HEADER] == second.json["data"]["idempotency_key"] == KEY
+    assert second.headers[KEY_HEADER] == second.json["data"]["idempotency_key"] == KEY
     assert held(term, cast.ada) == [section.id]
 
 
@@ -66,7 +66,7 @@ def test_a_header_that_is_no_key_is_refused(ada: Caller, body: dict[str, Any]) -
 
 def test_without_a_key_one_is_made_and_told(ada: Caller, body: dict[str, Any]) -> None:
     first = ada.post("/register", body)
-    made = first.headers[keys.HEADER]
+    made = first.headers[KEY_HEADER]
     assert replayed(ada.post("/register", body, Idempotency_Key=made))
 
 

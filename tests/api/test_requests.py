@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from portal.api.wrongs import SAID
 from portal.backend import backend as parts
 from portal.recorder.journal import last_seq
+from portal.web.api.fields import MESSAGES
 from tests import cast as builders
 from tests.api.callers import ROOT, Caller
 from tests.cast import Cast
@@ -70,7 +70,9 @@ def test_a_field_that_makes_no_sense_is_named(
     assert answer.json["success"] is False
     [wrong] = answer.json["errors"]
     assert (wrong["in"], wrong["pointer"]) == ("body", pointer)
-    assert wrong["message"] in {str(each) for each in SAID} or wrong["message"].startswith("Must ")
+    assert wrong["message"] in {str(each) for each in MESSAGES} or wrong["message"].startswith(
+        "Must "
+    )
     assert last_seq(parts().redis, term.id) == before
 
 

@@ -17,7 +17,7 @@ from schemathesis.engine import Status, from_schema
 from schemathesis.engine.events import EngineEvent, FatalError, NonFatalError, ScenarioFinished
 from werkzeug.serving import make_server
 
-from portal.api.fields import LARGEST
+from portal.web.api.fields import LARGEST_ID
 from tests import cast as builders
 from tests.api.callers import ROOT, caller
 from tests.cast import Cast
@@ -153,5 +153,5 @@ def of_story(value: Any, story: Story, name: str = "") -> Any:
     if isinstance(value, list):
         return [of_story(each, story, name) for each in value]
     known = story.get(name)
-    fits = type(value) is int and 0 < value <= LARGEST and value % 8
+    fits = type(value) is int and 0 < value <= LARGEST_ID and value % 8
     return known[value % len(known)] if known and fits else value

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from portal.api import keys
 from portal.backend import backend as parts
 from portal.core import redis_clients
 from portal.ledger.client import Ledger
+from portal.web.api.idempotency import KEY_HEADER, REPLAYED_HEADER
 from tests import cast as builders
 from tests.api.callers import Caller
 from tests.cast import Cast
@@ -37,9 +37,9 @@ def test_who_gets_no_answer_is_told_the_key_to_ask_again(
     answer = ada.post("/register", body)
     assert (answer.status_code, answer.json["type"]) == (503, "/api/docs#silent")
     assert int(answer.headers["Retry-After"]) > 0
-    key = answer.headers[keys.HEADER]
+    key = answer.headers[KEY_HEADER]
     again = ada.post("/register", body, Idempotency_Key=key)
-    assert (again.status_code, again.headers[keys.REPLAYED]) == (200, "true")
+    assert (again.status_code, again.headers[REPLAYED_HEADER]) == (200, "true")
     assert held(term, cast.ada) == body["section_ids"]
 
 

@@ -1,16 +1,16 @@
-"""What the API tells of seats and windows: by the ledger, or as recorded while it is away.
+"""What the API reads from the ledger, or from the record while the ledger is away.
 
-An answer from the record says so: by its message, and by a header with the time of the last
-event that was recorded. Decisions never come from here.
+An answer from the record says so: in its message, and by a header with the time of the last
+recorded event. Decisions never use it.
 """
 
 from contextlib import suppress
 from threading import Lock
+from typing import Any
 
 from cachetools import TTLCache, cached
 from flask import Response, g
 
-from portal.api.entry import bp
 from portal.backend import backend
 from portal.catalog.term_catalog import TermCatalog
 from portal.core.cache import AWAY
@@ -21,69 +21,72 @@ from portal.people.profile import profile
 from portal.recorder import read_with_fallback
 from portal.seats import desk
 from portal.student.scene import Scene
+from portal.web.api.blueprint import bp
 from portal.web.http.access import visitor
 from portal.windows.localtime import Clockface
 from portal.windows.phases import Phase, open_to, phase
 
-HEADER = "Fairseat-Recorded-At"
+RECORDED_AT = "Fairseat-Recorded-At"
+HEADERS: dict[str, Any] = {
+    RECORDED_AT: {
+        "description": "Sent while the ledger is away: the answer is what was last recorded, and"
+        " this is the time of the last event in it; `never` if there is none.",
+        "schema": {"type": "string"},
+    }
+}
 FRESH_SECONDS = 1
 
 
 def windows(term: int) -> list[WindowView]:
-    """The windows of a term: to a student those that are for them."""
+    """Return the windows of a term: all of them, or to a student those of their cohorts."""
     student, found = visitor().student_id, _all_windows(term)
     return open_to(profile(student), found) if student else found
 
 
 def phase_of(term: int) -> Phase:
-    """Which of the four answers about windows is true for the visitor."""
+    """Return where the visitor stands with the windows of a term."""
     return phase(windows(term), read_with_fallback.now())
 
 
-def seats(term: int) -> dict[int, SeatCounts]:
-    """The counts of every section of a term, a second old at most."""
-    _note(term)
+def all_seats(term: int) -> dict[int, SeatCounts]:
+    """Return the counts of every section of a term, at most a second old."""
+    _remember(term)
     if not read_with_fallback.recorded():
         try:
-            return _all_seats(term)
+            return _seats_of_term(term)
         except LedgerUnavailable:
             read_with_fallback.give_up()
     return read_with_fallback.seats(term)
 
 
 def seats_of(term: int, sections: list[int]) -> dict[int, SeatCounts]:
-    """The counts of some sections."""
-    _note(term)
+    """Return the counts of some sections of this moment."""
+    _remember(term)
     return read_with_fallback.seats_of(term, sections)
 
 
 def standing(term: int, student: int) -> Standing:
-    """What a student holds and waits for."""
-    _note(term)
+    """Return the enrollments and waitlist positions of a student."""
+    _remember(term)
     return read_with_fallback.standing(term, student)
 
 
-def scene(offered: TermCatalog, student: int, mine: Standing | None = None) -> Scene:
-    """Where a student stands in a term; `mine` where that is known already."""
-    term, who = offered.term.id, profile(student)
-    return Scene(
-        profile=who,
-        catalog=offered,
-        standing=standing(term, student) if mine is None else mine,
-        phase=phase(open_to(who, _all_windows(term)), read_with_fallback.now()),
-        times=Clockface(backend().settings.zone),
-    )
+def scene(catalog: TermCatalog, student: int, mine: Standing) -> Scene:
+    """Return where a student stands in a term with these enrollments and waitlist positions."""
+    term, who = catalog.term.id, profile(student)
+    now = phase(open_to(who, _all_windows(term)), read_with_fallback.now())
+    return Scene(who, catalog, mine, now, Clockface(backend().settings.zone))
 
 
 def note() -> str:
-    """The message of an answer: that it is of before, if it is."""
+    """Return the message of an answer from the record; blank for any other."""
     if not read_with_fallback.recorded():
         return ""
     return _("The ledger can't be asked now: this is what was last recorded.")
 
 
 def _all_windows(term: int) -> list[WindowView]:
-    _note(term)
+    _remember(term)
     if not read_with_fallback.recorded():
         try:
             return desk.windows(term)
@@ -93,19 +96,19 @@ def _all_windows(term: int) -> list[WindowView]:
 
 
 @cached(TTLCache(maxsize=16, ttl=FRESH_SECONDS), lock=Lock())
-def _all_seats(term: int) -> dict[int, SeatCounts]:
+def _seats_of_term(term: int) -> dict[int, SeatCounts]:
     return backend().ledger.seats(term)
 
 
-def _note(term: int) -> None:
-    """Remember of which terms this request tells."""
-    g.setdefault("told_of", set()).add(term)
+def _remember(term: int) -> None:
+    """Remember the terms that this request reads, for the header."""
+    g.setdefault("terms_read", set()).add(term)
 
 
 @bp.after_request
 def _mark(response: Response) -> Response:
     if read_with_fallback.recorded() and response.status_code < 400:
         with suppress(*AWAY):
-            at = read_with_fallback.recorded_at(g.get("told_of", ()))
-            response.headers[HEADER] = at.isoformat() if at else "never"
+            at = read_with_fallback.recorded_at(g.get("terms_read", ()))
+            response.headers[RECORDED_AT] = at.isoformat() if at else "never"
     return response

@@ -1,0 +1,13 @@
+"""The JSON API under /api/v1: personal access tokens or a session, and problems as errors."""
+
+from flask import Flask
+
+from portal.web.api import catalog, document, drops, registration, students, waiting_room
+from portal.web.api.blueprint import bp
+
+__all__ = ["catalog", "drops", "registration", "start", "students", "waiting_room"]
+
+
+def start(app: Flask) -> None:
+    """Register the API and its document."""
+    document.start(app, bp)

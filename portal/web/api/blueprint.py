@@ -1,0 +1,161 @@
+"""The blueprint of the API: strict parsing, its errors as problems, and what it documents itself.
+
+Each operation documents its own answers. The blueprint adds the problems that any request can
+meet, the ways to authenticate, and the operation's id.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from http import HTTPStatus
+from typing import Any, NoReturn, cast
+
+import flask_smorest
+from flask import Request, current_app, request
+from flask.typing import ResponseReturnValue
+from flask_wtf.csrf import CSRFError
+from marshmallow import ValidationError
+from webargs import core
+from webargs.flaskparser import FlaskParser, is_json_request
+from werkzeug.exceptions import Forbidden, UnsupportedMediaType
+
+from portal.core.i18n import _, _l
+from portal.web.api.schemas import problem_type
+from portal.web.http import authentication
+from portal.web.http.access import rule_of
+from portal.web.http.errors import WORDS, Words, problem
+from portal.web.http.extensions import csrf
+
+LOCATIONS = {"json": "body", "query": "query", "headers": "header"}
+PROBLEMS_OF_ALL = (400, 401, 403, 429, 500, 503)
+PROBLEMS_OF_CHANGES = (408, 409, 413, 415, 422)
+TO_READ: list[dict[str, list[str]]] = [{"token": []}, {"session": []}]
+TO_CHANGE: list[dict[str, list[str]]] = [{"token": []}, {"session": [], "form": []}]
+
+MALFORMED = Words(
+    _l("The request makes no sense as it is"),
+    _l("The errors name each field. Nothing was changed."),
+    problem_type("malformed"),
+)
+NO_FORM_TOKEN = Words(
+    _l("The form token is missing"),
+    _l("With a session, send the csrf_token of GET /api/v1/me as X-CSRFToken; or use a token."),
+    problem_type("form-token"),
+)
+STUDENTS_ALONE = Words(
+    _l("Only students may do this"), _l("Each does so for themselves; nobody acts for another.")
+)
+
+
+class InvalidRequest(ValueError):  # noqa: N818  the client's mistake, not ours
+    """A request that can't be taken as it is: what is wrong, and where."""
+
+    def __init__(self, errors: list[dict[str, str]], status: int = 422) -> None:
+        super().__init__(errors)
+        self.errors = errors
+        self.status = status
+
+
+class Parser(FlaskParser):
+    """Reads requests strictly, and reports everything that is wrong with one at once."""
+
+    def _raw_load_json(self, req: Request) -> Any:
+        body = req.get_data(cache=True)
+        if not body:
+            return core.missing
+        if not is_json_request(req):
+            raise UnsupportedMediaType
+        try:
+            return json.loads(body, parse_constant=_refuse_constant)
+        except (ValueError, RecursionError) as error:  # also numbers and lists without end
+            message = _("This is no JSON: %(error)s", error=error)[:200]
+            raise InvalidRequest([field_error("", message)], 400) from error
+
+    def handle_error(self, error: ValidationError, *_: Any, **__: Any) -> NoReturn:
+        """Raise InvalidRequest with one error for each field."""
+        raise InvalidRequest(
+            [
+                field_error(*each, where=LOCATIONS.get(location, location))
+                for location, messages in error.messages_dict.items()
+                for each in _flat(messages)
+            ]
+        )
+
+
+class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
+    """A blueprint that documents what all of its operations have in common."""
+
+    ARGUMENTS_PARSER = Parser()
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._prepare_doc_cbks.append(self._prepare_common_doc)
+
+    def _store_endpoint_docs(self, endpoint: str, *args: Any, **options: Any) -> None:
+        super()._store_endpoint_docs(endpoint, *args, **options)
+        for doc in self._docs[endpoint].values():
+            if isinstance(doc, dict):
+                doc.setdefault("manual_doc", {})["operationId"] = endpoint
+
+    @staticmethod
+    def _prepare_common_doc(
+        doc: dict[str, Any], _: dict[str, Any], *, method: str, **__: Any
+    ) -> dict[str, Any]:
+        changes = method == "post"
+        for status in PROBLEMS_OF_ALL + (PROBLEMS_OF_CHANGES if changes else ()):
+            doc["responses"].setdefault(status, HTTPStatus(status).name)
+        return {**doc, "security": TO_CHANGE if changes else TO_READ}
+
+
+bp = Blueprint("api", __name__, url_prefix="/api/v1")
+csrf.exempt(bp)
+
+
+def field_error(pointer: str, message: str, where: str = "body") -> dict[str, str]:
+    """Return one error of a request: at which JSON pointer (RFC 6901), and what is wrong."""
+    return {"in": where, "pointer": pointer, "message": _(str(message))}
+
+
+def invalid(pointer: str, message: str, status: int = 422) -> InvalidRequest:
+    """Return the error that a field of the body is wrong."""
+    return InvalidRequest([field_error(pointer, message)], status)
+
+
+@bp.before_request
+def _protect() -> None:
+    """Require a form token with a session: other sites can't know it, nor an access token."""
+    if current_app.config["WTF_CSRF_ENABLED"] and authentication.bearer() is None:
+        csrf.protect()
+
+
+@bp.errorhandler(InvalidRequest)
+def _invalid(error: InvalidRequest) -> ResponseReturnValue:
+    return problem(error.status, MALFORMED, errors=error.errors)
+
+
+@bp.errorhandler(CSRFError)
+def _no_form_token(_error: CSRFError) -> ResponseReturnValue:
+    error = field_error("/X-CSRFToken", str(NO_FORM_TOKEN.title), "header")
+    return problem(400, NO_FORM_TOKEN, errors=[error])
+
+
+@bp.errorhandler(Forbidden)
+def _forbidden(_error: Forbidden) -> ResponseReturnValue:
+    view = current_app.view_functions[cast("str", request.endpoint)]
+    return problem(403, STUDENTS_ALONE if rule_of(view) == {"student"} else WORDS[403])
+
+
+def _flat(messages: Any, pointer: str = "") -> Iterator[tuple[str, str]]:
+    """Flatten marshmallow's nested messages into pairs of a JSON pointer and a message."""
+    if isinstance(messages, Mapping):
+        for name, inner in messages.items():
+            step = str(name).replace("~", "~0").replace("/", "~1")
+            yield from _flat(inner, pointer if name == "_schema" else f"{pointer}/{step}")
+    elif isinstance(messages, list):
+        for each in messages:
+            yield from _flat(each, pointer)
+    else:
+        yield pointer, str(messages)
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number")

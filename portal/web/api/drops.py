@@ -1,0 +1,203 @@
+"""POST /register/drop and /register/leave: give up a seat or a waitlist position."""
+
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from flask.typing import ResponseReturnValue
+from marshmallow import fields
+
+from portal.backend import backend
+from portal.catalog.term_catalog import TermCatalog
+from portal.core.cache import AWAY
+from portal.core.correlation import correlation
+from portal.core.db import transaction
+from portal.ledger.errors import LedgerUnavailable
+from portal.ledger.types import Decision
+from portal.recorder import event_log, journal
+from portal.recorder.receipts import code
+from portal.seats import desk
+from portal.seats.desk import Asked
+from portal.student import saying
+from portal.student.wish import MOST_TOGETHER
+from portal.web.api import idempotency
+from portal.web.api.blueprint import bp
+from portal.web.api.fields import Id, IdempotencyKey, Moment, described, items
+from portal.web.api.registration import (
+    catalog_of_sections,
+    catalog_of_semester,
+    own_student,
+    published_section,
+)
+from portal.web.api.schemas import Answer, Body, ReasonSchema, envelope, reasons_in_words
+from portal.web.http.access import requires, visitor
+
+PAUSES = (0.02, 0.04, 0.08, 0.16)  # seconds between looks: promoting takes a worker some ms
+EVENTS_AFTER = 50  # events after a drop in which its promotion is looked for
+
+
+class Leave(Body):
+    student_id = Id("Your own.", required=True)
+    semester_id = Id("Not needed: a section is of one semester.")
+    section_id = Id(required=True)
+    idempotency_key = IdempotencyKey()
+
+
+class Drop(Leave):
+    along = fields.List(
+        Id(),
+        load_default=list,
+        validate=items(0, MOST_TOGETHER),
+        metadata={
+            "uniqueItems": True,
+            "description": "Sections given up in the same step. One that can't be held without"
+            " another of them, such as the lab without its lecture, is no drop of its own; every"
+            " other counts as a drop of the day. Waitlists named here are left.",
+        },
+    )
+
+
+class GivenUp(Answer):
+    section_id = fields.Integer()
+    student_id = fields.Integer()
+    semester_id = fields.Integer()
+    idempotency_key = fields.String()
+    reasons = fields.List(fields.Nested(ReasonSchema))
+    receipt = fields.String()
+
+
+class Left(GivenUp):
+    left_at = Moment(allow_none=True)
+
+
+class Dropped(GivenUp):
+    dropped_at = Moment(allow_none=True)
+    seat_released = described(
+        fields.Boolean, "False if the section still has as many students as seats."
+    )
+    waitlist_processed = described(
+        fields.Boolean,
+        "True: the waitlist has been considered. False: there was nothing to do. Null: a worker"
+        " is still at it.",
+        allow_none=True,
+    )
+    promoted_student_id = described(
+        fields.Integer,
+        "Who got the seat, if that is known yet; only for admins and instructors of the section.",
+        allow_none=True,
+    )
+
+
+@bp.post("/register/drop", tags=["registration"])
+@requires("student")
+@bp.arguments(idempotency.KeyHeader, location="headers")
+@bp.arguments(Drop)
+@bp.response(200, envelope(Dropped), headers=idempotency.HEADERS)
+@bp.alt_response(404, response="NOT_FOUND")
+def drop(headers: dict[str, Any], body: dict[str, Any]) -> ResponseReturnValue:
+    """Give up a seat, which goes to the head of the waitlist. Needs no access token."""
+    catalog, asked = _asked(headers, body)
+    for number, section in enumerate(body["along"]):
+        published_section(catalog, section, f"/along/{number}")
+    decided = desk.drop(asked, body["along"])
+    refused = bool(decided.reasons)
+    processed = False if refused else _waitlist_processed(asked.term, decided)
+    data = _data(asked, catalog, decided) | {
+        "dropped_at": None if refused else decided.at,
+        "seat_released": bool(not refused and decided.seats and decided.seats.open),
+        "waitlist_processed": processed,
+        "promoted_student_id": (
+            _promoted_student(asked.term, decided)
+            if processed and _may_know_who(catalog, asked.section)
+            else None
+        ),
+    }
+    return _decision(Dropped(), data, decided, body["along"])
+
+
+@bp.post("/register/leave", tags=["registration"])
+@requires("student")
+@bp.arguments(idempotency.KeyHeader, location="headers")
+@bp.arguments(Leave)
+@bp.response(200, envelope(Left), headers=idempotency.HEADERS)
+@bp.alt_response(404, response="NOT_FOUND")
+def leave(headers: dict[str, Any], body: dict[str, Any]) -> ResponseReturnValue:
+    """Leave a waitlist. Needs no access token and no open window."""
+    catalog, asked = _asked(headers, body)
+    decided = desk.leave(asked)
+    left = {"left_at": None if decided.reasons else decided.at}
+    return _decision(Left(), _data(asked, catalog, decided) | left, decided)
+
+
+def _asked(headers: dict[str, Any], body: dict[str, Any]) -> tuple[TermCatalog, Asked]:
+    student, section = own_student(body), body["section_id"]
+    if "semester_id" in body:
+        catalog = catalog_of_semester(body["semester_id"])
+    else:
+        catalog = catalog_of_sections({"/section_id": section})
+    published_section(catalog, section, "/section_id")
+    key = idempotency.chosen_key(headers, body)
+    return catalog, Asked(student, catalog.term.id, section, key, correlation())
+
+
+def _data(asked: Asked, catalog: TermCatalog, decided: Decision) -> dict[str, Any]:
+    return {
+        "section_id": asked.section,
+        "student_id": asked.student,
+        "semester_id": asked.term,
+        "idempotency_key": asked.request,
+        "reasons": reasons_in_words(decided.reasons, catalog, asked.section),
+        "receipt": code(asked.term, decided.seq),
+    }
+
+
+def _decision(
+    schema: GivenUp, data: dict[str, Any], decided: Decision, along: Sequence[int] = ()
+) -> ResponseReturnValue:
+    if data["reasons"]:
+        message = " ".join(each["message"] for each in data["reasons"])
+    else:
+        first = replace(decided, replayed=False)
+        message = saying.plainly([first], data["semester_id"], along)
+    granted = not data["reasons"]
+    return idempotency.decision(schema, data, message, granted=granted, replayed=decided.replayed)
+
+
+def _waitlist_processed(term: int, dropped: Decision) -> bool | None:
+    """Return True once the waitlist has been considered, False if nobody waits, else None."""
+    counts = dropped.seats
+    if counts is None or counts.status != "OPEN" or not (counts.open and counts.waiting):
+        return False
+    with suppress(LedgerUnavailable):  # the seat is given up, and the answer says so in any case
+        for pause in PAUSES:
+            time.sleep(pause)
+            counts = backend().ledger.seats_of(term, [dropped.section])[dropped.section]
+            if not counts.open or counts.waiting == counts.passed:
+                return True
+    return None
+
+
+def _may_know_who(catalog: TermCatalog, section: int) -> bool:
+    """Whether the visitor may know who got the seat: an admin, or an instructor of the section."""
+    who, found = visitor(), catalog.section(section)
+    teaches = found is not None and not who.teacher_ids.isdisjoint(found.teacher_ids)
+    return teaches or "admin" in who.roles
+
+
+def _promoted_student(term: int, dropped: Decision) -> int | None:
+    """Return the student who got the seat, if the promotion has been written yet."""
+    events = []
+    with suppress(LedgerUnavailable, *AWAY):
+        events += journal.latest(backend().redis, term, EVENTS_AFTER, dropped.seq)
+        with transaction() as session:
+            events += event_log.read_events(session, term, dropped.seq, dropped.seq + EVENTS_AFTER)
+    promoted = [
+        each
+        for each in events
+        if each.name == "promoted"
+        and each.payload.get("section") == dropped.section
+        and each.seq > dropped.seq
+    ]
+    return min(promoted, key=lambda each: each.seq).payload["student"] if promoted else None

@@ -1,0 +1,264 @@
+"""GET /captcha and /waiting-room: a place in the queue of a window, and its access token."""
+
+import hashlib
+import math
+from dataclasses import dataclass, replace
+from threading import Lock
+from typing import Any
+
+from cachetools import LRUCache, cached
+from flask import abort, url_for
+from flask.typing import ResponseReturnValue
+from marshmallow import fields
+
+from portal.backend import backend
+from portal.catalog.term_catalog import live_terms
+from portal.core.i18n import _l
+from portal.ledger.types import WindowView
+from portal.people.accounts import Visitor
+from portal.people.profile import profile
+from portal.protection import captcha
+from portal.protection.captcha import NotProven
+from portal.seats import desk
+from portal.waiting_room import access_tokens, room, wait_estimates
+from portal.waiting_room.access_tokens import AccessToken
+from portal.waiting_room.room import QueueEntry, WindowShut
+from portal.web.api.blueprint import bp, field_error
+from portal.web.api.fields import LARGEST_ID, Moment, characters, described, one_of
+from portal.web.api.schemas import Answer, Body, answer, envelope, problem_type
+from portal.web.http import admission, authentication
+from portal.web.http.access import needs_scope, requires, signed_in, visitor
+from portal.web.http.errors import Words, problem
+from portal.web.http.guard import HEADER
+from portal.windows.phases import phase
+
+REQUESTS = f"/waiting-room/<int(min=1, max={LARGEST_ID}):window_id>/requests"
+RETRY_AFTER: dict[str, Any] = {
+    "Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer", "minimum": 1}}
+}
+LOCATION: dict[str, Any] = {
+    "Location": {
+        "description": "Where to ask for the place.",
+        "schema": {"type": "string", "format": "uri-reference"},
+    }
+}
+SECOND = 1000
+
+WINDOW_ENDED = Words(
+    _l("This window has ended"),
+    _l("GET /api/v1/windows tells of those that are to come."),
+    problem_type("window-ended"),
+)
+NO_PROOF = _l("A proof that no robot asks is needed: solve a challenge of GET /api/v1/captcha.")
+
+
+class CaptchaChallenge(Answer):
+    needed = described(fields.Boolean, "Whether a proof is needed at all.")
+    challenge = described(fields.Dict, "A puzzle, as ALTCHA's solvers take it.")
+
+
+class Proof(Body):
+    captcha = fields.String(
+        validate=characters(1, 8192),
+        metadata={"description": "The solution of a challenge, as ALTCHA's solvers write it."},
+    )
+
+
+class Wait(Answer):
+    least = fields.Integer()
+    most = described(fields.Integer, "Null if it can't be estimated.", allow_none=True)
+
+
+class QueuePlace(Answer):
+    request_id = fields.String()
+    window_id = fields.Integer()
+    semester_id = fields.Integer()
+    status = one_of("early", "waiting", "called")
+    requested_at = Moment(allow_none=True)
+    position = described(
+        fields.Integer, "1 is next, 0 is called. Null until the window opens.", allow_none=True
+    )
+    ahead = described(fields.Integer, "How many come before you.", allow_none=True)
+    paused = described(fields.Boolean, "The registrar has paused the queue; places are kept.")
+    wait = fields.Nested(Wait, metadata={"description": "In seconds, once the window is open."})
+    access_token = described(
+        fields.String, f"For the header {HEADER} of POST /register.", allow_none=True
+    )
+    access_ends_at = Moment(
+        allow_none=True, metadata={"description": "Ask again before this, and it is renewed."}
+    )
+    poll_after = described(fields.Integer, "Seconds until it is worth asking again.")
+
+
+@bp.get("/captcha", tags=["waiting room"])
+@signed_in
+@bp.response(200, envelope(CaptchaChallenge))
+def captcha_challenge() -> dict[str, Any]:
+    """A puzzle for this account, whose solution counts once: a proof of work."""
+    return answer({"needed": captcha.needed(), "challenge": captcha.challenge(visitor().id)})
+
+
+@bp.post(REQUESTS, tags=["waiting room"])
+@requires("student")
+@bp.arguments(Proof, required=False)
+@bp.response(202, envelope(QueuePlace), headers=LOCATION | RETRY_AFTER)
+@bp.alt_response(404, response="NOT_FOUND")
+def enter_room(body: dict[str, Any], window_id: int) -> ResponseReturnValue:
+    """Join the queue of a window, or return the place that you have.
+
+    Everyone who comes before the window opens is early, and a draw puts them in order. Later ones
+    stand behind them. A place belongs to its student, from any program and browser.
+    """
+    queue = _queue_of(window_id)
+    entry = queue.look_up()
+    if entry is None:
+        _check_proof(body.get("captcha", ""))
+        entry = queue.enter()
+    data = _place(queue, entry)
+    where = url_for(".room_place", window_id=window_id, request_id=entry.request)
+    return answer(data), 202, {"Location": where, "Retry-After": str(data["poll_after"])}
+
+
+@bp.get(f"{REQUESTS}/<string(length=32):request_id>", tags=["waiting room"])
+@requires("student")
+@needs_scope("register")
+@bp.response(200, envelope(QueuePlace), headers=RETRY_AFTER)
+@bp.alt_response(202, schema=envelope(QueuePlace), headers=RETRY_AFTER, success=True)
+@bp.alt_response(404, response="NOT_FOUND")
+def room_place(window_id: int, request_id: str) -> ResponseReturnValue:
+    """Your place: 202 until the order is drawn, then 200, at last with an access token.
+
+    It needs the scope `register`, because asking keeps the place and the answer lets you register.
+    A student who does not ask for some minutes is skipped. 404 once the visit is over, and for
+    the request of anyone else.
+    """
+    queue = _queue_of(window_id)
+    entry = queue.look_up()
+    if entry is None or entry.request != request_id:
+        abort(404)
+    data = _place(queue, entry)
+    status = 202 if entry.kind == "early" else 200
+    return answer(data), status, {"Retry-After": str(data["poll_after"])}
+
+
+@dataclass(frozen=True)
+class Queue:
+    """The queue of a window for one student, also where there are no waiting rooms."""
+
+    term: int
+    window: WindowView
+    who: Visitor
+
+    @property
+    def student(self) -> int:
+        return self.who.student_id or 0
+
+    def look_up(self) -> QueueEntry | None:
+        """Return the student's place, if any; a sign of life of whoever waits."""
+        if _without_rooms():
+            return self._entry_without_room()
+        found = room.look(self.term, self.window.id, self.student)
+        return None if found.kind in {"none", "gone"} else found
+
+    def enter(self) -> QueueEntry:
+        """Return the student's place, old or new; raises WindowShut."""
+        if not _without_rooms():
+            return room.enter(self.term, self.window.id, self.student)
+        found = self._entry_without_room()
+        if found is None:
+            raise WindowShut("ended")
+        return found
+
+    def access_token(self, entry: QueueEntry) -> AccessToken | None:
+        """Return an access token, new or renewed, if it is the student's turn."""
+        if entry.kind != "called":
+            return None
+        now = phase([self.window], entry.room.at)
+        return admission.issue(self.term, now, self.who, None if _without_rooms() else entry)
+
+    def _entry_without_room(self) -> QueueEntry | None:
+        """Call everyone at the opening, under an id that follows from account and window."""
+        state = replace(room.state(self.term, self.window.id), off=True)
+        if state.phase not in {"before", "open"}:
+            return None
+        text = f"request {self.who.id} {self.window.id}"
+        request = hashlib.sha256(text.encode()).hexdigest()[:32]
+        return QueueEntry("early" if state.phase == "before" else "called", state, request=request)
+
+
+def _queue_of(window: int) -> Queue:
+    """Return the queue of a window that is for the visitor; 404 for any other."""
+    who = visitor()
+    try:
+        term = _term_of(window)
+    except LookupError:
+        abort(404)
+    mine = desk.windows_of(profile(who.student_id or 0), term)
+    found = next((each for each in mine if each.id == window), None)
+    return Queue(term, found, who) if found else abort(404)
+
+
+@cached(LRUCache(maxsize=1000), lock=Lock())
+def _term_of(window: int) -> int:
+    for term in live_terms():
+        if any(each.id == window for each in desk.windows(term.id)):
+            return term.id
+    raise LookupError(window)
+
+
+def _without_rooms() -> bool:
+    return backend().settings.room is None
+
+
+def _check_proof(payload: str) -> None:
+    """Take the proof, where one is needed; raises NotProven."""
+    if captcha.proven():
+        return
+    if authentication.bearer():
+        captcha.check(payload, visitor().id)
+    else:
+        captcha.prove(payload)
+
+
+def _place(queue: Queue, entry: QueueEntry) -> dict[str, Any]:
+    token = queue.access_token(entry)
+    return {
+        "request_id": entry.request,
+        "window_id": queue.window.id,
+        "semester_id": queue.term,
+        "status": entry.kind,
+        "requested_at": entry.since or None,
+        "position": None if entry.kind == "early" else entry.position,
+        "ahead": entry.ahead if entry.kind == "waiting" else None,
+        "paused": entry.room.paused,
+        "wait": _wait_seconds(entry),
+        "access_token": access_tokens.encode(token) if token else None,
+        "access_ends_at": token.ends if token else None,
+        "poll_after": _poll_after(entry, token),
+    }
+
+
+def _wait_seconds(entry: QueueEntry) -> dict[str, int | None]:
+    if entry.kind == "called":
+        return {"least": 0, "most": 0}
+    wait = wait_estimates.estimate(entry)
+    unknown = wait.most >= wait_estimates.NEVER
+    return {"least": wait.least // SECOND, "most": None if unknown else wait.most // SECOND}
+
+
+def _poll_after(entry: QueueEntry, token: AccessToken | None) -> int:
+    """Return the seconds until the next poll: halfway to a token's end, which renews it."""
+    if token:
+        return max(1, (token.ends - entry.room.at) // 2 // SECOND)
+    return math.ceil(wait_estimates.poll_interval(entry))
+
+
+@bp.errorhandler(NotProven)
+def _not_proven(error: NotProven) -> ResponseReturnValue:
+    words = Words(NO_PROOF, error.text, problem_type("captcha"))
+    return problem(422, words, errors=[field_error("/captcha", error.text)])
+
+
+@bp.errorhandler(WindowShut)
+def _window_ended(_error: WindowShut) -> ResponseReturnValue:
+    return problem(409, WINDOW_ENDED)

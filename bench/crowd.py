@@ -15,11 +15,11 @@ from typing import Any, TypeVar
 from bench import saturated
 from bench.saturated import packed
 from portal.core.redis_clients import commands
-from portal.embedded import Servers
-from portal.embedded.folder import Folder
 from portal.ledger.function_library import encode, prefix
 from portal.ledger.types import Candidate, as_payload
 from portal.protection import rate_limits
+from portal.runtime.data_folder import DataFolder
+from portal.runtime.embedded_servers import Servers
 from portal.web.http import request_limits
 from tests.ledger.desk import OPEN, TERM, Desk
 from tests.record.rush import ENROLL_EVERYONE, spec
@@ -55,7 +55,7 @@ class Ledger:
     def __init__(
         self, stack: ExitStack, students: int, sections: int, *, durable: bool = False
     ) -> None:
-        self.folder = Folder(Path(stack.enter_context(tempfile.TemporaryDirectory())) / "var")
+        self.folder = DataFolder(Path(stack.enter_context(tempfile.TemporaryDirectory())) / "var")
         self.folder.own()
         stack.callback(self.folder.release)
         servers = Servers(self.folder, durable=durable, database_url="none is needed")

@@ -15,8 +15,8 @@ from bench import saturated
 from bench.baselines import row_lock
 from bench.saturated import packed
 from portal.backend import backend
-from portal.embedded.postgres import binary
 from portal.ledger.function_library import encode, prefix
+from portal.runtime.embedded_postgres import binary
 
 CREDITS, LIMIT = 300, 6000  # hundredths
 RATE = re.compile(r"tps = ([\d.]+)")

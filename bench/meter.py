@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import psutil
 
-from portal.running.children import Child
+from portal.runtime.child_process import Child
 
 
 @dataclass

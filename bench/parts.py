@@ -30,9 +30,8 @@ from portal.breakers import Breaker, Resting  # noqa: E402
 from portal.core import flags  # noqa: E402
 from portal.core.db import transaction  # noqa: E402
 from portal.core.flags import Flag, Switching  # noqa: E402
-from portal.running.children import Child  # noqa: E402
-from portal.running.kept import Kept  # noqa: E402
-from portal.running.pools import Pools  # noqa: E402
+from portal.runtime.child_process import Child, SupervisedChild  # noqa: E402
+from portal.runtime.worker_pools import WorkerPools  # noqa: E402
 from tests import cast  # noqa: E402
 
 CONNECTIONS, STUDENTS = 32, 200
@@ -141,15 +140,15 @@ def main() -> None:
 
 
 @contextmanager
-def _supervised(trial: Trial) -> Iterator[Pools]:
+def _supervised(trial: Trial) -> Iterator[WorkerPools]:
     numbers = count(1)
 
     def child(name: str, *arguments: str) -> Child:
         return Child(f"{name}-{next(numbers)}", cli(*arguments), trial.site.folder.log(name))
 
-    kept = [Kept(child("notify", "worker", "notify"))]
+    kept = [SupervisedChild(child("notify", "worker", "notify"))]
     kept[0].start()
-    pools = Pools(kept, child, lambda: backend().settings.redis_url)
+    pools = WorkerPools(kept, child, lambda: backend().settings.redis_url)
     try:
         yield pools
     finally:

@@ -24,9 +24,9 @@ from bench.sockets import Pages
 from portal.app import create_app
 from portal.backend import backend
 from portal.core.settings import Settings
-from portal.embedded.folder import Folder
 from portal.live.hub import LONGEST_SECONDS
-from portal.running.children import Child
+from portal.runtime.child_process import Child
+from portal.runtime.data_folder import DataFolder
 from tests.record.rush import Rush, a_rush, claim
 
 WARMING, PAGES, QUICK_PAGES = 100, 10_000, 300
@@ -94,7 +94,7 @@ def figures(_: int = 0, *, quick: bool = False) -> dict[str, float]:
 
 
 def opened(
-    stack: ExitStack, folder: Folder, app: str, cookies: list[str], wish: dict[str, Any]
+    stack: ExitStack, folder: DataFolder, app: str, cookies: list[str], wish: dict[str, Any]
 ) -> tuple[Pages, float]:
     """So many open pages of a server, and KB of its memory that each takes.
 

@@ -22,12 +22,12 @@ from portal.backend import backend
 from portal.core.settings import Settings
 from portal.recorder.event_log import checkpoint
 from portal.recorder.journal import last_seq
-from portal.running.children import Child
+from portal.runtime.child_process import Child
 
 if TYPE_CHECKING:
     from flask import Flask
 
-    from portal.embedded.folder import Folder
+    from portal.runtime.data_folder import DataFolder
 
 Found = TypeVar("Found")
 HELLO = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
@@ -42,7 +42,7 @@ class Site:
     """
 
     def __init__(self, stack: ExitStack, *, quick: bool = False) -> None:
-        self.folder: Folder = stage.servers(stack, durable=not quick)
+        self.folder: DataFolder = stage.servers(stack, durable=not quick)
         self.quick = quick
         self.staying: dict[object, int] = {}
         self.stack = stack

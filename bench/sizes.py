@@ -25,7 +25,7 @@ from portal.core.settings import Settings  # noqa: E402
 from portal.ops.crew import workers  # noqa: E402
 from portal.recorder import journal  # noqa: E402
 from portal.recorder.recorder import drain  # noqa: E402
-from portal.running.children import Child  # noqa: E402
+from portal.runtime.child_process import Child  # noqa: E402
 from tests.record.rush import ENROLL_EVERYONE, Rush, a_rush  # noqa: E402
 
 SEATS, WAITS, CLASS = 5, 2, 30

@@ -10,16 +10,16 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from portal.core import schema
-from portal.embedded import Servers
-from portal.embedded.folder import Folder
-from portal.running.children import Child
+from portal.runtime.child_process import Child
+from portal.runtime.data_folder import DataFolder
+from portal.runtime.embedded_servers import Servers
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def servers(stack: ExitStack, *, durable: bool = True) -> Folder:
+def servers(stack: ExitStack, *, durable: bool = True) -> DataFolder:
     """Start PostgreSQL and the ledger, empty; gives their folder."""
-    folder = Folder(Path(stack.enter_context(tempfile.TemporaryDirectory())) / "var")
+    folder = DataFolder(Path(stack.enter_context(tempfile.TemporaryDirectory())) / "var")
     folder.own()
     found = Servers(folder, durable=durable)
     found.start()
@@ -34,12 +34,19 @@ def servers(stack: ExitStack, *, durable: bool = True) -> Folder:
 
 def cli(*arguments: str) -> list[str]:
     """The command line of a `fairseat` command."""
-    return [sys.executable, "-m", "portal.cli", *arguments]
+    return [sys.executable, "-m", "portal.runtime.cli", *arguments]
 
 
-def web(folder: Folder, name: str, port: int, app: str, **settings: str) -> Child:
+def web(folder: DataFolder, name: str, port: int, app: str, **settings: str) -> Child:
     """A web server with the portal's own gunicorn settings."""
-    command = [sys.executable, "-m", "gunicorn", "-c", "python:portal.server", app]
+    command = [
+        sys.executable,
+        "-m",
+        "gunicorn",
+        "-c",
+        "python:portal.runtime.gunicorn_settings",
+        app,
+    ]
     counts = folder.path / "counts" / name
     counts.mkdir(parents=True, exist_ok=True)
     env = {"FAIRSEAT_BIND": f"127.0.0.1:{port}", "PYTHONPATH": str(ROOT)}

@@ -18,7 +18,7 @@ from portal.app import create_app
 from portal.backend import backend
 from portal.core.settings import Settings
 from portal.live import rooms
-from portal.running.children import Child
+from portal.runtime.child_process import Child
 from portal.waiting_room import room, wait_estimates
 from portal.waiting_room.room import QueueEntry
 from tests.record.rush import Rush, a_rush

@@ -15,12 +15,12 @@ from portal import backend
 from portal.backend import Backend
 from portal.core.settings import Settings
 from portal.recorder.consistency.audit import audit
-from portal.running.children import Child
-from portal.running.door import not_ready
+from portal.runtime.child_process import Child
+from portal.runtime.listener import not_ready
 
 PATIENCE = 90.0
 AUDITED = 30.0
-COMMAND = [sys.executable, "-m", "portal.cli"]
+COMMAND = [sys.executable, "-m", "portal.runtime.cli"]
 
 
 @dataclass

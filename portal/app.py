@@ -10,8 +10,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from portal import assets, backend
 from portal.core import traces
 from portal.core.settings import ROOT, Settings
-from portal.edge import counted, files, hosts, ids, watch
-from portal.edge.patience import Patience
+from portal.edge import hosts, ids
 from portal.web import api
 from portal.web.blueprints import BLUEPRINTS
 from portal.web.http import (
@@ -25,8 +24,12 @@ from portal.web.http import (
     languages,
     layout,
     request_limits,
+    request_log,
+    request_metrics,
     security_headers,
+    uploads,
 )
+from portal.web.http.slow_clients import Patience
 
 
 class Portal(Flask):
@@ -45,10 +48,10 @@ def create_app(settings: Settings | None = None) -> Flask:
     ids.start(app)
     traces.begin("web")
     traces.start(app)
-    counted.start(app)  # first, so that it has seen whatever answers
+    request_metrics.start(app)  # first, so that it has seen whatever answers
     hosts.start(app)
     guard.start(app)  # before all that asks Redis or PostgreSQL
-    files.start(app)  # before the token of a form is looked for in its body
+    uploads.start(app)  # before the token of a form is looked for in its body
     backend.connect(settings)
     extensions.start(app)
     authentication.start()
@@ -61,7 +64,7 @@ def create_app(settings: Settings | None = None) -> Flask:
         layout,
         errors,
         admission,
-        watch,
+        request_log,
     ):
         part.start(app)
     guard.finish(app)

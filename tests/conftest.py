@@ -17,10 +17,10 @@ from portal.core import flags, schema
 from portal.core.db import with_driver
 from portal.core.outage import postgresql
 from portal.core.settings import Settings
-from portal.embedded import Servers
-from portal.embedded.folder import Folder
 from portal.models import Base
 from portal.protection.rate_limits import rate_limiter
+from portal.runtime.data_folder import DataFolder
+from portal.runtime.embedded_servers import Servers
 from tests.cast import Cast, a_term, an_open_window, assemble
 from tests.statements import statements
 
@@ -39,7 +39,7 @@ EMPTY = (
 @pytest.fixture(scope="session")
 def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
     """A real PostgreSQL and a real Valkey, gone when the tests are."""
-    folder = Folder(tmp_path_factory.mktemp("servers") / "var")
+    folder = DataFolder(tmp_path_factory.mktemp("servers") / "var")
     folder.own()
     servers = Servers(folder, durable=False)
     servers.start()

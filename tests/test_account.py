@@ -5,10 +5,10 @@ from click.testing import CliRunner, Result
 from flask import Flask
 from sqlalchemy import select
 
-from portal.cli import main
 from portal.core.db import transaction
 from portal.people import accounts
 from portal.people.models import Account, AuditEntry, Teacher
+from portal.runtime.cli import main
 from tests.cast import a_department, an_account
 from tests.web.visitors import browser_of
 

@@ -12,11 +12,11 @@ from click.testing import CliRunner, Result
 
 from portal.backend import Backend
 from portal.catalog.models import Section, Term
-from portal.cli import main
-from portal.embedded.folder import Folder, Run
 from portal.recorder.journal import last_seq
 from portal.recorder.wake import wake
-from portal.running.served import served
+from portal.runtime.cli import main
+from portal.runtime.command_context import served
+from portal.runtime.data_folder import DataFolder, Run
 from tests.cast import Cast
 from tests.record.moves import claim, sections
 from tests.record.processes import caught_up, recorded, wait_for
@@ -33,7 +33,7 @@ def surroundings(**more: str) -> dict[str, str]:
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """A command in a process of its own."""
     return subprocess.run(
-        [sys.executable, "-m", "portal.cli", *arguments],
+        [sys.executable, "-m", "portal.runtime.cli", *arguments],
         env=surroundings(**environment),
         capture_output=True,
         text=True,
@@ -118,9 +118,9 @@ def test_a_process_without_a_portal_says_what_it_needs(
 
 
 @pytest.fixture
-def running(tmp_path: Path) -> Iterator[Folder]:
+def running(tmp_path: Path) -> Iterator[DataFolder]:
     """A data folder that this process runs, on servers that do not answer."""
-    folder = Folder(tmp_path / "var")
+    folder = DataFolder(tmp_path / "var")
     assert folder.own() is None
     nowhere = "postgresql://a:b@127.0.0.1:1/c", "redis://127.0.0.1:1"
     folder.announce(Run(os.getpid(), "http://here", *nowhere, ""))
@@ -130,7 +130,7 @@ def running(tmp_path: Path) -> Iterator[Folder]:
 
 @pytest.mark.parametrize("own", ["", "the operator's"])
 def test_a_worker_signs_with_the_operators_key_else_with_that_of_the_data_folder(
-    running: Folder, monkeypatch: pytest.MonkeyPatch, own: str
+    running: DataFolder, monkeypatch: pytest.MonkeyPatch, own: str
 ) -> None:
     kept = running.secret("secret")
     for name, value in surroundings(FAIRSEAT_VAR=str(running.path), SECRET_KEY=own).items():
@@ -141,7 +141,7 @@ def test_a_worker_signs_with_the_operators_key_else_with_that_of_the_data_folder
         assert os.environ["SECRET_KEY"] == (own or kept)
 
 
-def test_a_worker_without_any_key_is_refused_and_makes_none(running: Folder) -> None:
+def test_a_worker_without_any_key_is_refused_and_makes_none(running: DataFolder) -> None:
     done = run("clock", FAIRSEAT_VAR=str(running.path))
     file = running.path / "secret"
     told = f"Error: Set SECRET_KEY to the key of the portal that runs: there is no {file}.\n"
@@ -150,9 +150,9 @@ def test_a_worker_without_any_key_is_refused_and_makes_none(running: Folder) -> 
 
 
 @pytest.fixture
-def at_home(backend: Backend, tmp_path: Path) -> Iterator[Folder]:
+def at_home(backend: Backend, tmp_path: Path) -> Iterator[DataFolder]:
     """A data folder that this process runs, on the servers of the tests."""
-    folder, parts = Folder(tmp_path / "var"), backend.settings
+    folder, parts = DataFolder(tmp_path / "var"), backend.settings
     assert folder.own() is None
     folder.secret("secret")
     urls = parts.database_url, parts.redis_url, "", parts.owner_url
@@ -162,11 +162,11 @@ def at_home(backend: Backend, tmp_path: Path) -> Iterator[Folder]:
 
 
 def test_a_worker_works_for_the_portal_that_runs_on_the_data_folder(
-    at_home: Folder, section: Section, cast: Cast
+    at_home: DataFolder, section: Section, cast: Cast
 ) -> None:
     claim(cast.ada, section)
     wake(section.term_id, ["record"])
-    command = [sys.executable, "-m", "portal.cli", "worker", "record"]
+    command = [sys.executable, "-m", "portal.runtime.cli", "worker", "record"]
     with subprocess.Popen(command, env=surroundings(FAIRSEAT_VAR=str(at_home.path))) as worker:
         try:
             wait_for(lambda: caught_up(section.term_id))
@@ -175,7 +175,7 @@ def test_a_worker_works_for_the_portal_that_runs_on_the_data_folder(
 
 
 def test_prepare_works_for_the_portal_that_runs_on_the_data_folder(
-    at_home: Folder,
+    at_home: DataFolder,
     section: Section,  # noqa: ARG001
 ) -> None:
     done = run("prepare", FAIRSEAT_VAR=str(at_home.path), FAIRSEAT_DEMO="0")

@@ -6,7 +6,7 @@ from threading import Thread
 
 import pytest
 
-from portal.running.door import UNNAMED, not_ready
+from portal.runtime.listener import UNNAMED, not_ready
 
 Portal = Callable[[int, str], str]
 

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from portal.embedded import Servers, StartError
-from portal.embedded.folder import Folder, FolderError, Run
+from portal.runtime.data_folder import DataFolder, FolderError, Run
+from portal.runtime.embedded_servers import Servers, StartError
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Iterator[Folder]:
+def folder(tmp_path: Path) -> Iterator[DataFolder]:
     """A data folder that this process owns."""
-    owned = Folder(tmp_path / "var")
+    owned = DataFolder(tmp_path / "var")
     assert owned.own() is None
     yield owned
     owned.release()
@@ -26,7 +26,7 @@ def started(servers: Servers) -> list[str]:
     return names
 
 
-def test_nothing_is_embedded_where_both_are_given(folder: Folder) -> None:
+def test_nothing_is_embedded_where_both_are_given(folder: DataFolder) -> None:
     given = Servers(folder, database_url="postgresql://elsewhere/x", redis_url="redis://elsewhere")
     assert started(given) == []
     assert given.urls() == {
@@ -35,16 +35,16 @@ def test_nothing_is_embedded_where_both_are_given(folder: Folder) -> None:
     }
 
 
-def test_only_the_ledger_is_embedded_where_a_database_is_given(folder: Folder) -> None:
+def test_only_the_ledger_is_embedded_where_a_database_is_given(folder: DataFolder) -> None:
     assert started(Servers(folder, database_url="postgresql://elsewhere/x")) == ["valkey"]
 
 
-def test_only_the_database_is_embedded_where_a_ledger_is_given(folder: Folder) -> None:
+def test_only_the_database_is_embedded_where_a_ledger_is_given(folder: DataFolder) -> None:
     servers = Servers(folder, redis_url="redis://elsewhere", durable=False)
     assert started(servers) == ["postgres"]
 
 
-def test_it_stops_what_it_started_where_another_fails(folder: Folder) -> None:
+def test_it_stops_what_it_started_where_another_fails(folder: DataFolder) -> None:
     started(Servers(folder, redis_url="redis://elsewhere", durable=False))
     (folder.path / "postgres" / "PG_VERSION").write_text("6\n")
     servers = Servers(folder)
@@ -55,7 +55,7 @@ def test_it_stops_what_it_started_where_another_fails(folder: Folder) -> None:
     assert not servers.sockets.exists()
 
 
-def test_its_sockets_are_for_one_user_alone(folder: Folder) -> None:
+def test_its_sockets_are_for_one_user_alone(folder: DataFolder) -> None:
     servers = Servers(folder, database_url="postgresql://elsewhere/x")
     servers.start()
     assert servers.sockets
@@ -63,32 +63,32 @@ def test_its_sockets_are_for_one_user_alone(folder: Folder) -> None:
     servers.stop()
 
 
-def test_a_second_owner_is_told_what_the_first_one_runs(folder: Folder) -> None:
+def test_a_second_owner_is_told_what_the_first_one_runs(folder: DataFolder) -> None:
     run = Run(os.getpid(), "http://127.0.0.1:1", "postgresql://x", "redis://x", "/run/fairseat-x")
     folder.announce(run)
-    assert Folder(folder.path).own() == run
+    assert DataFolder(folder.path).own() == run
 
 
 def test_a_second_owner_gives_up_where_the_first_one_says_nothing(
-    folder: Folder, monkeypatch: pytest.MonkeyPatch
+    folder: DataFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("portal.embedded.folder.PATIENCE", 0.3)
+    monkeypatch.setattr("portal.runtime.data_folder.PATIENCE", 0.3)
     with pytest.raises(FolderError, match="Another process uses"):
-        Folder(folder.path).own()
+        DataFolder(folder.path).own()
 
 
 def test_a_folder_that_can_not_be_made_is_named() -> None:
     with pytest.raises(FolderError, match="/proc/nowhere can't be used"):
-        Folder(Path("/proc/nowhere"))
+        DataFolder(Path("/proc/nowhere"))
 
 
-def test_a_secret_is_made_once(folder: Folder) -> None:
+def test_a_secret_is_made_once(folder: DataFolder) -> None:
     assert folder.secret("secret") == folder.secret("secret")
     assert (folder.path / "secret").stat().st_mode & 0o077 == 0
 
 
 def test_long_paths_do_not_keep_it_from_starting(
-    folder: Folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    folder: DataFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     deep = tmp_path / ("a" * 60) / ("b" * 60)
     deep.mkdir(parents=True)

@@ -10,7 +10,7 @@ import pytest
 from redis import Redis
 from redis.exceptions import RedisError
 
-from portal.running.door import not_ready
+from portal.runtime.listener import not_ready
 from tests.test_up import Up, free_port, remember, remembered
 
 pytestmark = pytest.mark.xdist_group("up")

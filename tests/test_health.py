@@ -18,11 +18,12 @@ from sqlalchemy import text
 
 from portal.backend import Backend
 from portal.core import schema
-from portal.embedded import Servers, postgres, valkey
 from portal.ledger.function_library import prefix
 from portal.ops import crew
 from portal.recorder.recorder import drain
-from portal.running.children import Child
+from portal.runtime import embedded_postgres, embedded_valkey
+from portal.runtime.child_process import Child
+from portal.runtime.embedded_servers import Servers
 from portal.web import health
 from tests import cast as builders
 from tests.api.callers import caller
@@ -43,7 +44,9 @@ def asked_anew() -> None:
 def workers(client: FlaskClient, tmp_path: Path) -> Iterator[list[Child]]:  # noqa: ARG001
     """Workers on the queues that promises depend on."""
     children = [
-        Child(queue, [sys.executable, "-m", "portal.cli", "worker", queue], tmp_path / queue)
+        Child(
+            queue, [sys.executable, "-m", "portal.runtime.cli", "worker", queue], tmp_path / queue
+        )
         for queue in ("record", "promote")
     ]
     for child in children:
@@ -97,7 +100,7 @@ def stalled(servers: Servers, name: str) -> Iterator[None]:
 
 
 def test_it_lives_whatever_else_does_not(client: FlaskClient, servers: Servers) -> None:
-    with without(servers, "postgres", postgres.answers):
+    with without(servers, "postgres", embedded_postgres.answers):
         assert client.get("/live").json == {"status": "alive"}
 
 
@@ -179,7 +182,7 @@ def test_a_killed_worker_is_missed_soon(
 def test_it_is_not_ready_without_postgresql(client: FlaskClient, servers: Servers) -> None:
     until_ready(client)
     time.sleep(0.6)
-    with without(servers, "postgres", postgres.answers):
+    with without(servers, "postgres", embedded_postgres.answers):
         assert missing(client) == ["database"]
         report = client.get("/health")
         assert report.status_code == 503
@@ -212,7 +215,7 @@ def migrated_to(revision: str) -> Iterator[None]:
 
 
 def test_it_is_not_ready_without_the_ledger(client: FlaskClient, servers: Servers) -> None:
-    with without(servers, "valkey", valkey.answers):
+    with without(servers, "valkey", embedded_valkey.answers):
         assert missing(client) == ["ledger", "record worker", "promote worker"]
 
 
@@ -246,7 +249,7 @@ def test_it_says_so_soon_where_a_part_hangs(
 
 
 def test_it_tells_nothing_about_its_inside(client: FlaskClient, servers: Servers) -> None:
-    with without(servers, "postgres", postgres.answers):
+    with without(servers, "postgres", embedded_postgres.answers):
         said = client.get("/ready").text + client.get("/health").text
     for secret in (str(servers.sockets), "fairseat@", "psycopg2", "Traceback"):
         assert secret not in said

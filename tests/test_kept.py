@@ -7,31 +7,30 @@ from pathlib import Path
 
 import pytest
 
-from portal.running import logfiles
-from portal.running.children import Child
-from portal.running.kept import LONGEST_WAIT_OF_SERVERS, YOUNG, Kept
+from portal.runtime import child_process
+from portal.runtime.child_process import LONGEST_WAIT_OF_SERVERS, YOUNG, Child, SupervisedChild
 
 
 @pytest.fixture
-def hopeless(tmp_path: Path) -> Kept:
+def hopeless(tmp_path: Path) -> SupervisedChild:
     """A child that ends as soon as it is started."""
-    return Kept(Child("hopeless", [sys.executable, "-S", "-c", ""], tmp_path / "log"))
+    return SupervisedChild(Child("hopeless", [sys.executable, "-S", "-c", ""], tmp_path / "log"))
 
 
-def ended(kept: Kept) -> None:
+def ended(kept: SupervisedChild) -> None:
     assert kept.child.process
     kept.child.process.wait()
     kept.look_after()
 
 
-def test_it_comes_back_at_once(hopeless: Kept) -> None:
+def test_it_comes_back_at_once(hopeless: SupervisedChild) -> None:
     hopeless.start()
     ended(hopeless)
     assert hopeless.due
     assert hopeless.due <= time.monotonic()
 
 
-def waits(hopeless: Kept, times: int) -> list[int]:
+def waits(hopeless: SupervisedChild, times: int) -> list[int]:
     """For how long it is left alone after each of its ends."""
     found = []
     for _ in range(times):
@@ -43,19 +42,21 @@ def waits(hopeless: Kept, times: int) -> list[int]:
 
 
 def test_it_is_left_alone_only_when_it_has_died_young_several_times(
-    hopeless: Kept, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    hopeless: SupervisedChild, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FAIRSEAT_LOG", "text")
     assert waits(hopeless, 9) == [0, 0, 0, 1, 2, 4, 8, 16, 30]
     assert "hopeless ended (status 0); starting it again in 8 s." in capsys.readouterr().out
 
 
-def test_a_server_for_which_all_else_waits_is_never_left_alone_for_long(hopeless: Kept) -> None:
+def test_a_server_for_which_all_else_waits_is_never_left_alone_for_long(
+    hopeless: SupervisedChild,
+) -> None:
     hopeless.longest_wait = LONGEST_WAIT_OF_SERVERS
     assert waits(hopeless, 8) == [0, 0, 0, 1, 2, 4, 5, 5]
 
 
-def test_it_is_forgiven_once_it_has_lived(hopeless: Kept) -> None:
+def test_it_is_forgiven_once_it_has_lived(hopeless: SupervisedChild) -> None:
     hopeless.failures = 5
     hopeless.start()
     hopeless.started -= YOUNG
@@ -66,7 +67,7 @@ def test_it_is_forgiven_once_it_has_lived(hopeless: Kept) -> None:
 
 
 def test_one_that_can_not_be_started_is_tried_again(
-    hopeless: Kept, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    hopeless: SupervisedChild, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FAIRSEAT_LOG", "text")
     log, hopeless.child.log = hopeless.child.log, Path("/dev/full/log")
@@ -93,20 +94,20 @@ def test_an_error_shows_what_was_said_since_the_last_start_alone(tmp_path: Path)
 def test_a_long_log_is_put_aside_while_its_process_writes_to_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(logfiles, "LIMIT", 3)
+    monkeypatch.setattr(child_process, "LIMIT", 3)
     read, write = os.pipe()
     code = f"import os\nwhile os.read({read}, 1): os.write(1, b'line\\n')"
     command = [sys.executable, "-S", "-c", code]
-    kept = Kept(Child("x", command, tmp_path / "log", keep_open=(read,)))
+    kept = SupervisedChild(Child("x", command, tmp_path / "log", keep_open=(read,)))
     kept.start()
-    for _ in range(logfiles.KEPT + 2):
+    for _ in range(child_process.KEPT + 2):
         os.write(write, b"1")
         while not kept.child.log.stat().st_size:
             time.sleep(0.01)
         kept.look_after()
     assert kept.child.log.read_text() == ""
     old = sorted(each.name for each in tmp_path.iterdir())
-    assert old == ["log", *(f"log.{number}" for number in range(1, logfiles.KEPT + 1))]
+    assert old == ["log", *(f"log.{number}" for number in range(1, child_process.KEPT + 1))]
     assert {(tmp_path / name).stat().st_mode & 0o777 for name in old} == {0o600}
     assert {(tmp_path / name).read_text() for name in old[1:]} == {"line\n"}
     os.close(write)

@@ -18,9 +18,10 @@ from redis import Redis
 from portal.backend import Backend
 from portal.core import schema
 from portal.core.settings import Settings
-from portal.embedded import Servers, account, postgres
-from portal.embedded.account import NotRunnableError
-from portal.embedded.folder import Folder
+from portal.runtime import embedded_postgres, service_account
+from portal.runtime.data_folder import DataFolder
+from portal.runtime.embedded_servers import Servers
+from portal.runtime.service_account import NotRunnableError
 
 STRANGER = 65_533  # a user that nothing here belongs to
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as another user")
@@ -65,7 +66,7 @@ def connected(path: Path) -> None:
 @as_root
 def test_another_user_reaches_no_socket(servers: Servers) -> None:
     assert servers.sockets
-    place = postgres.place(servers.sockets)
+    place = embedded_postgres.place(servers.sockets)
     for path in (place / ".s.PGSQL.5432", servers.sockets / "valkey.sock"):
         assert path.is_socket()
         assert as_stranger(partial(connected, path)).startswith("PermissionError")
@@ -103,7 +104,7 @@ def test_postgresql_runs_without_any_capability_as_an_account_of_its_own(servers
     numbers = set(postmaster.uids())
     assert numbers == set(postmaster.gids())
     assert len(numbers) == 1
-    assert numbers.issubset(account.NUMBERS)
+    assert numbers.issubset(service_account.NUMBERS)
     with closing(psycopg2.connect(servers.database_url)):
         family = [postmaster, *postmaster.children()]
         assert len(family) > 3
@@ -123,17 +124,17 @@ def status(process: psutil.Process) -> list[str]:
 @as_root
 def test_no_two_data_folders_share_an_account_that_runs(servers: Servers) -> None:
     (number,) = set(server(servers, "postgres").uids())
-    assert account.unused() != number
+    assert service_account.unused() != number
 
 
 def test_nobody_enters_without_a_password(servers: Servers) -> None:
     rules = (servers.folder.path / "postgres" / "pg_hba.conf").read_text()
     assert rules == "local all all scram-sha-256\n"
     assert servers.sockets
-    for user in (postgres.USER, postgres.OWNER):
+    for user in (embedded_postgres.USER, embedded_postgres.OWNER):
         with pytest.raises(psycopg2.OperationalError, match="no password supplied"):
             psycopg2.connect(
-                host=str(postgres.place(servers.sockets)), user=user, dbname="fairseat"
+                host=str(embedded_postgres.place(servers.sockets)), user=user, dbname="fairseat"
             )
 
 
@@ -212,14 +213,14 @@ def test_one_role_for_all_works_as_well(servers: Servers, settings: Settings) ->
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Iterator[Folder]:
-    owned = Folder(tmp_path / "var")
+def folder(tmp_path: Path) -> Iterator[DataFolder]:
+    owned = DataFolder(tmp_path / "var")
     assert owned.own() is None
     yield owned
     owned.release()
 
 
-def test_data_of_a_version_without_passwords_is_refused_with_what_to_do(folder: Folder) -> None:
+def test_data_of_a_version_without_passwords_is_refused_with_what_to_do(folder: DataFolder) -> None:
     (folder.path / "postgres").mkdir()
     (folder.path / "postgres" / "PG_VERSION").write_text("18\n")
     servers = Servers(folder, redis_url="redis://elsewhere", durable=False)
@@ -230,7 +231,7 @@ def test_data_of_a_version_without_passwords_is_refused_with_what_to_do(folder: 
 
 @as_root
 def test_an_ordinary_user_runs_the_servers_as_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    user = account.with_name()  # which initdb asks for
+    user = service_account.with_name()  # which initdb asks for
     with tempfile.TemporaryDirectory() as home:
         os.chown(home, user, user)
         monkeypatch.setattr("tempfile.tempdir", home)
@@ -238,7 +239,7 @@ def test_an_ordinary_user_runs_the_servers_as_itself(monkeypatch: pytest.MonkeyP
 
 
 def _accounts_of_servers(home: Path) -> set[int]:
-    folder = Folder(home / "var")
+    folder = DataFolder(home / "var")
     folder.own()
     servers = Servers(folder, durable=False)
     servers.start()
@@ -251,32 +252,34 @@ def _accounts_of_servers(home: Path) -> set[int]:
 
 
 @as_root
-def test_data_that_belongs_to_root_is_refused_with_what_to_do(folder: Folder) -> None:
+def test_data_that_belongs_to_root_is_refused_with_what_to_do(folder: DataFolder) -> None:
     servers = Servers(folder, redis_url="redis://elsewhere", durable=False)
     servers.start()
     servers.stop()
-    account.give(folder.path / "postgres", 0, 0)
+    service_account.give(folder.path / "postgres", 0, 0)
     again = Servers(folder, redis_url="redis://elsewhere", durable=False)
     with pytest.raises(NotRunnableError, match="chown -R"):
         again.start()
-    account.give(folder.path / "postgres", account.NUMBERS[7], account.NUMBERS[7])
+    service_account.give(
+        folder.path / "postgres", service_account.NUMBERS[7], service_account.NUMBERS[7]
+    )
     again.start()
-    assert set(server(again, "postgres").uids()) == {account.NUMBERS[7]}
+    assert set(server(again, "postgres").uids()) == {service_account.NUMBERS[7]}
     again.stop()
 
 
 @as_root
 def test_programs_in_a_closed_folder_are_copied_to_where_the_account_reaches_them(
-    folder: Folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    folder: DataFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o700)
-    package = Path(postgres.binary("postgres")).parents[2]
+    package = Path(embedded_postgres.binary("postgres")).parents[2]
     shutil.copytree(package / "pginstall18", closed / package.name / "pginstall18")
     shutil.copytree(f"{package}.libs", closed / f"{package.name}.libs")
     (closed / package.name / "__init__.py").touch()
     monkeypatch.syspath_prepend(str(closed))
-    assert postgres.binary("postgres").startswith(str(closed))
+    assert embedded_postgres.binary("postgres").startswith(str(closed))
     servers = Servers(folder, redis_url="redis://elsewhere", durable=False)
     servers.start()
     assert servers.sockets

@@ -13,8 +13,8 @@ from sqlalchemy.exc import InternalError, ProgrammingError
 from portal.backend import Backend
 from portal.core import schema
 from portal.core.db import transaction, with_driver
-from portal.embedded import Servers
 from portal.models import Base
+from portal.runtime.embedded_servers import Servers
 from tests import cast
 from tests.owner import as_owner
 
@@ -86,7 +86,7 @@ def test_the_version_before_begins_on_tables_of_the_next_and_leaves_them(
         "REDIS_URL": f"{backend.settings.redis_url}?db=8",
     }
     done = subprocess.run(
-        [sys.executable, "-m", "portal.cli", "prepare"],
+        [sys.executable, "-m", "portal.runtime.cli", "prepare"],
         env={**os.environ, **there, "FAIRSEAT_DEMO": "0"},
         capture_output=True,
         text=True,

@@ -7,10 +7,10 @@ import pytest
 from click.testing import CliRunner, Result
 from sqlalchemy import select
 
-from portal.cli import main
 from portal.core.db import transaction
 from portal.people import profile
 from portal.people.models import AuditEntry, Override
+from portal.runtime.cli import main
 from tests import cast as builders
 from tests.cast import Cast
 

@@ -12,12 +12,12 @@ import pytest
 
 from portal.backend import Backend
 from portal.core.private_files import owner_only
-from portal.embedded import Servers
-from portal.embedded.folder import Folder, FolderError
 from portal.exchange.importing.report import Report
 from portal.notifications.folder import Folder as Mails
 from portal.notifications.letter import Letter
-from portal.running.children import Child
+from portal.runtime.child_process import Child
+from portal.runtime.data_folder import DataFolder, FolderError
+from portal.runtime.embedded_servers import Servers
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
 
@@ -35,7 +35,7 @@ def mode(path: Path) -> int:
 
 def fairseat(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "portal.cli", *arguments],
+        [sys.executable, "-m", "portal.runtime.cli", *arguments],
         capture_output=True,
         text=True,
         check=False,
@@ -101,18 +101,18 @@ def test_everything_in_the_data_folder_is(servers: Servers) -> None:
 
 def test_an_open_data_folder_is_closed(tmp_path: Path) -> None:
     var = tmp_path / "var"
-    folder = Folder(var)
+    folder = DataFolder(var)
     folder.own()
     folder.release()
     for path in (var, var / "log"):
         path.chmod(0o755)
-    Folder(var)
+    DataFolder(var)
     assert mode(var) == 0o700
 
 
 def test_an_empty_one_is_closed(tmp_path: Path) -> None:
     (tmp_path / "var").mkdir(mode=0o777)
-    Folder(tmp_path / "var")
+    DataFolder(tmp_path / "var")
     assert mode(tmp_path / "var") == 0o700
 
 
@@ -121,10 +121,10 @@ def test_a_folder_of_other_things_is_refused_with_what_to_do(tmp_path: Path) -> 
     var.mkdir(mode=0o755)
     (var / "letter").touch()
     with pytest.raises(FolderError, match=f"chmod 700 {var}"):
-        Folder(var)
+        DataFolder(var)
     assert mode(var) == 0o755
     var.chmod(0o700)
-    Folder(var)
+    DataFolder(var)
 
 
 @as_root
@@ -133,7 +133,7 @@ def test_a_folder_of_somebody_else_is_refused_with_what_to_do(tmp_path: Path) ->
     var.mkdir(mode=0o700)
     os.chown(var, 65_533, 65_533)
     with pytest.raises(FolderError, match=f"chown -R 0 {var}"):
-        Folder(var)
+        DataFolder(var)
 
 
 def test_mails_in_a_folder_are(tmp_path: Path) -> None:

@@ -17,12 +17,10 @@ from portal import backend as connections
 from portal.app import create_app
 from portal.backend import Backend
 from portal.core.settings import Settings
-from portal.embedded.folder import Folder, Run
-from portal.running import renewal
-from portal.running.children import Child
-from portal.running.kept import Kept
-from portal.running.progress import Progress
-from portal.running.renewal import STARTED, serves
+from portal.runtime import restart as renewal
+from portal.runtime.child_process import Child, SupervisedChild
+from portal.runtime.data_folder import DataFolder, Run
+from portal.runtime.restart import STARTED, Progress, serves
 from tests.cast import an_account
 from tests.cluster.stage import until
 from tests.live.tabs import Tab, cookie
@@ -86,7 +84,7 @@ def test_no_request_fails_and_pages_come_back_while_every_process_is_replaced(
     headers = {"Origin": "http://127.0.0.1", "Cookie": session}
     address = f"ws://127.0.0.1:{up.port}/ws"
     page = Tab(Client.connect(address, headers=headers))
-    folder = Folder(up.var)
+    folder = DataFolder(up.var)
     before, visitors = folder.pids(), Visitors(up.address)
     until(lambda: visitors.answers > 3, "nobody is answered")
     restart = up.command("restart")
@@ -111,7 +109,7 @@ def test_no_request_fails_and_pages_come_back_while_every_process_is_replaced(
 def supervised(tmp_path: Path) -> Iterator[Up]:
     """A data folder whose supervisor is the process of the tests."""
     up = Up(tmp_path / "var", free_port())
-    folder = Folder(up.var)
+    folder = DataFolder(up.var)
     folder.own()
     folder.announce(Run(os.getpid(), up.address, "", "", ""))
     yield up
@@ -175,8 +173,10 @@ def test_the_old_web_server_goes_on_where_the_new_one_does_not_start(
 ) -> None:
     monkeypatch.setattr(renewal, "PATIENCE", 1.0)
     started = tmp_path / "started"
-    web = Kept(Child("web", IDLE, tmp_path / "log", {STARTED: str(started)}, keep_open=(0,)))
-    worker = Kept(Child("record-1", IDLE, tmp_path / "log"))
+    web = SupervisedChild(
+        Child("web", IDLE, tmp_path / "log", {STARTED: str(started)}, keep_open=(0,))
+    )
+    worker = SupervisedChild(Child("record-1", IDLE, tmp_path / "log"))
     for each in (web, worker):
         each.start()
     started.touch()
@@ -195,7 +195,7 @@ def test_the_old_web_server_goes_on_where_the_new_one_does_not_start(
 def test_the_old_web_server_goes_on_where_no_process_can_be_started(tmp_path: Path) -> None:
     started = tmp_path / "started"
     child = Child("web", IDLE, tmp_path / "log", {STARTED: str(started)}, keep_open=(0,))
-    web = Kept(child)
+    web = SupervisedChild(child)
     web.start()
     started.touch()
     old = child.process
@@ -211,7 +211,7 @@ def test_a_full_disk_ends_no_portal_whose_web_server_is_replaced(
     monkeypatch.setattr(renewal, "PATIENCE", 0.2)
     started = tmp_path / "full" / "started"  # where nothing can be made
     child = Child("web", IDLE, tmp_path / "log", {STARTED: str(started)}, keep_open=(0,))
-    web = Kept(child)
+    web = SupervisedChild(child)
     web.start()
     old = child.process
     failure = renewal.renew([web], lambda: sleep(0.01), lambda _: None)

@@ -12,12 +12,10 @@ import pytest
 import requests
 
 from portal.backend import Backend
-from portal.running import starting
-from portal.running.children import Child
-from portal.running.door import address, open_door
-from portal.running.kept import Kept
-from portal.running.renewal import PREPARED, STARTED, serves
-from portal.running.starting import StartingPage
+from portal.runtime import listener
+from portal.runtime.child_process import Child, SupervisedChild
+from portal.runtime.listener import StartingPage, address, open_door
+from portal.runtime.restart import PREPARED, STARTED, serves
 from tests.record.processes import wait_for
 from tests.test_up import Up, free_port
 
@@ -104,16 +102,18 @@ def test_no_body_comes_where_none_is_asked_for_and_noise_is_hung_up_on(
     ask(f"{site}/")
 
 
-def a_web_server(folder: Path) -> Kept:
+def a_web_server(folder: Path) -> SupervisedChild:
     """What the supervisor takes for one: it never says that it serves by itself."""
     command = [sys.executable, "-Sc", "import time; time.sleep(600)"]
-    return Kept(Child("web", command, folder / "web.log", {STARTED: str(folder / "started")}))
+    return SupervisedChild(
+        Child("web", command, folder / "web.log", {STARTED: str(folder / "started")})
+    )
 
 
 def test_the_page_ends_when_a_web_server_serves_and_comes_back_when_none_does(
     page: StartingPage, site: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(starting, "BRIEFLY", 0.0)
+    monkeypatch.setattr(listener, "BRIEFLY", 0.0)
     web = a_web_server(tmp_path)
     web.start()
     ask(site)
@@ -182,7 +182,7 @@ def test_a_web_server_opens_its_port_once_the_database_is_prepared(
     tmp_path: Path,
 ) -> None:
     port, prepared = free_port(), tmp_path / "prepared"
-    command = [sys.executable, "-m", "gunicorn", "-c", "python:portal.server"]
+    command = [sys.executable, "-m", "gunicorn", "-c", "python:portal.runtime.gunicorn_settings"]
     env = {"FAIRSEAT_BIND": f"127.0.0.1:{port}", PREPARED: str(prepared), "WEB_CONCURRENCY": "2"}
     web = Child("web", command, tmp_path / "web.log", env)
     web.start()

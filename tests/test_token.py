@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from click.testing import CliRunner, Result
 
-from portal.cli import main
+from portal.runtime.cli import main
 from tests.cast import Cast
 from tests.people.tokens import a_token, kept
 

@@ -18,12 +18,12 @@ import psycopg2
 import pytest
 from redis import Redis
 
-from portal.embedded.folder import Folder, Run
-from portal.running.door import not_ready
+from portal.runtime.data_folder import DataFolder, Run
+from portal.runtime.listener import not_ready
 from tests.record.processes import wait_for
 
 pytestmark = pytest.mark.xdist_group("up")
-FAIRSEAT = [sys.executable, "-m", "portal.cli"]
+FAIRSEAT = [sys.executable, "-m", "portal.runtime.cli"]
 
 
 @dataclass
@@ -72,7 +72,7 @@ class Up:
 
     def run(self) -> Run:
         """What it has announced to other terminals."""
-        run = Folder(self.var).own()
+        run = DataFolder(self.var).own()
         assert run
         return run
 

@@ -2,7 +2,7 @@
 
 Other limits: logins at once (portal/people/passwords.py), calls to other services
 (portal/breakers.py), connections (portal/core/db.py, portal/core/redis_clients.py), clients
-(portal/server.py).
+(portal/runtime/gunicorn_settings.py).
 """
 
 from threading import Lock

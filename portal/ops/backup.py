@@ -17,7 +17,7 @@ import psycopg2
 from psycopg2.extensions import make_dsn, parse_dsn
 
 from portal.core import schema
-from portal.embedded.postgres import binary
+from portal.runtime.embedded_postgres import binary
 
 FORMAT = 1
 DUMP, TOLD = "postgresql.dump", "backup.json"

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from portal.embedded import Servers, valkey
 from portal.recorder.recorder import drain
+from portal.runtime import embedded_valkey
+from portal.runtime.embedded_servers import Servers
 from portal.seats import desk
 from tests import cast as builders
 from tests.api.callers import Caller
@@ -20,7 +21,7 @@ from tests.web.visits import seat
 HEADER = "Fairseat-Recorded-At"
 Fault = Callable[[Servers], AbstractContextManager[None]]
 FAULTS: dict[str, Fault] = {
-    "stopped": lambda servers: without(servers, "valkey", valkey.answers),
+    "stopped": lambda servers: without(servers, "valkey", embedded_valkey.answers),
     "frozen": lambda servers: stalled(servers, "valkey"),
 }
 

@@ -7,7 +7,7 @@ import pytest
 
 from bench import stage
 from bench.site import by_turns
-from portal.running.children import Child
+from portal.runtime.child_process import Child
 
 
 def test_a_server_that_has_exited_is_not_waited_for(tmp_path: Path) -> None:

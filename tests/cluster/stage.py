@@ -9,8 +9,8 @@ from redis import RedisError
 
 from portal.core import redis_clients
 from portal.core.redis_clients import parsed, pool
-from portal.embedded import sentinels
-from portal.running.children import Child
+from portal.runtime import demo_cluster
+from portal.runtime.child_process import Child
 
 PATIENCE = 90.0  # seconds, for machines that are busy with other things
 
@@ -29,20 +29,22 @@ class Stage:
     def __init__(self, folder: Path) -> None:
         lock = (folder / "lock").open("w")
         self.lock = lock
-        self.at = sentinels.topology(folder / "ledger", "secret")
+        self.at = demo_cluster.topology(folder / "ledger", "secret")
         self.url = self.at.url
         self.servers = [self._server(number) for number in (1, 2, 3)]
         self.sentinels = [
-            sentinels.sentinel(self.at, n, folder / f"sentinel-{n}.log", lock=lock.fileno())
+            demo_cluster.sentinel(self.at, n, folder / f"sentinel-{n}.log", lock=lock.fileno())
             for n in (1, 2, 3)
         ]
         for child in (*self.servers, *self.sentinels):
             child.start()
-        until(lambda: sentinels.in_sync(self.url, 2), "the replicas don't follow")
+        until(lambda: demo_cluster.in_sync(self.url, 2), "the replicas don't follow")
 
     def _server(self, number: int) -> Child:
         log = self.lock.name.replace("lock", f"valkey-{number}.log")
-        return sentinels.server(self.at, number, Path(log), durable=False, lock=self.lock.fileno())
+        return demo_cluster.server(
+            self.at, number, Path(log), durable=False, lock=self.lock.fileno()
+        )
 
     def primary(self) -> int:
         """The number of the server that the sentinels say is the primary, once they name one."""
@@ -106,10 +108,10 @@ class Stage:
             for number in {1, 2, 3} - {primary}:
                 if self.role(number) == "master":
                     with redis_clients.commands(self.at.server_url(number), size=1) as redis:
-                        redis.replicaof(sentinels.HOST, self.at.servers[primary - 1])
+                        redis.replicaof(demo_cluster.HOST, self.at.servers[primary - 1])
         except RedisError:
             return False
-        return sentinels.in_sync(self.url, 2)
+        return demo_cluster.in_sync(self.url, 2)
 
     def end(self) -> None:
         """Kill them all."""

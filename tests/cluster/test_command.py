@@ -7,22 +7,22 @@ from pathlib import Path
 import psutil
 import pytest
 
-from portal.embedded import balancer
-from portal.embedded.folder import Folder
-from portal.embedded.postgres import NotRunnableError
-from portal.running.door import not_ready
+from portal.runtime import demo_cluster
+from portal.runtime.data_folder import DataFolder
+from portal.runtime.embedded_postgres import NotRunnableError
+from portal.runtime.listener import not_ready
 from tests.cluster.stage import until
 from tests.test_up import Up, free_port
 
 
 def installed() -> bool:
     try:
-        return bool(balancer.program())
+        return bool(demo_cluster.haproxy_program())
     except NotRunnableError:
         return False
 
 
-needs_haproxy = pytest.mark.skipif(not installed(), reason=balancer.MISSING)
+needs_haproxy = pytest.mark.skipif(not installed(), reason=demo_cluster.HAPROXY_MISSING)
 
 
 @pytest.fixture
@@ -39,9 +39,9 @@ def pids(cluster: Up) -> dict[str, int]:
 
 def test_it_says_how_to_install_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
-    monkeypatch.setattr(balancer, "PLACES", "")
+    monkeypatch.setattr(demo_cluster, "HAPROXY_PATHS", "")
     with pytest.raises(NotRunnableError, match="apt-get install --no-install-recommends haproxy"):
-        balancer.program()
+        demo_cluster.haproxy_program()
 
 
 def test_where_nothing_runs_it_names_no_process(cluster: Up) -> None:
@@ -52,7 +52,7 @@ def test_where_nothing_runs_it_names_no_process(cluster: Up) -> None:
 @needs_haproxy
 def test_whoever_is_killed_comes_back_and_an_end_leaves_nobody(cluster: Up) -> None:
     cluster.start()
-    known, folder = pids(cluster), Folder(cluster.var / "cluster")
+    known, folder = pids(cluster), DataFolder(cluster.var / "cluster")
     expected = {"valkey-1", "valkey-2", "valkey-3", "sentinel-1", "sentinel-2", "sentinel-3"}
     expected |= {"postgres", "haproxy", "web-1", "web-2", "clock-1", "clock-2"}
     expected |= {"record-1", "record-2", "promote-1", "promote-2", "maintain-1"}

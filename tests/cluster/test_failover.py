@@ -19,7 +19,7 @@ from portal.ledger.errors import LedgerUnavailable
 from portal.live.subscription import CHANNELS, Subscription
 from portal.recorder.models import LoggedEvent
 from portal.recorder.wake import wake
-from portal.running.children import Child
+from portal.runtime.child_process import Child
 from tests.cluster.stage import Stage, until
 from tests.cluster.told import claiming
 from tests.record.rush import Rush, a_rush, claim
@@ -36,7 +36,7 @@ def rush(clustered: Backend) -> Rush:  # noqa: ARG001
 def recorder(clustered: Backend, tmp_path: Path) -> Iterator[Child]:
     """A worker as in production."""
     env = {"REDIS_URL": clustered.settings.redis_url}
-    command = [sys.executable, "-m", "portal.cli", "worker", "record"]
+    command = [sys.executable, "-m", "portal.runtime.cli", "worker", "record"]
     child = Child("record", command, tmp_path / "record.log", env)
     child.start()
     yield child

@@ -9,7 +9,7 @@ import requests
 
 from portal import backend as connections
 from portal.backend import Backend
-from portal.embedded.folder import Folder
+from portal.runtime.data_folder import DataFolder
 from tests.cluster.test_command import needs_haproxy
 from tests.faults import trial as trials
 from tests.faults.checker import judge
@@ -71,7 +71,7 @@ def test_a_node_tells_of_its_own_processes_alone(trial: Trial) -> None:
 
 
 def test_nobody_who_claims_during_a_restart_is_left_without_an_answer(trial: Trial) -> None:
-    folder, rush = Folder(trial.folder), trial.a_rush()
+    folder, rush = DataFolder(trial.folder), trial.a_rush()
     before = folder.pids()
     rush.begin()
     try:

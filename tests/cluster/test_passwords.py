@@ -7,7 +7,7 @@ from redis import Redis
 from redis.exceptions import AuthenticationError
 
 from portal.core import redis_clients
-from portal.embedded import sentinels
+from portal.runtime import demo_cluster
 from tests.cluster.stage import Stage, until
 
 
@@ -21,19 +21,19 @@ def test_nobody_commands_a_server_or_a_sentinel_without_the_password(stage: Stag
 def test_sentinels_know_each_other_by_the_password(stage: Stage) -> None:
     for number in (1, 2, 3):
         with redis_clients.commands(stage.at.sentinel_url(number), size=1) as redis:
-            until(lambda redis=redis: len(redis.sentinel_sentinels(sentinels.NAME)) == 2)  # type: ignore[misc]
-            others = redis.sentinel_sentinels(sentinels.NAME)
+            until(lambda redis=redis: len(redis.sentinel_sentinels(demo_cluster.NAME)) == 2)  # type: ignore[misc]
+            others = redis.sentinel_sentinels(demo_cluster.NAME)
             assert not [each for each in others if each["is_disconnected"]]
 
 
 def test_a_sentinel_of_an_earlier_version_gets_its_password_and_keeps_the_rest(
     tmp_path: Path,
 ) -> None:
-    at = sentinels.topology(tmp_path / "ledger", "secret")
+    at = demo_cluster.topology(tmp_path / "ledger", "secret")
     own = at.folder / "sentinel-1" / "own.conf"
     own.parent.mkdir()
     own.write_text("sentinel monitor fairseat 127.0.0.1 4711 2\n")
     for _ in range(2):
-        sentinels.sentinel(at, 1, tmp_path / "log", lock=0)
+        demo_cluster.sentinel(at, 1, tmp_path / "log", lock=0)
         learned = "requirepass secret\nsentinel monitor fairseat 127.0.0.1 4711 2\n"
         assert own.read_text() == learned

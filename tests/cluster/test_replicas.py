@@ -8,11 +8,11 @@ from sqlalchemy import func, select
 
 from portal.backend import Backend
 from portal.core.db import transaction
-from portal.embedded.sentinels import in_sync
 from portal.ledger.errors import LedgerSilent, LedgerUnavailable
 from portal.recorder import journal
 from portal.recorder.models import LoggedEvent
 from portal.recorder.recorder import drain
+from portal.runtime.demo_cluster import in_sync
 from tests.api.callers import caller
 from tests.cast import Cast
 from tests.cluster.stage import Stage, until

@@ -5,11 +5,11 @@ import signal
 import pytest
 
 from portal.backend import Backend
-from portal.embedded.sentinels import in_sync
 from portal.ledger.errors import LedgerSilent, LedgerUnavailable
 from portal.recorder.consistency import fence
 from portal.recorder.consistency.restore import restore
 from portal.recorder.recorder import drain
+from portal.runtime.demo_cluster import in_sync
 from tests.cluster.stage import Stage, until
 from tests.record.dump import dump
 from tests.record.rush import Rush, a_rush, claim, claims, everyone_everywhere

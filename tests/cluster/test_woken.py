@@ -5,9 +5,9 @@ import signal
 import pytest
 
 from portal.backend import Backend
-from portal.embedded.sentinels import in_sync
 from portal.ledger import replicas
 from portal.ledger.errors import LedgerSilent, LedgerUnavailable
+from portal.runtime.demo_cluster import in_sync
 from tests.cluster.stage import Stage, until
 from tests.cluster.told import claiming
 from tests.record.rush import Rush, a_rush, claim

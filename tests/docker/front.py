@@ -13,7 +13,7 @@ from typing import Any
 import requests
 
 from portal.core.settings import ROOT
-from portal.running.children import Child
+from portal.runtime.child_process import Child
 from tests.docker.programs import find
 from tests.live.nodes import free_port
 from tests.record.processes import wait_for

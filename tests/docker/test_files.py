@@ -10,8 +10,8 @@ import pytest
 import yaml
 from click import Context
 
-from portal.cli import main
 from portal.core.settings import ROOT
+from portal.runtime.cli import main
 
 DOCKER = ROOT / "docker"
 BIN = Path(sys.executable).parent

@@ -11,7 +11,7 @@ from simple_websocket import Client
 
 from portal.backend import Backend
 from portal.catalog.models import Term
-from portal.edge.files import MOST_BYTES
+from portal.web.http.uploads import MOST_BYTES
 from portal.windows.warmup import warm_up
 from tests.cast import Cast, a_course, a_section
 from tests.claims import claim

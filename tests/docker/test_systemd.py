@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from click import Context
 
-from portal.cli import main
 from portal.core.settings import ROOT
+from portal.runtime.cli import main
 
 UNIT = ROOT / "docker" / "systemd" / "fairseat.service"
 

@@ -12,7 +12,7 @@ import yaml
 
 from portal.backend import Backend
 from portal.core.settings import ROOT
-from portal.running.children import Child
+from portal.runtime.child_process import Child
 from tests.live.nodes import a_node, free_port
 from tests.metrics import tools
 from tests.metrics.test_alerts import Prometheus

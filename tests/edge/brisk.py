@@ -1,9 +1,9 @@
 """The portal with little patience, so that its tests need little too."""
 
-from portal.edge import patience
+from portal.web.http import slow_clients
 
-patience.BODY_SECONDS = 5.0
-patience.TAKE_SECONDS = 5.0
+slow_clients.BODY_SECONDS = 5.0
+slow_clients.TAKE_SECONDS = 5.0
 
 from wsgi import app  # noqa: E402  only now
 

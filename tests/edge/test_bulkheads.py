@@ -13,10 +13,10 @@ from sqlalchemy import func, select
 from portal.core import flags
 from portal.core.bulkheads import ERRANDS
 from portal.core.db import transaction
-from portal.edge import files
 from portal.exchange.exporting.models import Export
 from portal.exchange.importing.models import Import
 from portal.ops.models import AuditRun
+from portal.web.http import uploads
 from tests.cast import Cast
 from tests.ops.conftest import Switch, switch
 from tests.record import slow
@@ -40,11 +40,11 @@ def crowd(app: Flask) -> None:  # noqa: ARG001
 @pytest.fixture
 def uploading() -> Iterator[None]:
     """As many files are being sent as may."""
-    for _ in range(files.AT_ONCE):
-        files.uploads.enter()
+    for _ in range(uploads.AT_ONCE):
+        uploads.uploads.enter()
     yield
-    for _ in range(files.AT_ONCE):
-        files.uploads.leave()
+    for _ in range(uploads.AT_ONCE):
+        uploads.uploads.leave()
 
 
 def sent(boss: FlaskClient) -> Any:
@@ -79,7 +79,7 @@ def test_no_more_files_are_taken_at_once_than_fit(boss: FlaskClient) -> None:
 
 
 def test_each_leaves_its_place(boss: FlaskClient) -> None:
-    answers = [sent(boss).status_code for _ in range(files.AT_ONCE + 1)]
+    answers = [sent(boss).status_code for _ in range(uploads.AT_ONCE + 1)]
     assert 503 not in answers
 
 

@@ -7,7 +7,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from portal.edge import files
+from portal.web.http import uploads
 from tests import cast as builders
 from tests.cast import Cast
 from tests.web.visitors import browser_of
@@ -64,7 +64,7 @@ def test_files_of_an_import_may_be_larger_but_not_without_end(
     form = {"layout": "semester", "term": "Spring"}
     larger = {**form, "files": (BytesIO(b"x" * (MOST + 1)), "spring.zip")}
     assert boss.post("/admin/imports", data=larger).status_code == 303
-    monkeypatch.setattr(files, "MOST_BYTES", MOST)
+    monkeypatch.setattr(uploads, "MOST_BYTES", MOST)
     larger = {**form, "files": (BytesIO(b"x" * (MOST + 1)), "spring.zip")}
     assert boss.post("/admin/imports", data=larger).status_code == 413
     assert cast.max

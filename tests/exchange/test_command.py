@@ -20,7 +20,7 @@ from tests.exchange.campus import Campus
 def run(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """The command in a process of its own, on the servers of the tests."""
     return subprocess.run(
-        [sys.executable, "-m", "portal.cli", "import", *map(str, arguments)],
+        [sys.executable, "-m", "portal.runtime.cli", "import", *map(str, arguments)],
         env={**os.environ, "COLUMNS": "200", **environment},
         capture_output=True,
         text=True,

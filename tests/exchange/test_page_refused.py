@@ -8,11 +8,11 @@ from sqlalchemy.exc import OperationalError
 
 from portal.catalog.models import Course
 from portal.core.db import Sessions, transaction
-from portal.edge.files import MOST_BYTES
 from portal.exchange.importing import book, run, uploads, work
 from portal.exchange.importing.failure import ImportFailedError
 from portal.exchange.importing.models import Import, ImportChange, ImportPart, ImportRow
 from portal.exchange.importing.report import Report
+from portal.web.http.uploads import MOST_BYTES
 from tests import cast as builders
 from tests.cast import Cast
 from tests.exchange.campus import Campus

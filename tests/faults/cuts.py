@@ -8,8 +8,8 @@ from pathlib import Path
 import psutil
 
 from portal.core import redis_clients
-from portal.embedded import postgres, sentinels
-from portal.embedded.postgres import DATABASE
+from portal.runtime import demo_cluster, embedded_postgres
+from portal.runtime.embedded_postgres import DATABASE
 from tests.faults import doors
 from tests.faults.trial import Trial, until
 from tests.faults.whom import named, primary, send, topology
@@ -31,7 +31,7 @@ def no_ledger(trial: Trial) -> Undo:
     return held.close
 
 
-def _cut_off(at: sentinels.Topology, number: int) -> Undo:
+def _cut_off(at: demo_cluster.Topology, number: int) -> Undo:
     held = ExitStack()
     redis = held.enter_context(redis_clients.commands(at.server_url(number), size=1))
     redis.ping()
@@ -83,7 +83,7 @@ def _processes(trial: Trial, name: str) -> Callable[[], set[int]]:
     return ask
 
 
-def _door(at: sentinels.Topology, number: int, undo: ExitStack, held: doors.Held) -> doors.Door:
+def _door(at: demo_cluster.Topology, number: int, undo: ExitStack, held: doors.Held) -> doors.Door:
     """One before a server of the ledger, by which those who are held must come in anew."""
     redis = undo.enter_context(redis_clients.commands(at.server_url(number), size=1))
     port, behind = at.servers[number - 1], free_port()
@@ -132,7 +132,7 @@ def cut_from_postgresql(name: str) -> Callable[[Trial], Undo]:
 
 
 def _socket(trial: Trial) -> Path:
-    [path] = postgres.place(Path(trial.run.sockets)).glob(".s.PGSQL.*[0-9]")
+    [path] = embedded_postgres.place(Path(trial.run.sockets)).glob(".s.PGSQL.*[0-9]")
     return path
 
 

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 import psutil
 
 from portal.core import redis_clients
-from portal.embedded.sentinels import Topology
+from portal.runtime.demo_cluster import Topology
 from tests.faults.client import Rush
 from tests.faults.trial import Trial, until
 from tests.faults.whom import primary, topology

@@ -20,14 +20,14 @@ from portal.catalog.models import Term
 from portal.core import flags
 from portal.core.db import transaction
 from portal.core.settings import Settings
-from portal.embedded.folder import Folder, Run
 from portal.ledger.errors import LedgerUnavailable
 from portal.notifications.models import Outgoing
 from portal.people.models import Account
 from portal.recorder.event_log import read_events
 from portal.recorder.events import Event
 from portal.recorder.journal import last_seq
-from portal.running.door import not_ready
+from portal.runtime.data_folder import DataFolder, Run
+from portal.runtime.listener import not_ready
 from portal.windows import warmth
 from portal.windows.readiness import readiness
 from tests import cast
@@ -76,7 +76,7 @@ class Trial:
     @property
     def run(self) -> Run:
         """What it has announced to other terminals."""
-        found = Folder(self.folder).own()
+        found = DataFolder(self.folder).own()
         assert found
         return found
 
@@ -84,7 +84,9 @@ class Trial:
         """The processes of the portal whose name begins so, or the mail server."""
         if name == MAIL:
             return [psutil.Process(self.mail.process.pid)]
-        pids = [pid for known, pid in Folder(self.folder).pids().items() if known.startswith(name)]
+        pids = [
+            pid for known, pid in DataFolder(self.folder).pids().items() if known.startswith(name)
+        ]
         return [psutil.Process(pid) for pid in pids if psutil.pid_exists(pid)]
 
     def family(self, name: str) -> list[psutil.Process]:

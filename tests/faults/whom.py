@@ -7,7 +7,7 @@ from contextlib import suppress
 import psutil
 
 from portal.core.redis_clients import parsed, pool
-from portal.embedded import sentinels
+from portal.runtime import demo_cluster
 from tests.faults.trial import Trial
 
 
@@ -18,10 +18,10 @@ def named(trial: Trial, name: str) -> str:
     return f"valkey-{_replica(trial)}" if name == "replica" else name
 
 
-def topology(trial: Trial) -> sentinels.Topology:
+def topology(trial: Trial) -> demo_cluster.Topology:
     """Where the servers of the ledger and their sentinels listen."""
     password = (trial.folder / "ledger-password").read_text()
-    return sentinels.topology(trial.folder / "ledger", password)
+    return demo_cluster.topology(trial.folder / "ledger", password)
 
 
 def primary(trial: Trial) -> int:

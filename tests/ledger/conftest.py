@@ -4,15 +4,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from portal.embedded import Servers
-from portal.embedded.folder import Folder
+from portal.runtime.data_folder import DataFolder
+from portal.runtime.embedded_servers import Servers
 from tests.ledger.desk import TERM, Desk
 
 
 @pytest.fixture(scope="session")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Where a throwaway Valkey is reached."""
-    folder = Folder(tmp_path_factory.mktemp("ledger") / "var")
+    folder = DataFolder(tmp_path_factory.mktemp("ledger") / "var")
     folder.own()
     servers = Servers(folder, durable=False, database_url="none is needed")
     servers.start()

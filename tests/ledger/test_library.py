@@ -9,12 +9,12 @@ import pytest
 from redis import Redis
 
 from portal.core.redis_clients import commands
-from portal.embedded import Servers
-from portal.embedded.folder import Folder
 from portal.ledger.client import Ledger
 from portal.ledger.errors import LedgerSilent, LedgerUnavailable
 from portal.ledger.function_library import CODE
 from portal.ledger.types import Outcome
+from portal.runtime.data_folder import DataFolder
+from portal.runtime.embedded_servers import Servers
 from tests.ledger.desk import TERM, Desk, codes
 from tests.ledger.wire import LossyWire
 
@@ -60,7 +60,7 @@ def test_functions_that_were_lost_are_loaded_again(desk: Desk) -> None:
 
 
 def test_a_ledger_that_is_away_is_unavailable_and_serves_when_it_comes(tmp_path: Path) -> None:
-    servers = Servers(Folder(tmp_path / "var"), durable=True, database_url="none is needed")
+    servers = Servers(DataFolder(tmp_path / "var"), durable=True, database_url="none is needed")
     servers.folder.own()
     servers.start()
     address = servers.redis_url

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
 
-from portal.running.children import Child
+from portal.runtime.child_process import Child
 
 
 @dataclass
@@ -34,7 +34,14 @@ def a_node(
 ) -> Iterator[Node]:
     """A web server that answers until the block ends."""
     port = port or free_port()
-    command = [sys.executable, "-m", "gunicorn", "--config", "python:portal.server", app]
+    command = [
+        sys.executable,
+        "-m",
+        "gunicorn",
+        "--config",
+        "python:portal.runtime.gunicorn_settings",
+        app,
+    ]
     settings = {"FAIRSEAT_BIND": f"127.0.0.1:{port}", "WEB_CONCURRENCY": "1", **(env or {})}
     child = Child(f"web-{port}", command, folder / f"web-{port}.log", settings)
     child.start()

@@ -14,7 +14,6 @@ from simple_websocket import Server
 from portal.backend import Backend
 from portal.catalog.models import Section
 from portal.core import redis_clients
-from portal.embedded import valkey
 from portal.ledger.client import Ledger
 from portal.ledger.types import SeatCounts, SectionSpec
 from portal.live import wire
@@ -23,6 +22,7 @@ from portal.live.page import Page
 from portal.live.talk import Talk
 from portal.people import accounts
 from portal.people.accounts import Visitor
+from portal.runtime import embedded_valkey
 from tests.cast import Cast
 from tests.live.conftest import Open
 from tests.live.nodes import Node, a_node
@@ -130,17 +130,17 @@ def lonely(tmp_path: Path, logs: Path) -> Iterator[Lonely]:
         (tmp_path / "lock").open("w") as lock,
     ):
         sockets = Path(name)
-        server = valkey.child(
+        server = embedded_valkey.child(
             tmp_path / "valkey", sockets, tmp_path / "log", durable=True, lock=lock.fileno()
         )
 
         def restart() -> None:
             server.stop()
             server.start()
-            until(lambda: valkey.answers(sockets))
+            until(lambda: embedded_valkey.answers(sockets))
 
         restart()
-        redis_url = valkey.url(sockets)
+        redis_url = embedded_valkey.url(sockets)
         with a_node(logs, {"REDIS_URL": redis_url}) as node:
             yield Lonely(node, redis_url, restart)
         server.stop()

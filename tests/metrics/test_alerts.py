@@ -20,7 +20,6 @@ from portal.backend import Backend
 from portal.breakers import FAILURES, Breaker
 from portal.core.db import transaction
 from portal.core.settings import ROOT
-from portal.embedded import Servers
 from portal.exchange.importing import book as imports
 from portal.exchange.importing.options import Options
 from portal.notifications.models import Outgoing
@@ -32,7 +31,8 @@ from portal.people.models import AuditEntry
 from portal.recorder.consistency import fence
 from portal.recorder.models import ContinuousAudit
 from portal.recorder.wake import wake
-from portal.running.children import Child
+from portal.runtime.child_process import Child
+from portal.runtime.embedded_servers import Servers
 from tests.cast import Cast
 from tests.live.nodes import Node, a_node, free_port
 from tests.metrics import tools

@@ -21,7 +21,6 @@ from sqlalchemy.sql import func
 
 from portal.app import create_app
 from portal.backend import Backend
-from portal.cli import main
 from portal.core import metrics
 from portal.core.db import transaction
 from portal.ledger.function_library import prefix
@@ -32,6 +31,7 @@ from portal.recorder.consistency import audit_runs, continuous_audit
 from portal.recorder.models import Checkpoint, ContinuousAudit
 from portal.recorder.recorder import drain
 from portal.recorder.wake import wake
+from portal.runtime.cli import main
 from portal.seats import counted
 from tests.live.nodes import Node, a_node
 from tests.record.ages import make_old
@@ -256,7 +256,7 @@ def test_one_scrape_tells_of_all_processes_and_forgets_the_dead(
     counting: dict[str, str], tmp_path: Path
 ) -> None:
     rush = a_rush(sections=1, students=1)
-    command = [sys.executable, "-m", "portal.cli", "worker", "record"]
+    command = [sys.executable, "-m", "portal.runtime.cli", "worker", "record"]
     worker = subprocess.Popen(command, env={**os.environ, **counting})
     try:
         with a_node(tmp_path, counting) as node:

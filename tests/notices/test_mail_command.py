@@ -5,13 +5,13 @@ from click.testing import CliRunner, Result
 from sqlalchemy import select
 
 from portal.backend import Backend
-from portal.cli import main
 from portal.core.db import transaction
 from portal.notifications.relay import Relay
 from portal.people import keys
 from portal.people.keys import Wish
 from portal.people.models import AuditEntry
 from portal.protection.captcha import codes
+from portal.runtime.cli import main
 from tests.cast import Cast
 from tests.notices.postman import Postman
 from tests.notices.stories import Story, give_addresses, outbox

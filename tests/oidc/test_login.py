@@ -10,8 +10,8 @@ from flask.testing import FlaskClient
 
 from portal.backend import backend
 from portal.core import logs
-from portal.edge import watch
 from portal.people import credentials
+from portal.web.http import request_log
 from tests.cast import PASSWORD, Cast
 from tests.oidc.conftest import With
 from tests.oidc.provider import Running, running, walk
@@ -165,7 +165,7 @@ def test_passwords_may_be_switched_off(portal: Flask, cast: Cast) -> None:
 def test_its_outcome_is_in_the_log(
     portal: Flask, cast: Cast, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level("INFO", watch.__name__)
+    caplog.set_level("INFO", request_log.__name__)
     logs.forget()
     log_in(portal.test_client(), "zoe")
     log_in(portal.test_client())

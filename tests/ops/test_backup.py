@@ -20,11 +20,9 @@ from sqlalchemy import select
 from portal import backend as connections
 from portal.backend import Backend
 from portal.catalog.models import Section
-from portal.commands.backup import command as backup_command
 from portal.core import flags, schema
 from portal.core.db import Sessions, transaction
 from portal.core.settings import Settings
-from portal.embedded import Servers
 from portal.ops import backup
 from portal.people.models import Student
 from portal.recorder import event_log, journal
@@ -33,6 +31,8 @@ from portal.recorder.event_log import checkpoint as recorded
 from portal.recorder.journal import last_seq
 from portal.recorder.models import Enrollment
 from portal.recorder.recorder import drain
+from portal.runtime.commands.backup import command as backup_command
+from portal.runtime.embedded_servers import Servers
 from portal.windows.warmup import warm_up
 from tests.cast import a_course, a_section, a_student, a_term, an_open_window
 from tests.claims import claim
@@ -81,7 +81,7 @@ def _leave() -> None:
 def fairseat(spare: Backend, *arguments: str) -> subprocess.CompletedProcess[str]:
     """The command, in a process of its own."""
     return subprocess.run(
-        [sys.executable, "-m", "portal.cli", *arguments],
+        [sys.executable, "-m", "portal.runtime.cli", *arguments],
         check=False,
         capture_output=True,
         text=True,
@@ -279,7 +279,7 @@ def test_one_that_can_not_be_made_is_told_of_and_tried_again(
 @contextmanager
 def going_on(spare: Backend, *arguments: str) -> Iterator[subprocess.Popen[str]]:
     """`fairseat backup` in a process that ends by itself once it is told to."""
-    command = [sys.executable, "-m", "portal.cli", "backup", *arguments]
+    command = [sys.executable, "-m", "portal.runtime.cli", "backup", *arguments]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, env=surroundings(spare), text=True, stderr=pipe) as process:
         try:

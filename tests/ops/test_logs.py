@@ -20,7 +20,7 @@ from portal.backend import Backend
 from portal.core import logs
 from portal.core.correlation import HEADER, correlation, following
 from portal.core.db import transaction
-from portal.running.children import Child
+from portal.runtime.child_process import Child
 from tests.cast import PASSWORD, Cast
 from tests.live.nodes import Node, a_node
 from tests.notices.stories import Story, a_story
@@ -61,7 +61,7 @@ def story(cast: Cast) -> Story:
 def portal(story: Story, tmp_path: Path) -> Iterator[Portal]:  # noqa: ARG001
     """With real processes, on the servers of the tests."""
     env = {"FAIRSEAT_VAR": str(tmp_path / "var"), "FAIRSEAT_PROXIES": "1", "FAIRSEAT_LOG": "json"}
-    command = [sys.executable, "-m", "portal.cli", "worker"]
+    command = [sys.executable, "-m", "portal.runtime.cli", "worker"]
     children = [Child(name, [*command, name], tmp_path / f"{name}.log", env) for name in QUEUES]
     for child in children:
         child.start()

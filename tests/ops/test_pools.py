@@ -10,9 +10,8 @@ import pytest
 from portal.backend import Backend
 from portal.ops import crew, scaling
 from portal.ops.scaling import Asked
-from portal.running.children import Child
-from portal.running.kept import Kept
-from portal.running.pools import Pools
+from portal.runtime.child_process import Child, SupervisedChild
+from portal.runtime.worker_pools import WorkerPools
 from tests.record import slow
 from tests.record.processes import wait_for
 from tests.record.test_kill import busy
@@ -24,12 +23,12 @@ class Crew:
     def __init__(self, backend: Backend, folder: Path) -> None:
         self.backend = backend
         self.folder = folder
-        self.kept = [Kept(self.child("notify-1", "worker", "notify"))]
+        self.kept = [SupervisedChild(self.child("notify-1", "worker", "notify"))]
         self.kept[0].start()
-        self.pools = Pools(self.kept, self.child, lambda: backend.settings.redis_url)
+        self.pools = WorkerPools(self.kept, self.child, lambda: backend.settings.redis_url)
 
     def child(self, name: str, *arguments: str) -> Child:
-        command = [sys.executable, "-m", "portal.cli", *arguments]
+        command = [sys.executable, "-m", "portal.runtime.cli", *arguments]
         return Child(name, command, self.folder / f"{name}.log")
 
     def ask(self, workers: int) -> None:

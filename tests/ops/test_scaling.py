@@ -89,7 +89,7 @@ def test_nothing_begins_with_bounds_that_make_no_sense(
     assert backend
     env = {**os.environ, "FAIRSEAT_WORKERS": "many", "FAIRSEAT_VAR": str(tmp_path)}
     done = subprocess.run(
-        [sys.executable, "-m", "portal.cli", command],
+        [sys.executable, "-m", "portal.runtime.cli", command],
         env=env,
         capture_output=True,
         text=True,

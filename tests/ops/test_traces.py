@@ -75,7 +75,7 @@ def test_one_trace_tells_of_request_decision_job_and_statements(
     }
     secret = a_token(cast.ada.account_id)
     worker = subprocess.Popen(
-        [sys.executable, "-m", "portal.cli", "worker", "record"], env={**os.environ, **env}
+        [sys.executable, "-m", "portal.runtime.cli", "worker", "record"], env={**os.environ, **env}
     )
     try:
         with a_node(tmp_path, env) as node:

@@ -10,8 +10,9 @@ import pytest
 from portal.backend import Backend
 from portal.core import redis_clients
 from portal.core.outage import Outage
-from portal.embedded import Servers, valkey
 from portal.protection.rate_limits import PATIENCE, Charge, RateLimit, RateLimiter
+from portal.runtime import embedded_valkey
+from portal.runtime.embedded_servers import Servers
 from tests.record.processes import wait_for
 from tests.test_health import stalled, without
 
@@ -34,7 +35,7 @@ def soon(shared: RateLimiter, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_it_counts_on_alone_at_once(shared: RateLimiter, servers: Servers) -> None:
     charge = Charge(THREE, "ada")
     assert shared.spend(charge) == 0
-    with without(servers, "valkey", valkey.answers):
+    with without(servers, "valkey", embedded_valkey.answers):
         began = monotonic()
         waits = [shared.spend(charge) for _ in range(5)]
         assert monotonic() - began < PATIENCE
@@ -67,7 +68,7 @@ def test_it_counts_with_the_others_again_when_redis_is_back(
     shared: RateLimiter, servers: Servers, backend: Backend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     soon(shared, monkeypatch)
-    with without(servers, "valkey", valkey.answers):
+    with without(servers, "valkey", embedded_valkey.answers):
         shared.spend(Charge(THREE, "ada"))
     wait_for(lambda: shared.spend(Charge(THREE, "ben")) >= 0 and counted(backend, "ben"))
 

@@ -16,7 +16,7 @@ from portal.recorder.models import Checkpoint, LoggedEvent
 
 def start(*command: str) -> subprocess.Popen[bytes]:
     """`fairseat` with such a command, on the servers of the tests."""
-    return subprocess.Popen([sys.executable, "-m", "portal.cli", *command])
+    return subprocess.Popen([sys.executable, "-m", "portal.runtime.cli", *command])
 
 
 @contextmanager

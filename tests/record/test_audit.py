@@ -11,12 +11,12 @@ import pytest
 from click.testing import CliRunner
 
 from portal.backend import Backend, backend
-from portal.cli import main
 from portal.core.db import transaction
 from portal.recorder.consistency import audit_runs
 from portal.recorder.consistency.audit import audit, audit_term
 from portal.recorder.consistency.explain import explain
 from portal.recorder.recorder import drain
+from portal.runtime.cli import main
 from tests.record.held import held_up
 from tests.record.rush import Rush, a_rush, claims, drop, everyone_everywhere
 from tests.record.storm import storm
@@ -133,7 +133,7 @@ def test_the_command_is_kept_among_the_audits_of_pages(rush: Rush) -> None:
 
 def command(*arguments: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
-        [sys.executable, "-m", "portal.cli", "audit", *arguments],
+        [sys.executable, "-m", "portal.runtime.cli", "audit", *arguments],
         check=False,
         capture_output=True,
         text=True,

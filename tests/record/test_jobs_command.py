@@ -7,10 +7,10 @@ from rq.serializers import JSONSerializer
 from sqlalchemy import select
 
 from portal.backend import Backend
-from portal.cli import main
 from portal.core.db import transaction
 from portal.ops.dead import DeadLetter
 from portal.people.models import AuditEntry
+from portal.runtime.cli import main
 from tests.record.poison import heal, waiting
 from tests.record.processes import caught_up, running, wait_for
 from tests.record.rush import Rush

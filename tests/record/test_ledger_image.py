@@ -11,7 +11,6 @@ from redis.exceptions import ResponseError
 from sqlalchemy import delete, select
 
 from portal.backend import Backend, backend
-from portal.commands.repair import command
 from portal.core.db import transaction
 from portal.ledger import function_library, types
 from portal.ledger.function_library import prefix
@@ -23,6 +22,7 @@ from portal.recorder.consistency.differences import Difference
 from portal.recorder.consistency.ledger_image import APART, BY_NAME, KINDS, Kind, split
 from portal.recorder.consistency.restore import restore
 from portal.recorder.models import StoredAnswer
+from portal.runtime.commands.repair import command
 from tests.record import everything
 from tests.record.dump import dump
 from tests.record.rush import Rush, a_rush, claim, spec

@@ -3,10 +3,11 @@
 import time
 
 from portal.backend import Backend
-from portal.embedded import Servers, postgres, valkey
 from portal.ledger.types import Outcome
 from portal.recorder.consistency.audit import audit
 from portal.recorder.wake import wake
+from portal.runtime import embedded_postgres, embedded_valkey
+from portal.runtime.embedded_servers import Servers
 from tests.record.processes import caught_up, events, ready, running, wait_for
 from tests.record.rush import a_rush, claim, claims, everyone_everywhere
 
@@ -29,7 +30,7 @@ def test_claims_go_on_without_postgresql_and_are_recorded_afterwards(
         finally:
             database.start()
             assert servers.sockets
-            wait_for(lambda: postgres.answers(servers.sockets))
+            wait_for(lambda: embedded_postgres.answers(servers.sockets))
         wait_for(lambda: caught_up(rush.term))
         assert [process.poll() for process in processes] == [None, None]
     assert events(rush.term) >= 100
@@ -44,7 +45,7 @@ def test_workers_and_clock_come_back_with_the_ledger(backend: Backend, servers: 
         time.sleep(2)
         ledger.start()
         assert servers.sockets
-        wait_for(lambda: valkey.answers(servers.sockets))
+        wait_for(lambda: embedded_valkey.answers(servers.sockets))
         backend.redis.connection_pool.disconnect()
         rush = a_rush(sections=1, students=2)  # the servers of the tests keep nothing
         claims(rush, everyone_everywhere(rush))

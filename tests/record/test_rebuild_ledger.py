@@ -9,7 +9,6 @@ from click.testing import CliRunner
 from sqlalchemy import select, text
 
 from portal.backend import Backend, backend
-from portal.commands.rebuild import command
 from portal.core.db import transaction
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.function_library import prefix
@@ -20,6 +19,7 @@ from portal.recorder.consistency import fence
 from portal.recorder.consistency.repair import LogDamaged
 from portal.recorder.consistency.restore import Unrecorded, plan, restore
 from portal.recorder.recorder import drain
+from portal.runtime.commands.rebuild import command
 from tests.cast import a_course, a_section, a_term, an_open_window
 from tests.owner import as_owner
 from tests.record.dump import dump
@@ -243,7 +243,7 @@ def test_a_damaged_log_changes_nothing(rush: Rush) -> None:
 def test_one_that_is_killed_leaves_the_fence_up_and_is_begun_again(rush: Rush) -> None:
     before = dump(rush.term)
     lose(rush)
-    code = "import sys; from portal.commands.rebuild import command; command(sys.argv[1:])"
+    code = "import sys; from portal.runtime.commands.rebuild import command; command(sys.argv[1:])"
     arguments = [sys.executable, "-c", code, "ledger", "--yes"]
     with transaction() as session:
         session.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))

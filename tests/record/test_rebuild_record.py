@@ -8,12 +8,12 @@ from click.testing import CliRunner
 from sqlalchemy import select, text
 
 from portal.backend import Backend
-from portal.commands.rebuild import command
 from portal.core.db import transaction
 from portal.people.models import AuditEntry
 from portal.recorder.consistency.audit import audit_term
 from portal.recorder.consistency.repair import LogDamaged, rebuild
 from portal.recorder.recorder import drain
+from portal.runtime.commands.rebuild import command
 from tests.owner import as_owner
 from tests.record.rush import Rush, a_rush, claims, everyone_everywhere
 from tests.record.storm import storm

@@ -7,8 +7,6 @@ from click.testing import CliRunner, Result
 from sqlalchemy import select, text
 
 from portal.backend import Backend
-from portal.commands.audit import command as audit_command
-from portal.commands.repair import command
 from portal.core.db import transaction
 from portal.ledger.function_library import prefix
 from portal.people.models import AuditEntry
@@ -17,6 +15,8 @@ from portal.recorder.consistency.audit import audit_term
 from portal.recorder.consistency.differences import Difference
 from portal.recorder.consistency.explain import explain
 from portal.recorder.recorder import drain
+from portal.runtime.commands.audit import command as audit_command
+from portal.runtime.commands.repair import command
 from tests.record.dump import dump
 from tests.record.held import held_up
 from tests.record.processes import recorded

@@ -4,13 +4,13 @@ import pytest
 from click.testing import CliRunner
 
 from portal.backend import Backend
-from portal.cli import main
 from portal.core.db import transaction
 from portal.people.models import Account, Student
 from portal.recorder.consistency import fence
 from portal.recorder.consistency.audit import audit_term
 from portal.recorder.consistency.restore import Unrecorded, restore
 from portal.recorder.recorder import UnknownStudents, drain
+from portal.runtime.cli import main
 from tests.record.dump import dump
 from tests.record.processes import caught_up, recorded
 from tests.record.rush import Rush, a_rush, claim

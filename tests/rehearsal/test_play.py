@@ -44,7 +44,7 @@ def rehearse(seconds: int = 60 * 60, *, anyway: bool = False) -> None:
 def command(node: Node, report: Path, minutes: str = "60") -> subprocess.Popen[str]:
     arguments = ["--students", STUDENTS, "--minutes", minutes, "--report", str(report)]
     return subprocess.Popen(
-        [sys.executable, "-m", "portal.cli", "rehearse", *arguments],
+        [sys.executable, "-m", "portal.runtime.cli", "rehearse", *arguments],
         env={**os.environ, "FAIRSEAT_URL": node.origin},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

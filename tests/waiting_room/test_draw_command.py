@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from portal.cli import main
+from portal.runtime.cli import main
 from portal.waiting_room import draw
 from tests import cast as builders
 from tests.waiting_room.conftest import Enter

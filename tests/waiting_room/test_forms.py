@@ -7,9 +7,9 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from portal.embedded import Servers
 from portal.plans import plan, store
 from portal.plans.plan import Part
+from portal.runtime.embedded_servers import Servers
 from portal.waiting_room import access_tokens
 from portal.waiting_room.access_tokens import AccessToken
 from tests import cast as builders

@@ -10,8 +10,8 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from portal.backend import Backend, backend
-from portal.embedded import Servers
 from portal.people import keys
+from portal.runtime.embedded_servers import Servers
 from portal.waiting_room.access_tokens import LIFETIME, AccessToken
 from tests import cast as builders
 from tests.cast import Cast

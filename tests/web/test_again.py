@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from portal.embedded import Servers
+from portal.runtime.embedded_servers import Servers
 from tests import cast as builders
 from tests.cast import Cast
 from tests.test_health import stalled

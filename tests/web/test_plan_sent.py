@@ -7,10 +7,10 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from portal.embedded import Servers
 from portal.plans import pack
 from portal.plans.plan import Plan, add
 from portal.plans.store import change
+from portal.runtime.embedded_servers import Servers
 from tests.cast import Cast
 from tests.plans.outages import away, settled
 from tests.plans.plans import line

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
-from portal.embedded import Servers
+from portal.runtime.embedded_servers import Servers
 from tests import cast as builders
 from tests.cast import Cast
 from tests.live.nodes import Node, a_node

@@ -17,7 +17,6 @@ from portal.catalog.term_catalog import live_terms
 from portal.core.db import transaction
 from portal.core.i18n import _, _l, current_locale
 from portal.core.i18n import translated as told
-from portal.edge.files import MOST_BYTES, takes_files
 from portal.exchange.exporting import making
 from portal.exchange.importing import book, reporting, run, uploads
 from portal.exchange.importing.apply import moved
@@ -31,6 +30,7 @@ from portal.people.models import Account
 from portal.spreadsheets import download
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
+from portal.web.http.uploads import MOST_BYTES, takes_files
 
 bp = Blueprint("imports", __name__, url_prefix="/imports")
 

@@ -15,11 +15,11 @@ from portal.backend import backend
 from portal.catalog.term_catalog import TermView, catalog_of
 from portal.core.db import transaction
 from portal.core.i18n import _
-from portal.edge.files import takes_files
 from portal.ledger.errors import WindowRefused
 from portal.ledger.types import WindowView
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
+from portal.web.http.uploads import takes_files
 from portal.windows import cohorts, drafts, schedule
 from portal.windows.cautions import cautions
 from portal.windows.effects import doubled

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from portal.embedded import Servers
 from portal.plans.plan import Plan, add
 from portal.plans.store import change, plan_of
+from portal.runtime.embedded_servers import Servers
 from tests import cast as builders
 from tests.cast import Cast
 from tests.plans.plans import line

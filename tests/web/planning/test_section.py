@@ -7,9 +7,9 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from portal.core.db import transaction
-from portal.embedded import Servers
 from portal.people.models import Hold
 from portal.plans.lasttime import _courses
+from portal.runtime.embedded_servers import Servers
 from tests import cast as builders
 from tests.cast import Cast, Meets
 from tests.plans.test_lasttime import a_past_term, ended

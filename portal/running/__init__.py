@@ -1,1 +1,0 @@
-"""The processes of a portal on one machine: started, kept alive, replaced, stopped."""

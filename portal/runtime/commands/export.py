@@ -1,0 +1,42 @@
+"""`fairseat export FILE.zip`: everything as OneRoster 1.2 files."""
+
+from pathlib import Path
+from typing import BinaryIO
+
+import click
+
+from portal.core.private_files import owner_only
+from portal.exchange.exporting.oneroster import write_oneroster
+from portal.recorder.behind import record_all
+from portal.runtime.command_context import connected, portal
+
+
+@click.command("export")
+@click.argument("target", type=click.Path(dir_okay=False, path_type=Path))
+def command(target: Path) -> None:
+    """Write everything to the zip TARGET, which imported again changes nothing.
+
+    What the ledger has decided is recorded first. Exit status 1 where some of it can't be: then
+    the file lacks it, and the error output says what.
+    """
+    click.echo(f"Exporting from {portal()}.", err=True)
+    with connected():
+        missing = list(record_all())
+        try:
+            with open(target, "xb", opener=owner_only) as out:
+                _write(out, target)
+        except OSError as error:
+            raise click.ClickException(f"{target} can't be written: {error.strerror}.") from error
+    click.echo(f"Exported to {target}.")
+    for each in missing:
+        click.echo(f"NOT in the file: {each}", err=True)
+    raise SystemExit(bool(missing))
+
+
+def _write(out: BinaryIO, target: Path) -> None:
+    """Write all of it, or leave nothing behind."""
+    try:
+        write_oneroster(out)
+    except BaseException:
+        target.unlink()
+        raise

@@ -1,0 +1,183 @@
+"""`fairseat import PATH`: a semester out of CSV files, or people and classes of OneRoster."""
+
+import re
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
+from rich.table import Table
+
+from portal.core.settings import var_folder
+from portal.exchange.importing import book
+from portal.exchange.importing.compare import CHANGES
+from portal.exchange.importing.failure import ImportFailedError, SeatsLeftError
+from portal.exchange.importing.kinds import KINDS
+from portal.exchange.importing.options import LAYOUTS, Options
+from portal.exchange.importing.report import Report
+from portal.exchange.importing.run import Imported, import_files
+from portal.ledger.errors import LedgerUnavailable
+from portal.runtime.command_context import connected, portal
+
+AWAY = (
+    "The ledger is away. All is stored but the seats of students: the clock has them given once it"
+    " is back."
+)
+GONE = "It was interrupted for so long that it was given up. Nothing was imported."
+STOPPED = (
+    "%(why)s All is stored but the seats of students: an admin must have these tried again, or do"
+    " without them, on the page of the import."
+)
+COLUMNS = (
+    TextColumn("{task.description:24}"),
+    BarColumn(),
+    MofNCompleteColumn(),
+    TimeElapsedColumn(),
+)
+
+
+def day(_context: click.Context, _option: click.Parameter, given: datetime | None) -> date | None:
+    return given.date() if given else None
+
+
+DAY = click.DateTime(["%Y-%m-%d"])
+
+
+@click.command("import")
+@click.argument("source", type=click.Path(path_type=Path))
+@click.option("--layout", default="semester", show_default=True, type=click.Choice(LAYOUTS))
+@click.option("--term", default="", help="Of a semester: its name, such as “Fall 2020”.")
+@click.option("--update", is_flag=True, help="Let the semester be of a term that is there already.")
+@click.option("--remove", is_flag=True, help="Take away what the files should name, but don't.")
+@click.option(
+    "--past-rules",
+    "past",
+    is_flag=True,
+    help="Put students into sections past all rules and the capacity.",
+)
+@click.option(
+    "--leave-out", is_flag=True, help="Do the rest where the seats of some would be refused."
+)
+@click.option("--dry-run", "dry", is_flag=True, help="Say what would change, and change nothing.")
+@click.option(
+    "--waitlist",
+    default=10,
+    show_default=True,
+    type=click.IntRange(0, 10_000),
+    help="Length of waitlists where the source gives none.",
+)
+@click.option(
+    "--credit-limit",
+    default=21,
+    show_default=True,
+    type=click.IntRange(1, 200),
+    help="Credits that a student may hold in a new term.",
+)
+@click.option("--starts", type=DAY, callback=day, help="First day, if not that of the meetings.")
+@click.option("--ends", type=DAY, callback=day, help="Last day, likewise.")
+@click.option(
+    "--report",
+    "path",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Where the full report goes (.csv or .json).",
+)
+def command(source: Path, path: Path | None, *, dry: bool, **choices: Any) -> None:
+    """Import the folder or zip SOURCE, all of it or nothing."""
+    console, report, options = Console(), Report(), Options(**choices)
+    console.print(f"Importing into {portal()}.", soft_wrap=True, highlight=False)
+    path = (path or default_path(options.term or source.stem)).resolve()
+    write(report, path)  # before anything is stored: a report that can't be written is none
+    with connected():
+        try:
+            done = imported(source, options, report, console, dry=dry)
+        except (ImportFailedError, book.Busy) as failure:
+            tell(report, path, console)
+            raise click.ClickException(f"{said(failure)} Nothing was imported.") from None
+        except book.Gone:
+            raise click.ClickException(GONE) from None
+        except SeatsLeftError as failure:
+            raise click.ClickException(STOPPED % {"why": failure}) from None
+        except LedgerUnavailable as failure:
+            raise click.ClickException(AWAY) from failure
+        tell_changes(done, console)
+        tell(report, path, console)
+        if done.listeners:
+            console.print(f"Students who are told of changes in their sections: {done.listeners}.")
+        if dry:
+            console.print("This was a dry run: nothing was changed.")
+        else:
+            console.print(f"Imported {source.name}.")
+            tell_of_ledger(done, console)
+
+
+def default_path(name: str) -> Path:
+    """A file of the data folder, by term and time."""
+    slug = re.sub(r"\W+", "-", name.lower()).strip("-")[:60]
+    return var_folder() / "imports" / f"{slug}-{datetime.now(UTC):%Y%m%d-%H%M%S}.csv"
+
+
+def imported(
+    source: Path, options: Options, report: Report, console: Console, *, dry: bool
+) -> Imported:
+    """The import, with a bar for each of its steps."""
+    bars: dict[str, TaskID] = {}
+    with Progress(*COLUMNS, console=console) as progress:
+
+        def show(step: str, done: int, total: int) -> None:
+            if step not in bars:
+                bars[step] = progress.add_task(step, total=total)
+            progress.update(bars[step], completed=done, total=total)
+
+        return import_files(source, options, report, show, dry=dry)
+
+
+def said(failure: Exception) -> str:
+    """Why nothing came of it."""
+    if isinstance(failure, book.Busy):
+        return f"Another import is under way: {failure}. Wait until it is done."
+    return str(failure)
+
+
+def tell_changes(done: Imported, console: Console) -> None:
+    """Print how many of each kind are added, restored, changed, removed and unchanged."""
+    table = Table("", *CHANGES, box=None, pad_edge=False)
+    for kind, counts in done.counts.items():
+        table.add_row(kind, *(str(counts[each]) for each in CHANGES))
+    console.print(table)
+
+
+def tell_of_ledger(done: Imported, console: Console) -> None:
+    """Print how many sections were news to the ledger."""
+    if done.news is None:
+        console.print("The ledger is away: the clock will tell it of the sections later.")
+    else:
+        console.print(f"The ledger knows of {done.news} new or changed sections.")
+
+
+def tell(report: Report, path: Path, console: Console) -> None:
+    """Print what was refused, repaired and so on, by kind; write every row to `path`."""
+    table = Table("", "rows", "kind", "why", box=None, pad_edge=False)
+    for action, kind, count in report.counts():
+        table.add_row(action, str(count), kind, str(KINDS[kind].why))
+    if report.notes:
+        console.print(table)
+    else:
+        console.print("Nothing was refused, repaired or left out.")
+    write(report, path)
+    console.print(f"Every row in full: {path}", soft_wrap=True, highlight=False)
+
+
+def write(report: Report, path: Path) -> None:
+    try:
+        report.write(path)
+    except OSError as error:
+        raise click.ClickException(f"{path} can't be written: {error.strerror}.") from error

@@ -1,0 +1,56 @@
+"""`fairseat prepare`: what must be done before the portal serves."""
+
+import os
+from datetime import timedelta
+
+import click
+
+from portal import backend
+from portal.catalog import demo
+from portal.catalog.term_catalog import live_terms
+from portal.core import schema
+from portal.core.settings import Settings, var_folder
+from portal.ledger.errors import LedgerBehind
+from portal.runtime.command_context import served
+from portal.runtime.data_folder import DataFolder
+from portal.windows.warmup import warm_up
+
+LOST = (
+    "The ledger has lost decisions of {} that PostgreSQL has recorded. Bring back its data"
+    " (valkey/ in the data folder, or the Redis of REDIS_URL), or have it made anew from the event"
+    " log by `fairseat rebuild ledger`: else seats would be given twice."
+)
+
+
+@click.command("prepare")
+def command() -> None:
+    """Migrate the database, make the demo semester in an empty one, and warm up the ledger.
+
+    For the portal that runs on the data folder, or for DATABASE_URL, REDIS_URL and SECRET_KEY.
+    """
+    with served(owner=True):
+        _prepare(Settings.read())
+    click.echo("The ledger knows every section.")
+
+
+def _prepare(settings: Settings) -> None:
+    if schema.ahead(settings.owner_url):
+        click.echo("The database was migrated by a version after this one, which serves beside it.")
+    else:
+        schema.upgrade(settings.owner_url, portal=settings.database_url)
+        click.echo("The database is at the newest migration.")
+    backend.connect(settings)
+    _demo()
+    for term in live_terms():
+        try:
+            warm_up(term.id)
+        except LedgerBehind as error:
+            raise click.ClickException(LOST.format(term.name)) from error
+
+
+def _demo() -> None:
+    """The demo semester, where nobody has an account yet and FAIRSEAT_DEMO is not 0."""
+    if os.environ.get("FAIRSEAT_DEMO") == "0" or demo.exists():
+        return
+    demo.create(DataFolder(var_folder()).secret("demo-password", 9), timedelta(minutes=2))
+    click.echo("The demo semester is made.")

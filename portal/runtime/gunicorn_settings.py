@@ -1,0 +1,152 @@
+"""Gunicorn's settings: one process a core, each with gevent for its requests and sockets."""
+
+import gc
+import os
+import resource
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
+from threading import Event, Thread
+from typing import Any
+
+from gevent import monkey
+from gunicorn.glogging import Logger
+from psycogreen.gevent import gevent_wait_callback
+from psycopg2 import OperationalError
+from psycopg2.extensions import STATUS_SETUP, set_wait_callback
+
+from portal.core import logs
+
+# Seconds that PostgreSQL may stay silent. Workers wait as long as a statement may take (portal/db);
+# a visitor does not: what is given up here, PostgreSQL ends by its statement_timeout.
+PATIENCE = 5.0
+COUNTS = "fairseat-metrics-"
+AGAIN = 1.0  # for a new connection, while it has not spoken since it was silent for too long
+
+wsgi_app = "wsgi:app"
+chdir = str(Path(__file__).resolve().parents[2])
+bind = os.environ.get("FAIRSEAT_BIND") or "{}:{}".format(
+    os.environ.get("HOST", "127.0.0.1"), os.environ.get("PORT", "8000")
+)
+backlog = 4096
+workers = int(os.environ.get("WEB_CONCURRENCY") or os.cpu_count() or 1)
+worker_class = "portal.runtime.gunicorn_worker.Worker"
+worker_connections = 10_000  # of a process: requests and open websockets together
+worker_tmp_dir = "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108  heartbeats
+keepalive = 15
+timeout = 30
+graceful_timeout = 5
+# Whom to believe what about a visitor is settled by FAIRSEAT_PROXIES alone.
+forwarded_allow_ips = ""
+forwarder_headers = ""
+limit_request_line = 4094
+limit_request_fields = 64
+limit_request_field_size = 8190
+control_socket_disable = True
+errorlog = "-"
+accesslog = None
+
+_silent = Event()
+
+
+class Log(Logger):  # type: ignore[misc]
+    """Gunicorn's log, told like that of every other process."""
+
+    def setup(self, cfg: Any) -> None:
+        """Write no line of its own form."""
+        super().setup(cfg)
+        self.error_log.handlers.clear()
+        self.error_log.propagate = True
+        logs.begin("web")
+
+
+logger_class = Log
+
+
+def on_starting(server: Any) -> None:  # noqa: ARG001  gunicorn's signature
+    """Import the portal once for all web processes, before the port is opened.
+
+    Each process makes its own application after its fork: no connection and no thread is shared.
+    The processes count in a folder that they share, where nobody has named one.
+    """
+    if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = mkdtemp(prefix=COUNTS)
+    # What is imported has to find gevent's parts in place. Signals and forks are gunicorn's own
+    # until a process is forked (portal/runtime/gunicorn_worker.py).
+    monkey.patch_all(os=False, signal=False)
+    from sqlalchemy.orm import configure_mappers  # noqa: PLC0415
+
+    import portal.web.api  # noqa: PLC0415
+    import portal.web.blueprints  # noqa: PLC0415, F401
+
+    configure_mappers()
+    gc.collect()
+    gc.freeze()  # what the processes share stays shared
+    _wait_until_prepared()
+
+
+def _wait_until_prepared() -> None:
+    """Wait for whoever migrates the database and fills the ledger, if somebody does."""
+    sleep = monkey.get_original("time", "sleep")  # gevent's own would begin a loop before the fork
+    if prepared := os.environ.get("FAIRSEAT_PREPARED"):
+        while not Path(prepared).exists():
+            sleep(0.05)
+
+
+def on_exit(server: Any) -> None:  # noqa: ARG001  gunicorn's signature
+    """Leave no folder of ours behind."""
+    folder = Path(os.environ["PROMETHEUS_MULTIPROC_DIR"])
+    if folder.name.startswith(COUNTS):
+        rmtree(folder, ignore_errors=True)
+
+
+def post_fork(server: Any, worker: Any) -> None:  # noqa: ARG001  gunicorn's signature
+    """Let other requests run while one waits for PostgreSQL."""
+    set_wait_callback(_wait)
+
+
+def post_worker_init(worker: Any) -> None:
+    """Read and hear what is new before the first visitor comes, and see pages off at the end."""
+    from portal.core import flags, memory, metrics  # noqa: PLC0415
+    from portal.live import leaving  # noqa: PLC0415
+    from portal.web.http import request_log, slow_clients  # noqa: PLC0415
+    from portal.windows import warmth  # noqa: PLC0415
+
+    worker.log.error_log.addFilter(slow_clients.hush)
+    worker.log.error_log.addFilter(request_log.worth_writing)
+    metrics.begin("web")
+    flags.begin()
+    if hub := worker.wsgi.extensions.get("live"):  # an app on trial may have none
+        hub.start()
+        leaving.watch(worker, hub)
+    warmth.read_ahead()
+    memory.settle()
+    Thread(target=warmth.watch, args=(Event(),), daemon=True, name="warmth").start()
+    if started := os.environ.get("FAIRSEAT_STARTED"):  # the supervisor waits for it
+        Path(started).touch()
+
+
+def _wait(connection: Any) -> None:
+    # psycopg2's own limits don't hold here: a silent server would keep a request for ever.
+    connecting = connection.status == STATUS_SETUP
+    try:
+        gevent_wait_callback(
+            connection, timeout=AGAIN if connecting and _silent.is_set() else PATIENCE
+        )
+    except TimeoutError as error:
+        _silent.set()
+        raise OperationalError("PostgreSQL has been silent for too long") from error
+    _silent.clear()
+
+
+def _raise_file_limit() -> None:
+    """Every open page is a file to the system, whose usual limit is 1,024."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = workers * worker_connections + 1_000
+    if hard != resource.RLIM_INFINITY:
+        wanted = min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+_raise_file_limit()

@@ -1,0 +1,100 @@
+"""Gunicorn's gevent worker: takes in everyone who comes, drops requests nobody waits for."""
+
+import os
+import select
+import warnings
+from functools import partial
+from ssl import SSLSocket
+from time import monotonic
+from typing import Any
+
+import gevent
+from gevent import monkey
+from gevent.server import StreamServer
+from gunicorn.workers.ggevent import GeventWorker
+
+AT_ONCE = 16  # of those who knock; with more, one process that has time takes in all
+POLLRDHUP = getattr(select, "POLLRDHUP", 0)  # Linux: the client sends nothing more
+HUNG_UP = select.POLLERR | select.POLLHUP
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+PROBE_SECONDS = 0.5  # for the reset of a client that has gone: more than most round trips
+PROBE_STEP = 0.02
+
+_poll = monkey.get_original("select", "poll")  # gevent's own would look what else there is to do
+
+
+class Worker(GeventWorker):  # type: ignore[misc]
+    """Takes in all who knock, where gunicorn's own takes one between two answers.
+
+    In a rush the system's queue (`backlog`) would be full in a moment, and who finds it full is not
+    heard until knocking again after 1, 3, 7 and 15 seconds.
+    """
+
+    def patch(self) -> None:
+        """Have gevent patch what gunicorn_settings.py left alone, too."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", monkey.MonkeyPatchWarning)  # that it does so in parts
+            super().patch()
+
+    def server_class(
+        self, listener: Any, *, spawn: Any, ssl_context: Any = None, **_: Any
+    ) -> StreamServer:
+        """What takes connections in and hands each to a greenlet of its own."""
+        tls = {"ssl_context": ssl_context} if ssl_context else {}
+        server = StreamServer(listener, handle=partial(self.handle, listener), spawn=spawn, **tls)
+        server.max_accept = AT_ONCE
+        return server
+
+    def handle_request(self, listener_name: Any, req: Any, sock: Any, addr: Any) -> None:
+        """Answer a request, or drop it if its client has gone while it waited.
+
+        Dropping is safe for every method: the application has not seen the request, so it has
+        decided nothing and answered nothing. Whoever sends it again, under the same idempotency
+        key or not, gets its first answer.
+        """
+        if not waits(sock, req.version):
+            _count_dropped()
+            raise StopIteration  # as gunicorn ends a connection
+        super().handle_request(listener_name, req, sock, addr)
+
+
+def waits(sock: Any, version: tuple[int, int]) -> bool:
+    """Return whether the client of a request that was read still waits for the answer.
+
+    An end of input alone does not say so: a client may shut down its sending half and wait, as
+    `nc -N` does. It gets an interim answer, which HTTP/1.1 clients skip. A client that closed its
+    socket answers that with a reset. HTTP/1.0 knows no interim answers, so such a client is served.
+    """
+    events = _events(sock, POLLRDHUP)
+    if events & HUNG_UP:
+        return False
+    if not events or version < (1, 1) or isinstance(sock, SSLSocket):
+        return True
+    try:
+        os.write(sock.fileno(), CONTINUE)
+    except BlockingIOError:
+        return True  # it has not taken earlier answers yet
+    except OSError:
+        return False
+    return not _resets(sock)
+
+
+def _count_dropped() -> None:
+    from portal.core.metrics import DROPPED  # noqa: PLC0415  only after gevent has patched
+
+    DROPPED.inc()
+
+
+def _resets(sock: Any) -> bool:
+    """Whether the client answers with a reset; looks at once, then a little later."""
+    ends = monotonic() + PROBE_SECONDS
+    while not (gone := bool(_events(sock, 0) & HUNG_UP)) and monotonic() < ends:
+        gevent.sleep(PROBE_STEP)
+    return gone
+
+
+def _events(sock: Any, wanted: int) -> int:
+    look = _poll()
+    look.register(sock.fileno(), wanted)
+    found = look.poll(0)
+    return int(found[0][1]) if found else 0

@@ -1,0 +1,97 @@
+"""Who was turned away, and what came of each login: a line each in the log."""
+
+import logging
+
+from flask import Flask, Response, g, request, session
+
+from portal.core import logs
+from portal.core.correlation import correlation
+from portal.edge.addresses import client, subscriber
+from portal.web.http.request_metrics import METHODS, took
+
+log = logging.getLogger(__name__)
+
+NO_HTTP = "Invalid request from ip="
+BROKEN = "Error handling request"
+READS = {"GET", "HEAD", "OPTIONS"}
+TURNED_AWAY = {400, 401, 403, 408, 413, 429}
+DEEDS = {
+    ("login.log_in", 302): "logged in",
+    ("login.log_in", 422): "failed to log in",
+    ("login.log_out", 302): "logged out",
+    ("oidc.come_back", 302): "logged in",
+    ("oidc.come_back", 403): "failed to log in",
+}
+
+
+def start(app: Flask) -> None:
+    """Look at every answer."""
+    app.after_request(_note)
+
+
+def _note(response: Response) -> Response:
+    status = response.status_code
+    deed = DEEDS.get((request.endpoint or "", status))
+    if deed and (deed != "logged out" or _account() or _is_new(status)):
+        _told(deed)
+    elif status in TURNED_AWAY and _is_new(status):
+        _told(f"turned away with {status}")
+    elif _may_change(status) and (_account() or _is_new(status)):
+        _answered(response)
+    return response
+
+
+def _may_change(status: int) -> bool:
+    return request.method not in READS and status not in TURNED_AWAY
+
+
+def _told(what: str) -> None:
+    log.info(
+        "%s %s %s, account %s, from %s, code %s",
+        what,
+        _method(),
+        _route(),
+        _account() or "unknown",
+        request.remote_addr,
+        correlation(),
+    )
+
+
+def _answered(response: Response) -> None:
+    """A line for whatever may have changed something, without what the address names."""
+    ms = round(took() * 1000, 1)
+    route = _route()
+    facts = {"route": route, "status": response.status_code, "ms": ms, "account": _account()}
+    log.info("%s %s: %d", _method(), route, response.status_code, extra=facts)
+
+
+def _route() -> str:
+    """The pattern of the address, never the address: that of a calendar is a secret."""
+    return str(request.url_rule or "nowhere")
+
+
+def _method() -> str:
+    return request.method if request.method in METHODS else "other"
+
+
+def _account() -> str:
+    """The account whose name was tried, or that asks, as far as that is known by now."""
+    visitor = g.get("_login_user")  # Flask-Login's; to ask it anew could take a query
+    known = g.get("tried") or getattr(visitor, "id", None) or session.get("_user_id", "")
+    return str(known).partition(".")[0]
+
+
+def _is_new(status: int) -> bool:
+    return logs.is_new(status, request.endpoint, _account(), client())
+
+
+def worth_writing(record: logging.LogRecord) -> bool:
+    """Filter gunicorn's log: leave out what was sent, as it may hold secrets, and repetitions."""
+    told = str(record.msg)
+    if told.startswith(NO_HTTP):
+        address = told.removeprefix(NO_HTTP).partition(": ")[0]
+        record.msg, record.args = "Refused a request that is not HTTP, from %s", (address,)
+        return logs.is_new("not HTTP", subscriber(address))
+    if told.startswith(BROKEN):
+        record.msg, record.args = "Error handling a request", ()
+    return True

@@ -191,7 +191,7 @@ class Ledger:
         }
         return replies.answer(self.library.ask("adjust", term, payload, again=bool(request)))
 
-    def adjust_all(
+    def adjust_batch(
         self,
         term: int,
         changes: Mapping[str, AdminAdjustment],
@@ -201,48 +201,19 @@ class Ledger:
         actor: str,
         correlation: str,
     ) -> list[Decision]:
-        """Decide many adjustments, each for itself, in one round trip; by idempotency key.
+        """Decide many adjustments in one step; by idempotency key, decisions in the same order.
 
+        Every drop counts before any addition. What is refused changes nothing, the rest is done.
         A refusal is not kept under its key: an import may ask again until it succeeds.
         """
-        common = {
-            "overrides": sorted(set(overrides)) or None,
-            "reason": reason,
-            "actor": actor,
-            "correlation": correlation,
-            "retries": True,
-        }
-        asked = [as_payload(each) | common | {"request": key} for key, each in changes.items()]
-        return [replies.answer(each) for each in self.library.ask_all("adjust", term, asked)]
-
-    def exchange(
-        self,
-        term: int,
-        ring: Sequence[AdminAdjustment],
-        *,
-        overrides: Sequence[str],
-        reason: str,
-        request: str | None,
-        actor: str,
-        correlation: str,
-    ) -> tuple[Decision, ...]:
-        """Move students in a ring, each into the seat that the next one leaves, in one step.
-
-        All moves succeed or none does; refused moves carry their reasons. The key belongs to the
-        first student; a refusal is not kept under it. Raises KeyReused, and NoRing if the moves
-        form no ring or are more than 100.
-        """
         payload = {
-            "moves": [as_payload(each) for each in ring],
-            "student": ring[0].student,
+            "moves": [as_payload(each) | {"request": key} for key, each in changes.items()],
             "overrides": sorted(set(overrides)) or None,
             "reason": reason,
-            "request": request,
             "actor": actor,
             "correlation": correlation,
-            "retries": True,
         }
-        return replies.exchange(self.library.ask("exchange", term, payload, again=bool(request)))
+        return replies.batch(self.library.ask("adjust_batch", term, payload, again=True))
 
     def preview(self, term: int, change: AdminAdjustment) -> tuple[Reason, ...]:
         """Return every reason why `adjust` would be refused now; changes nothing."""

@@ -21,10 +21,6 @@ class NotAdmitted(Exception):  # noqa: N818
     """The waiting room no longer lets the student in: nothing was decided."""
 
 
-class NoRing(Exception):  # noqa: N818  the caller's mistake, or a pool that has changed
-    """Moves that should make a ring make none: one leaves no seat to the one before it."""
-
-
 class WindowRefused(Exception):  # noqa: N818
     """A change to a window that its state forbids, by `code`, `at` the ledger's time in ms.
 

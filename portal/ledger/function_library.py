@@ -36,7 +36,7 @@ PARTS = (
     "wishes",
     "selections",
     "by_hand",
-    "exchange",
+    "adjust_batch",
     "offer",
     "doors",
     "fence",

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from portal.ledger.errors import KeyReused, LedgerBehind, NoRing, NotAdmitted, WindowRefused
+from portal.ledger.errors import KeyReused, LedgerBehind, NotAdmitted, WindowRefused
 from portal.ledger.types import (
     COUNTS,
     Change,
@@ -73,14 +73,12 @@ def answer(reply: Reply) -> Decision:
     )
 
 
-def exchange(reply: Reply) -> tuple[Decision, ...]:
-    """A decision on a ring of moves, an answer for each; raises KeyReused and NoRing."""
-    if reply.get("error") == "no_ring":
-        raise NoRing
+def batch(reply: Reply) -> list[Decision]:
+    """Decisions on a batch of adjustments, an answer for each; raises KeyReused."""
     if "error" in reply:
         raise KeyReused(reply["error"])
-    wake, replayed = tuple(reply.get("wake", ())), reply.get("replayed", False)
-    return tuple(replace(answer(each), wake=wake, replayed=replayed) for each in reply["answers"])
+    wake = tuple(reply.get("wake", ()))
+    return [replace(answer(each), wake=wake) for each in reply["answers"]]
 
 
 def reasons(rows: list[Reply] | None) -> tuple[Reason, ...]:

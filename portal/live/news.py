@@ -41,7 +41,6 @@ STATES = {
     "left": "",
 }
 BY_HAND = STATES | {"promoted": "selected"}
-CAUSES_BY_HAND = {"adjust", "exchange"}
 QUEUE_MOVES = {"waitlisted", "left", "promoted", "passed_over", "section_set"}
 
 
@@ -122,7 +121,7 @@ class News:
 
         What is done by hand is told by its notice.
         """
-        states = BY_HAND if event["cause"] in CAUSES_BY_HAND else STATES
+        states = BY_HAND if event["cause"] == "adjust" else STATES
         if event["name"] in states:
             detail = {"section": event["section"], "state": states[event["name"]]}
             self.say(topic, Signal("own", detail, SOON_MS))

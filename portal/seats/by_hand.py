@@ -92,13 +92,13 @@ class Many:
         return "system" if self.by is None else f"account:{self.by}"
 
 
-def adjust_all(many: Many, people: Mapping[int, Profile]) -> list[Decision]:
-    """Let the ledger decide each of many changes, in one round trip; answers in their order.
+def adjust_batch(many: Many, people: Mapping[int, Profile]) -> list[Decision]:
+    """Let the ledger decide many changes in one step; answers in their order.
 
-    Their students are `people`. Raises KeyReused.
+    Every drop counts before any addition. Their students are `people`. Raises KeyReused.
     """
     asked = {key: _asked(each, people[each.student]) for key, each in many.changes.items()}
-    answers = backend().ledger.adjust_all(
+    answers = backend().ledger.adjust_batch(
         many.term,
         asked,
         overrides=many.overrides,
@@ -107,24 +107,6 @@ def adjust_all(many: Many, people: Mapping[int, Profile]) -> list[Decision]:
         correlation=many.correlation,
     )
     wake(many.term, sorted({worker for answer in answers for worker in answer.wake}))
-    return answers
-
-
-def exchange(ring: Many, people: Mapping[int, Profile]) -> tuple[Decision, ...]:
-    """Let the ledger do a ring of moves in one step, each into the seat that the next one leaves.
-
-    All or none; answers in their order, under the key of the first. Raises KeyReused and NoRing.
-    """
-    answers = backend().ledger.exchange(
-        ring.term,
-        [_asked(each, people[each.student]) for each in ring.changes.values()],
-        overrides=ring.overrides,
-        reason=ring.why,
-        request=next(iter(ring.changes)),
-        actor=ring.actor,
-        correlation=ring.correlation,
-    )
-    wake(ring.term, answers[0].wake)
     return answers
 
 

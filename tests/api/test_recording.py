@@ -51,7 +51,7 @@ def test_what_is_set_up_or_imported_is_not_measured(admin: Caller, backend: Back
     imported = AdminAdjustment(
         rush.students[0], Claim(rush.sections[0], 300), None, 9900, (), DAYS, 9
     )
-    backend.ledger.adjust_all(
+    backend.ledger.adjust_batch(
         rush.term,
         {"a-key": imported},
         overrides=["window_unscheduled"],

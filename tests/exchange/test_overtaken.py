@@ -10,9 +10,9 @@ from sqlalchemy import text
 from portal.backend import Backend
 from portal.core.db import Sessions, transaction
 from portal.exchange.importing import book, run, work
+from portal.exchange.importing.enrollments import apply_enrollments
 from portal.exchange.importing.options import Options
 from portal.exchange.importing.report import Report
-from portal.exchange.importing.seating.deed import seat
 from portal.recorder.consistency import fence
 from tests.cast import Cast
 from tests.exchange.campus import nothing
@@ -50,7 +50,7 @@ def overtake() -> None:
         with work.alone():
             holder.rollback()
             run.tell_ledger([the_term().id])
-            seat(latest().id, nothing)
+            apply_enrollments(latest().id, nothing)
 
 
 def waits() -> bool:

@@ -60,9 +60,19 @@ def test_who_is_behind_one_that_was_stopped_by_a_clash_has_the_seat_later(
     assert applied(boss, "1A 1X", "1B 1Y 2A 3X", **seats, meetings=HOURS) == "1B 1Y 2A 3X"
 
 
-def test_two_courses_that_swap_hours_are_refused_in_advance(boss: FlaskClient) -> None:
-    begin(boss, "1A 1X", **OPEN, meetings=SWAP)
-    import_id = read(boss, "1B 1Y", **OPEN, meetings=SWAP)
+def test_two_courses_of_a_student_may_swap_hours(boss: FlaskClient) -> None:
+    assert applied(boss, "1A 1X", "1B 1Y", **OPEN, meetings=SWAP) == "1B 1Y"
+
+
+def test_two_courses_swap_hours_in_full_sections(boss: FlaskClient) -> None:
+    seats: dict[str, Any] = dict.fromkeys("ABXY", 1) | {"meetings": SWAP}
+    assert applied(boss, "1A 1X 2B 2Y", "1B 1Y 2A 2X", **seats) == "1B 1Y 2A 2X"
+
+
+def test_one_hour_can_not_be_had_twice(boss: FlaskClient) -> None:
+    meetings = SWAP | {"Y": "10:00"}
+    begin(boss, "1A 1X", **OPEN, meetings=meetings)
+    import_id = read(boss, "1B 1Y", **OPEN, meetings=meetings)
     shown = page(boss, import_id)
     assert "2 seats would be refused" in shown
     assert "The student stays in this section" in shown

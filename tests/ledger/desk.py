@@ -2,6 +2,7 @@
 
 import json
 from typing import Any
+from uuid import uuid4
 
 from portal.core.redis_clients import commands
 from portal.ledger.client import Ledger
@@ -106,17 +107,19 @@ class Desk:
         settings |= {name: fields.pop(name) for name in settings.keys() & fields.keys()}
         return self.ledger.adjust(TERM, self.by_hand(student, add, drop, **fields), **settings)
 
-    def exchange(self, *ring: AdminAdjustment, **fields: Any) -> tuple[Decision, ...]:
-        """A ring of moves; `by_hand` makes them."""
+    def adjust_batch(
+        self, *moves: AdminAdjustment, keys: str = "", **fields: Any
+    ) -> list[Decision]:
+        """Several in one step; `by_hand` makes them. Each has a key of its own."""
         settings: dict[str, Any] = {
             "overrides": (),
-            "reason": "a ring",
-            "request": None,
+            "reason": "a batch",
             "actor": "account:9",
             "correlation": "c",
             **fields,
         }
-        return self.ledger.exchange(TERM, ring, **settings)
+        changes = {f"{keys or uuid4().hex}-{n}": each for n, each in enumerate(moves)}
+        return self.ledger.adjust_batch(TERM, changes, **settings)
 
     def preview(
         self, student: int, add: int | None = None, drop: int | None = None, **fields: Any

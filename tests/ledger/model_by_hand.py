@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
-from itertools import pairwise
 
-from portal.ledger.types import AdminAdjustment, Candidate, Claim, Decision, Reason
+from portal.ledger.types import AdminAdjustment, Candidate, Claim, Decision, HeldSeat, Reason
 from portal.seats.by_hand import FIRM
 from tests.ledger.model_book import refused
 from tests.ledger.model_wishes import Seats, Wishes, full, without
@@ -13,11 +12,12 @@ from tests.ledger.model_wishes import Seats, Wishes, full, without
 class ByHands(Wishes):
     """Additions, drops and moves."""
 
-    leaver: AdminAdjustment | None = None  # whose seat the others look at as if it had been left
-
     def adjust(self, asked: AdminAdjustment, overrides: Sequence[str], at: int) -> Decision:
         passes = set(overrides) - FIRM
-        left = [each for each in self.against(asked, at) if each.code not in passes]
+        held = self.held(asked.student)
+        rest = without(held, asked.drop or 0)
+        reasons = self.against(self, asked, rest, asked.drop or 0, at)
+        left = [each for each in reasons if each.code not in passes]
         self.during = 0
         if left:
             section = asked.add.section if asked.add else asked.drop or 0
@@ -29,37 +29,36 @@ class ByHands(Wishes):
             self.drops[asked.student, day] = self.drops.get((asked.student, day), 0) + 1
         return self.release(asked.drop or 0, asked.student, at)
 
-    def against(self, asked: AdminAdjustment, at: int) -> Iterator[Reason]:
-        """Everything that stands in the way."""
+    def against(
+        self, seen: "ByHands", asked: AdminAdjustment, rest: Seats, gone: int, at: int
+    ) -> Iterator[Reason]:
+        """Everything that stands in the way, where seats are as in the copy `seen`."""
         held = self.held(asked.student)
-        rest = without(held, asked.drop or 0)
         if asked.drop and asked.drop not in held:
             yield Reason("not_enrolled", {"section": asked.drop})
         if not asked.add:
             yield from self.window(asked.windows, at)
             yield from self.used_up(asked, at)
-        elif asked.add.section in held:
+        elif asked.add.section in held or asked.add.section in rest:
             yield Reason("already_enrolled")
         else:
-            yield from self.against_adding(asked, asked.add, rest, at)
+            yield from seen.against_adding(asked, asked.add, rest, gone, at)
             known = asked.add.section in self.sections
-            rest |= {asked.add.section: asked.add.credits} if known else {}
+            rest = rest | ({asked.add.section: asked.add.credits} if known else {})
         if asked.drop:
             yield from self.losses(asked.student, rest)
 
     def against_adding(
-        self, asked: AdminAdjustment, add: Claim, rest: Seats, at: int
+        self, asked: AdminAdjustment, add: Claim, rest: Seats, gone: int, at: int
     ) -> Iterator[Reason]:
         who = Candidate(asked.student, asked.windows, asked.limit)
         yield from self.objections(add, who, rest, set(), at)
         each = self.sections.get(add.section)
-        if each and not self.seat_for(asked.student, add, asked.drop or 0):
+        if each and not self.seat_for(asked.student, add, gone):
             yield Reason("full", full(each))
 
     def seat_for(self, student: int, part: Claim, gone: int) -> bool:
         """Whether a seat is there for the student, if only as the first in line."""
-        if self.leaver:
-            return self.seat_left(student, part)
         each = self.sections[part.section]
         open_ = each.taken + each.kept < each.spec.capacity
         mine = open_ or each.reserve_for(part.reserves)
@@ -76,70 +75,77 @@ class ByHands(Wishes):
     def day(self, days: Sequence[tuple[int, str]], at: int) -> str:
         return [name for start, name in days if start <= at][-1]
 
-    # Rings
+    # Batches
 
-    def exchange(
-        self, ring: Sequence[AdminAdjustment], overrides: Sequence[str], at: int
-    ) -> tuple[Decision, ...]:
-        """What comes of moves, each into the seat that the next leaves."""
-        passes = set(overrides) - FIRM
-        left = [
-            [reason for reason in self.against_in_ring(*both, at) if reason.code not in passes]
-            for both in pairwise([*ring, ring[0]])
-        ]
+    def adjust_batch(
+        self, moves: Sequence[AdminAdjustment], overrides: Sequence[str], at: int
+    ) -> list[Decision]:
+        """What comes of several in one step: drops first; who is refused keeps the seat."""
+        answers: dict[int, Decision] = {}
+        seats = [(each.student, each.drop) for each in moves]
+        for n, each in enumerate(moves):
+            if each.drop and seats.index(seats[n]) < n:
+                twice = Reason("not_enrolled", {"section": each.drop})
+                answers[n] = refused(section_of(each), at, [twice])
+        while left := self.refused_together(moves, answers, set(overrides) - FIRM, at):
+            answers |= {n: refused(section_of(moves[n]), at, left[n]) for n in left}
+            if not any(moves[n].drop for n in left):
+                break
         self.during = 0
-        if any(left):
-            return tuple(
-                refused(into(each), at, reasons) for each, reasons in zip(ring, left, strict=True)
-            )
-        for each in ring:
-            self.release(each.drop or 0, each.student, at)
-        return tuple(self.seat(each, at) for each in ring)
+        done = [n for n in range(len(moves)) if n not in answers]
+        for n in done:
+            each = moves[n]
+            if not each.add and "drop_limit" not in overrides:
+                day = self.day(each.days, at)
+                self.drops[each.student, day] = self.drops.get((each.student, day), 0) + 1
+            if each.drop:
+                answers[n] = self.release(each.drop, each.student, at)
+        for n in done:
+            if add := moves[n].add:
+                answers[n] = self.take_in(moves[n].student, add, moves[n].drop or 0, at)
+        return [answers[n] for n in range(len(moves))]
 
-    def closes(self, ring: Sequence[AdminAdjustment]) -> bool:
-        """Whether each leaves a seat to the one before, and nobody and no seat comes twice."""
-        seen = zip(*[(each.student, each.drop, into(each)) for each in ring], strict=True)
-        if not 2 <= len(ring) <= 100 or any(len(set(each)) < len(ring) for each in seen):
-            return False
-        both = pairwise([*ring, ring[0]])
-        return all(self.place(into(one)) == self.place(other.drop or 0) for one, other in both)
+    def refused_together(
+        self,
+        moves: Sequence[AdminAdjustment],
+        known: dict[int, Decision],
+        passes: set[str],
+        at: int,
+    ) -> dict[int, list[Reason]]:
+        """What refuses the moves that are not known to be refused, tried on a copy of the term."""
+        trial, tried = deepcopy(self), [n for n in range(len(moves)) if n not in known]
+        rests = {moves[n].student: self.held(moves[n].student) for n in tried}
+        for n in tried:
+            trial.vacate(moves[n].drop or 0, moves[n].student)
+            rests[moves[n].student] = without(rests[moves[n].student], moves[n].drop or 0)
+        found = {}
+        for n in tried:
+            student, add = moves[n].student, moves[n].add
+            reasons = self.against(trial, moves[n], rests[student], 0, at)
+            left = [each for each in reasons if each.code not in passes]
+            if left:
+                found[n] = left
+            elif add:
+                rests[student] = rests[student] | {add.section: add.credits}
+                trial.give(student, add)
+        return found
 
-    def place(self, section: int) -> tuple[str, int]:
-        """What its seats are of: its pool, or itself."""
-        pool = self.sections[section].spec.pool if section in self.sections else None
-        return ("pool", pool.id) if pool else ("section", section)
+    def vacate(self, section: int, student: int) -> None:
+        """A seat comes free: all in line are asked again."""
+        each = self.sections.get(section)
+        if each and each.roster.pop(student, None):
+            each.reserved.pop(student, None)
+            each.aside.clear()
+            for one in (each, *each.others):
+                one.passed.clear()
 
-    def against_in_ring(
-        self, asked: AdminAdjustment, leaver: AdminAdjustment, at: int
-    ) -> list[Reason]:
-        """Everything that stands in the way once the leaver is out, seen in a copy of the term."""
-        trial = deepcopy(self)
-        trial.leaver = leaver
-        seats = trial.sections.get(leaver.drop or 0)
-        if seats and leaver.student in seats.roster:
-            del seats.roster[leaver.student]
-            seats.reserved.pop(leaver.student, None)
-        return list(trial.against(asked, at))
-
-    def seat_left(self, student: int, part: Claim) -> bool:
-        """Whether the seat that somebody leaves is the student's: all in line are asked again."""
+    def give(self, student: int, part: Claim) -> None:
         each = self.sections[part.section]
-        if not each.room or not (
-            each.taken + each.kept < each.spec.capacity or each.reserve_for(part.reserves)
-        ):
-            return False
-        if each.queue and next(iter(each.queue)) != student:
-            return False
-        mine = each.queue[student].ticket if each.queue else float("inf")
-        return all(
-            next(iter(other.queue.values())).ticket > mine
-            for other in each.others
-            if other.spec.status == "OPEN" and other.queue and other.taken < other.spec.capacity
-        )
-
-    def seat(self, asked: AdminAdjustment, at: int) -> Decision:
-        assert asked.add
-        return self.take_in(asked.student, asked.add, asked.drop or 0, at)
+        if reserve := each.reserve_for(part.reserves):
+            each.reserved[student] = reserve
+        each.roster[student] = HeldSeat(part.section, part.credits, 0, 0)
+        if student in each.queue:
+            self.unqueue(part.section, student)
 
     def add(self, student: int, part: Claim, gone: int, at: int) -> Decision:
         if gone:
@@ -154,7 +160,6 @@ class ByHands(Wishes):
         return Decision(**{**vars(said), "given_up": gone})
 
 
-def into(asked: AdminAdjustment) -> int:
-    """The section that a move enters."""
-    assert asked.add
-    return asked.add.section
+def section_of(asked: AdminAdjustment) -> int:
+    """The section that a refusal names."""
+    return asked.add.section if asked.add else asked.drop or 0

@@ -3,13 +3,13 @@
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from hypothesis import strategies as some
 from hypothesis.stateful import rule
 
-from portal.ledger.errors import KeyReused, NoRing
-from portal.ledger.types import AdminAdjustment, Candidate, Claim, Outcome
+from portal.ledger.types import AdminAdjustment, Candidate, Claim, KeyReused
 from tests.ledger.desk import OPEN, TERM
 from tests.ledger.pair import Pair
 from tests.ledger.wishes import (
@@ -20,11 +20,16 @@ from tests.ledger.wishes import (
     parts,
     picks,
     requests,
+    students,
+)
+
+moves_ = some.lists(
+    some.tuples(students, some.none() | parts, some.none() | SECTIONS), min_size=1, max_size=5
 )
 
 
 class ByHandRules(Pair):
-    """Additions, drops, moves and rings of moves."""
+    """Additions, drops and moves, alone and several in one step."""
 
     @rule(
         add=some.none() | parts,
@@ -84,61 +89,39 @@ class ByHandRules(Pair):
             who = Candidate(student, (OPEN,), 2100)
             self.adjust(Claim(section, 400), None, who, overrides=["full", "time_conflict"])
 
-    @rule(
-        order=some.permutations(STUDENTS),
-        size=some.integers(2, 3),
-        overrides=overrides_,
-        request=requests,
-        who=candidates,
-    )
-    def exchange(
-        self,
-        order: list[int],
-        size: int,
-        who: Candidate,
-        *,
-        overrides: list[str],
-        request: str | None = None,
+    @rule(moves=moves_, overrides=overrides_)
+    def adjust_batch(
+        self, moves: list[tuple[int, Claim | None, int | None]], overrides: list[str]
     ) -> None:
+        days = tuple(self.days)
+        self.compare_batch(
+            [
+                AdminAdjustment(student, add, drop, 2100, (OPEN,), days, 3)
+                for student, add, drop in moves
+                if add or drop
+            ],
+            overrides,
+        )
+
+    @rule(order=some.permutations(STUDENTS), size=some.integers(2, 3), who=candidates)
+    def go_round(self, order: list[int], size: int, who: Candidate) -> None:
         """Some of those who hold seats go on to the next one's."""
         held = [seats[0] for each in order if (seats := self.seats_of(each))][:size]
-        if not held:
-            return
+        days = tuple(self.days)
         ring = [
             AdminAdjustment(
-                student,
-                Claim(into, 400, reserves=who.reserves),
-                drop,
-                who.limit,
-                (OPEN,),
-                tuple(self.days),
-                0,
+                student, Claim(into, 400, reserves=who.reserves), drop, who.limit, (OPEN,), days, 0
             )
-            for (student, drop), (_, into) in pairwise([*held, held[0]])
+            for (student, drop), (_, into) in pairwise([*held, *held[:1]])
         ]
-        fields: dict[str, Any] = {"overrides": overrides, "reason": "so", "request": request}
-        fields |= {"actor": "account:9", "correlation": "c"}
-        wanted = [(each.student, each.drop, each.add) for each in ring]
-        self.compare_rings(ring, fields, ("exchange", wanted, tuple(sorted(set(overrides)))))
+        self.compare_batch(ring, ["same_course", "credit_range"])
 
-    def compare_rings(
-        self, ring: list[AdminAdjustment], fields: dict[str, Any], content: Any
-    ) -> None:
-        first, request = ring[0].student, fields["request"]
-        wrong = KeyReused if self.reused(first, request, content) else None
-        if not wrong and not self.model.once(first, request, content):
-            wrong = None if self.model.closes(ring) else NoRing
-        if wrong:
-            with pytest.raises(wrong):
-                self.ask(self.ledger.exchange, TERM, ring, **fields)
-            self.model.wake.clear()
+    def compare_batch(self, moves: list[AdminAdjustment], overrides: list[str]) -> None:
+        if not moves:
             return
-        said = self.ask(self.ledger.exchange, TERM, ring, **fields)
-        expected = self.replay(first, request, content)
-        if not expected:
-            answers = self.model.exchange(ring, fields["overrides"], said[0].at)
-            called = self.model.called()
-            expected = tuple(replace(each, wake=called) for each in answers)
-            if answers[0].outcome != Outcome.REFUSED:  # imports ask until it is granted
-                self.model.keep(first, request, content, expected)
-        assert said == expected
+        fields: dict[str, Any] = {"overrides": overrides, "reason": "so", "actor": "account:9"}
+        changes = {uuid4().hex: each for each in moves}
+        said = self.ask(self.ledger.adjust_batch, TERM, changes, correlation="c", **fields)
+        expected = self.model.adjust_batch(moves, overrides, said[0].at)
+        called = self.model.called()
+        assert said == [replace(each, wake=called) for each in expected]

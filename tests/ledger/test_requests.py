@@ -3,7 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from threading import Barrier
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -181,11 +181,8 @@ def test_a_refusal_by_hand_is_replayed(desk: Desk, section: int) -> None:
 def test_an_import_that_was_refused_may_ask_again_until_it_is_granted(
     desk: Desk, section: int
 ) -> None:
-    settings: dict[str, Any] = {"overrides": (), "reason": "import", "actor": "a"}
-    changes = {KEY: desk.by_hand(501, section)}
-
     def ask() -> Decision:
-        [answer] = desk.ledger.adjust_all(TERM, changes, correlation="c", **settings)
+        [answer] = desk.adjust_batch(desk.by_hand(501, section), keys=KEY)
         return answer
 
     desk.claim(500, section)

@@ -84,7 +84,7 @@ def test_a_move_is_told_and_noted_once(cast: Cast, term: Any) -> None:
     ]
 
 
-def test_each_of_those_who_go_round_has_one_move_and_the_ledger_can_be_made_anew(
+def test_each_of_those_who_swap_has_one_move_and_the_ledger_can_be_made_anew(
     cast: Cast, term: Any
 ) -> None:
     course = builders.a_course("CSC-1")
@@ -97,7 +97,7 @@ def test_each_of_those_who_go_round_has_one_move_and_the_ledger_can_be_made_anew
     }
     with transaction() as session:
         people = read_all(session, [cast.ada.id, cast.ben.id])
-    by_hand.exchange(Many(term.id, changes, (), "a swap", cast.max.id, "tests"), people)
+    by_hand.adjust_batch(Many(term.id, changes, (), "a swap", cast.max.id, "tests"), people)
     recorded(term)
     assert [each.action for each in rows(AuditEntry)][2:] == ["selection.move"] * 2
     assert [each.kind for each in rows(Notice)] == ["by_hand"] * 4
@@ -153,11 +153,10 @@ def test_it_needs_a_reason_and_a_section(cast: Cast, term: Any, why: str) -> Non
         by_hand.preview(Adjustment(term.id, cast.ada.id))
 
 
-@pytest.mark.parametrize("cause", ["adjust", "exchange"])
-def test_an_open_page_looks_again_and_leaves_the_words_to_the_notice(cause: str) -> None:
+def test_an_open_page_looks_again_and_leaves_the_words_to_the_notice() -> None:
     heard = News()
     for name in ("enrolled", "promoted", "dropped"):
-        heard.hear(7, {"name": name, "section": 1, "student": 501, "cause": cause})
+        heard.hear(7, {"name": name, "section": 1, "student": 501, "cause": "adjust"})
     topic = pages_of(7, 501)
     (signal,) = heard.signals[topic].values()
     assert (signal.name, signal.detail["state"]) == ("own", "")

@@ -5,8 +5,8 @@ from flask.typing import ResponseReturnValue
 
 from portal.core.db import transaction
 from portal.core.i18n import _, _n, translated
+from portal.exchange.importing import enrollments
 from portal.exchange.importing.models import Import
-from portal.exchange.importing.seating import ending
 from portal.web.confirm import Confirmation, NotPossible, confirm, done
 from portal.web.http.access import requires, visitor
 
@@ -20,13 +20,13 @@ def end(import_id: int) -> ResponseReturnValue:
     with transaction() as session:
         found = session.get(Import, import_id) if import_id < 2**31 else None
         found = found or abort(404)
-        left = ending.left(session, import_id)
+        left = enrollments.left(session, import_id)
     address = f"/admin/imports/{import_id}"
     too_late = _("That can't be done any more: a worker is at it, or it is done.")
 
     def act(reason: str) -> ResponseReturnValue:
         with transaction() as session:
-            ended = ending.end(session, import_id, visitor().id, reason)
+            ended = enrollments.end(session, import_id, visitor().id, reason)
         if not ended:
             raise NotPossible(too_late)
         return done(_("The import was ended. The seats that were left are named below."), address)

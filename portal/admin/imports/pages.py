@@ -20,11 +20,10 @@ from portal.core.i18n import translated as told
 from portal.exchange.exporting import making
 from portal.exchange.importing import book, reporting, run, uploads
 from portal.exchange.importing.apply import moved
+from portal.exchange.importing.enrollments import LATE, LEFT, left
 from portal.exchange.importing.kinds import ACTIONS
 from portal.exchange.importing.models import BUSY, Import
 from portal.exchange.importing.progress import Step, step_of
-from portal.exchange.importing.seating import ending
-from portal.exchange.importing.seating.settling import LATE
 from portal.exchange.importing.work import barred
 from portal.people.models import Account
 from portal.spreadsheets import download
@@ -112,8 +111,8 @@ def show(import_id: int) -> ResponseReturnValue:
             barred=barred(found),
             again=book.has_files(session, import_id),
             late=found.notes.get(LATE, 0),
-            left=ending.left(session, import_id) if found.state == "seating" else 0,
-            unseated=found.notes.get(ending.LEFT, 0),
+            left=left(session, import_id) if found.state == "seating" else 0,
+            unseated=found.notes.get(LEFT, 0),
             listeners=shown.listeners(session, found),
             refused=shown.refused(found),
             terms=shown.terms(session, found) if found.state == "done" else [],

@@ -16,13 +16,13 @@ from portal.core.i18n import _k
 from portal.core.jobs import AGAIN, about, named
 from portal.exchange.importing import apply, book, mishap, news, uploads, work
 from portal.exchange.importing.compare import Counts
+from portal.exchange.importing.enrollments import apply_enrollments
 from portal.exchange.importing.failure import ImportFailedError, SeatsLeftError
 from portal.exchange.importing.models import Import
 from portal.exchange.importing.options import Options
 from portal.exchange.importing.progress import Teller
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.reporting import notes_since
-from portal.exchange.importing.seating.deed import seat
 from portal.exchange.importing.semester.records import name_of
 from portal.exchange.importing.sources import Source, source_of
 from portal.exchange.importing.tables import Progress
@@ -181,7 +181,7 @@ def give_seats(import_id: int, progress: Progress) -> None:
             if session.get_one(Import, import_id).state == "seating":
                 for term in apply.terms(session, import_id):
                     warm_up(term)
-                seat(import_id, progress)
+                apply_enrollments(import_id, progress)
     except (*mishap.PASSING, BaseTimeoutException, book.Busy):
         raise
     except Exception as error:

@@ -14,15 +14,15 @@ from portal.exchange.importing import apply, book, news, removals
 from portal.exchange.importing.apply import moved
 from portal.exchange.importing.compare import Counts, compare, digest, drop_repeated
 from portal.exchange.importing.current import gather
+from portal.exchange.importing.enrollments import pair_moves
 from portal.exchange.importing.failure import ImportFailedError
 from portal.exchange.importing.mishap import failure_of
 from portal.exchange.importing.models import Import, ImportPart, ImportRow
 from portal.exchange.importing.oneroster.records import stage_oneroster
 from portal.exchange.importing.options import Options
+from portal.exchange.importing.rehearsal import Refused, refused, rehearse
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.reporting import keep_notes
-from portal.exchange.importing.seating import pairs
-from portal.exchange.importing.seating.rehearsal import Refused, refused, rehearse
 from portal.exchange.importing.semester.records import stage_semester
 from portal.exchange.importing.settle import open_classes, settle
 from portal.exchange.importing.sources import Source
@@ -77,7 +77,7 @@ def _read(
     if options.past:
         open_classes(session, import_id)
     counts, same = compare(session, import_id)
-    pairs.pair(session, import_id, counts)
+    pair_moves(session, import_id, counts)
     if moved(counts.get(SEATS, {})) and _leave_out(
         session, rehearse(session, import_id, counts, past=options.past), report
     ):

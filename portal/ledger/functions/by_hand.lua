@@ -7,33 +7,33 @@ local FIRM = {
 }
 
 -- Whether a seat is there for this student: a free one belongs to the first who may have it.
-local function seat_for(term, section, student, gone)
+local function seat_for(term, section, student)
   local reserves, kept = term.ask.add.reserves, not unkept(section)
-  if term:claimable(section, reserves, gone) then return true end
+  -- In a trial the seat that goes with it is dropped already.
+  if term:claimable(section, reserves, not term.is_trial and term.ask.drop or nil) then return true end
   if not section.free or kept and not reserve_for(section, reserves) then return false end
   local head = term:actives(section.id, 1, kept)[1]
   return head == tonumber(student) and term:comes_first(section, student)
 end
 
--- `look` gives a section, and whether a seat is there.
-local function object_addition(term, ask, reasons, mine, rest, look)
-  local add = ask.add
-  if mine.held[add.section] then return nil, object(reasons, "already_enrolled") end
-  local section, seat = look(add.section)
+local function object_addition(term, reasons, mine, rest)
+  local ask, add = term.ask, term.ask.add
+  if mine.held[add.section] or rest.held[add.section] then return nil, object(reasons, "already_enrolled") end
+  local section = term:section(add.section)
   add.windows, add.limit = ask.windows, ask.limit
   extend(reasons, term:objections(section, rest, add))
-  if section and not seat then object(reasons, "full", full(section)) end
+  if section and not seat_for(term, section, ask.student) then object(reasons, "full", full(section)) end
   if section then rest.held[add.section] = add.credits end
   return section
 end
 
 -- Everything that stands in the way, and the section that would be had. A move is no drop of the day.
-local function objections_by_hand(term, ask, mine, look)
-  local reasons, section = {}, nil
-  local rest = without(mine, { [ask.drop or 0] = true })
+-- `rest` is what the student keeps; the section that is added joins it.
+local function objections_by_hand(term, mine, rest)
+  local ask, reasons, section = term.ask, {}, nil
   if ask.drop and not mine.held[ask.drop] then object(reasons, "not_enrolled", { section = ask.drop }) end
   if ask.add then
-    section = object_addition(term, ask, reasons, mine, rest, look)
+    section = object_addition(term, reasons, mine, rest)
   else
     local day, resets = today(ask.days, term.at)
     term:enter(ask.windows or {})
@@ -47,11 +47,8 @@ local function objections_by_hand(term, ask, mine, look)
 end
 
 local function objections_now(term)
-  local ask = term.ask
-  return objections_by_hand(term, ask, term:selections(ask.student), function(id)
-    local section = term:section(id)
-    return section, section and seat_for(term, section, ask.student, ask.drop)
-  end)
+  local mine = term:selections(term.ask.student)
+  return objections_by_hand(term, mine, without(mine, { [term.ask.drop or 0] = true }))
 end
 
 -- The reasons that still hold, and the codes of those that are put aside.
@@ -73,13 +70,9 @@ local function seat_by_hand(term, ask, section)
   return answer(term, "enrolled", section, { seq = seq, registration = seq, given_up = ask.drop })
 end
 
-local function add_by_hand(term, section)
-  local ask = term.ask
-  if ask.drop then
-    local alone = term:orphans(ask.student, ask.drop, section.id)
-    term:release(ask.drop, ask.student, { swap = section.id, alone = alone })
-  end
-  return seat_by_hand(term, ask, section)
+local function release_for(term, ask)
+  local alone = term:orphans(ask.student, ask.drop, ask.add.section)
+  term:release(ask.drop, ask.student, { swap = ask.add.section, alone = alone })
 end
 
 -- Where the limit of the day is put aside, it isn't counted against the student either.
@@ -110,8 +103,9 @@ local function adjust(term)
   local left, aside = sift(reasons, term.ask.overrides)
   if #left > 0 then return refused_by_hand(term, term.ask, left) end
   begin_by_hand(term, aside)
-  if term.ask.add then return add_by_hand(term, section) end
-  return drop_by_hand(term)
+  if not term.ask.add then return drop_by_hand(term) end
+  if term.ask.drop then release_for(term, term.ask) end
+  return seat_by_hand(term, term.ask, section)
 end
 
 local function preview(term) return { reasons = (objections_now(term)) } end

@@ -1,22 +1,27 @@
 -- Reserves: seats of a section that are kept for a cohort, perhaps until some moment. A seat that is
 -- given under a reserve counts for it until it is given up. Who belongs to it, the caller tells.
 
--- How many seats each reserve of a section keeps now, in their order, and all of them; one more of
--- the reserve `left`, where a seat under it is about to be given up.
-function Term:count_kept(section, left)
+-- How many seats are given under each reserve of a section.
+function Term:reserved(section) return hash(self:key("reserved", section)) end
+
+-- How many waiters are set aside.
+function Term:count_aside(section) return redis.call("SCARD", self:key("aside", section)) end
+
+-- How many seats each reserve of a section keeps now, in their order, and all of them.
+function Term:count_kept(section)
   section.keeps, section.kept, section.unasked = {}, 0, 0
   if #section.reserves == 0 then return end
-  local held = hash(self:key("reserved", section.id))
+  local held = self:reserved(section.id)
   for i, reserve in ipairs(section.reserves) do
     local open = reserve["until"] > 0 and reserve["until"] <= self.at
-    local used = tonumber(held[tostring(reserve.id)] or 0) - (reserve.id == left and 1 or 0)
+    local used = tonumber(held[tostring(reserve.id)] or 0)
     local seats = open and 0 or math.max(0, reserve.seats - used)
     section.keeps[i] = { id = reserve.id, seats = seats }
     section.kept = section.kept + seats
   end
   -- Those in line who have not been asked yet whether a kept seat is for them.
   if section.kept > 0 and section.taken < section.capacity then
-    section.unasked = section.active - redis.call("SCARD", self:key("aside", section.id))
+    section.unasked = section.active - self:count_aside(section.id)
   end
 end
 
@@ -45,7 +50,7 @@ local function unkept(section) return section.taken + section.kept < section.cap
 function Term:set_aside(section, student) redis.call("SADD", self:key("aside", section.id), student) end
 
 function Term:is_aside(section, student)
-  return redis.call("SISMEMBER", self:key("aside", section.id), student) == 1
+  return redis.call("SISMEMBER", self:key("aside", section), student) == 1
 end
 
 function Term:count_reserved(section, reserve, by)

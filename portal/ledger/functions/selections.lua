@@ -203,7 +203,7 @@ local function promote(term)
   for _, student in ipairs(heads(term, section, #ask.candidates + 1)) do
     term:count(section) -- of a pool it depends on the other sections too
     -- Who was set aside before may have no seat but one that is kept for nobody.
-    if unkept(section) or not term:is_aside(section, student) then
+    if unkept(section) or not term:is_aside(section.id, student) then
       if not (section.free and candidates[student] and term:comes_first(section, student)) then break end
       if unkept(section) or reserve_for(section, candidates[student].reserves) then
         local given = consider(term, section, candidates[student])

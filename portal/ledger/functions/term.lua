@@ -117,20 +117,31 @@ function Term:key(kind, id)
   return self.prefix .. ":" .. kind .. (id and ":" .. id or "")
 end
 
-function Term:count(section)
+-- Who is in a section and who waits for it. A trial of admin adjustments counts otherwise.
+function Term:count_students(section)
   section.taken = section.prior + redis.call("HLEN", self:key("roster", section.id))
   section.waiting = redis.call("ZCARD", self:key("queue", section.id))
-  -- Only who waits can have been passed over; where nobody does, there is nothing to look for.
+  -- Skip the lookup of skipped students when the waitlist is empty.
   section.passed = section.waiting > 0 and redis.call("HLEN", self:key("passed", section.id)) or 0
+end
+
+-- The counts of a section, without its pool.
+function Term:count_alone(section)
+  self:count_students(section)
   section.active = section.waiting - section.passed
   self:count_kept(section)
+end
+
+function Term:count(section)
+  self:count_alone(section)
   section.shared = section.pool > 0 and self:pool(section.pool, section) or nil
   local shared = section.shared
   section.free = section.taken < section.capacity and (not shared or shared.taken < shared.capacity)
   return section
 end
 
-function Term:section(id)
+-- A section without its counts.
+function Term:facts(id)
   local values = redis.call("HMGET", self:key("section", id), "pool", "reserves", unpack(FIELDS))
   if not values[3] then return nil end
   local pool, reserves = values[1], values[2]
@@ -138,7 +149,12 @@ function Term:section(id)
   if reserves and #reserves > 2 then section.reserves = cjson.decode(reserves) end
   for i, field in ipairs(FIELDS) do section[field] = tonumber(values[i + 2]) or values[i + 2] end
   section.times = cjson.decode(section.times)
-  return self:count(section)
+  return section
+end
+
+function Term:section(id)
+  local section = self:facts(id)
+  return section and self:count(section)
 end
 
 -- A student's own few selections: held[section] = credits, needs[section] = its corequisites,
@@ -184,15 +200,18 @@ function Term:position(section, student)
   return redis.call("ZRANK", self:key("queue", section), student) + 1
 end
 
--- The first n waiters who are not passed over; with `unasked` none who are set aside either.
+function Term:is_skipped(section, student)
+  return redis.call("HEXISTS", self:key("passed", section), student) == 1
+end
+
+-- The first n waiters who are not skipped; with `unasked` none who are set aside either.
 function Term:actives(section, n, unasked)
   local found, from, page = {}, 0, nil
   repeat
     page = redis.call("ZRANGE", self:key("queue", section), from, from + n - 1)
     for _, student in ipairs(page) do
-      local passed = redis.call("HEXISTS", self:key("passed", section), student) == 1
-        or unasked and redis.call("SISMEMBER", self:key("aside", section), student) == 1
-      if not passed and #found < n then found[#found + 1] = tonumber(student) end
+      local skipped = self:is_skipped(section, student) or unasked and self:is_aside(section, student)
+      if not skipped and #found < n then found[#found + 1] = tonumber(student) end
     end
     from = from + n
   until #page < n or #found == n

@@ -1,24 +1,24 @@
-"""An exchange: each of several students gets the seat that the next one leaves, in one step."""
+"""Several admin adjustments in one step: every drop counts before any addition."""
 
 from typing import Any
 
 import pytest
 
-from portal.ledger.errors import KeyReused, NoRing
-from portal.ledger.types import AdminAdjustment, Claim, Decision, Outcome, PoolSpec, ReserveSpec
+from portal.ledger.errors import KeyReused
+from portal.ledger.types import Claim, Decision, Outcome, PoolSpec, ReserveSpec
 from tests.ledger.desk import DAY, MINUTE, TERM, Desk, codes, meets
 
 MONDAY = meets(1, 9, 11)
 DONE = [Outcome.ENROLLED] * 2
 
 
-def outcomes(answers: tuple[Decision, ...]) -> list[Outcome]:
+def outcomes(answers: list[Decision]) -> list[Outcome]:
     return [each.outcome for each in answers]
 
 
-def swap(desk: Desk, **fields: Any) -> tuple[Decision, ...]:
+def swap(desk: Desk, **fields: Any) -> list[Decision]:
     """501 goes from 1 to 2, and 502 from 2 to 1."""
-    return desk.exchange(desk.by_hand(501, 2, 1), desk.by_hand(502, 1, 2), **fields)
+    return desk.adjust_batch(desk.by_hand(501, 2, 1), desk.by_hand(502, 1, 2), **fields)
 
 
 def full(desk: Desk, *sections: int, **facts: Any) -> None:
@@ -52,7 +52,7 @@ def test_all_leave_before_anyone_enters_and_each_event_tells_of_a_move(desk: Des
     ]
     assert [each.get("swap") or each["instead"] for each in told] == [2, 1, 1, 2]
     assert {(each["reason"], each["actor"], each["cause"]) for each in told} == {
-        ("a ring", "account:9", "exchange")
+        ("a batch", "account:9", "adjust")
     }
     assert desk.ledger.drops(TERM, 501) == {}
 
@@ -60,11 +60,11 @@ def test_all_leave_before_anyone_enters_and_each_event_tells_of_a_move(desk: Des
 def test_three_go_round(desk: Desk) -> None:
     full(desk, 1, 2, 3)
     ring = [desk.by_hand(501, 2, 1), desk.by_hand(502, 3, 2), desk.by_hand(503, 1, 3)]
-    assert outcomes(desk.exchange(*ring)) == [*DONE, Outcome.ENROLLED]
+    assert outcomes(desk.adjust_batch(*ring)) == [*DONE, Outcome.ENROLLED]
     assert rosters(desk, 1, 2, 3) == [[503], [501], [502]]
 
 
-def test_what_stands_in_the_way_of_one_keeps_all_where_they_are(desk: Desk) -> None:
+def test_who_is_refused_keeps_the_seat_and_so_does_who_counted_on_it(desk: Desk) -> None:
     full(desk, 1)
     full(desk, 2, times=(MONDAY,))
     desk.section(3, times=(MONDAY,))
@@ -72,7 +72,7 @@ def test_what_stands_in_the_way_of_one_keeps_all_where_they_are(desk: Desk) -> N
     before = desk.events()
     said = swap(desk)
     assert outcomes(said) == [Outcome.REFUSED] * 2
-    assert [codes(each) for each in said] == [["time_conflict"], []]
+    assert [codes(each) for each in said] == [["time_conflict"], ["full"]]
     assert desk.events() == before
     assert rosters(desk, 1, 2) == [[501], [502]]
     assert outcomes(swap(desk, overrides=["time_conflict"])) == DONE
@@ -82,7 +82,7 @@ def test_what_stands_in_the_way_of_one_keeps_all_where_they_are(desk: Desk) -> N
 def test_the_seat_that_comes_free_belongs_to_whoever_waits(desk: Desk) -> None:
     full(desk, 1, 2)
     desk.claim(601, 2)
-    assert [codes(each) for each in swap(desk)] == [["full"], []]
+    assert [codes(each) for each in swap(desk)] == [["full"], ["full"]]
     desk.leave(601, 2)
     assert outcomes(swap(desk)) == DONE
 
@@ -93,7 +93,7 @@ def test_also_to_one_who_was_passed_over(desk: Desk) -> None:
     desk.section(2, capacity=2, version=2)
     desk.promote(2, 601, limit=0)
     desk.adjust(602, add=2, overrides=["full"])
-    assert [codes(each) for each in swap(desk)] == [["full"], []]
+    assert [codes(each) for each in swap(desk)] == [["full"], ["full"]]
 
 
 def test_who_waits_first_may_have_it(desk: Desk) -> None:
@@ -106,7 +106,7 @@ def test_who_waits_first_may_have_it(desk: Desk) -> None:
 def test_a_section_that_is_over_its_capacity_stays_shut(desk: Desk) -> None:
     full(desk, 1, 2)
     desk.adjust(601, add=2, overrides=["full"])
-    assert [codes(each) for each in swap(desk)] == [["full"], []]
+    assert [codes(each) for each in swap(desk)] == [["full"], ["full"]]
     assert outcomes(swap(desk, overrides=["full"])) == DONE
     assert rosters(desk, 1, 2) == [[502], [601, 501]]
 
@@ -115,9 +115,9 @@ def test_a_kept_seat_is_kept_again_for_those_it_is_for(desk: Desk) -> None:
     full(desk, 1)
     desk.section(2, capacity=1, reserves=(ReserveSpec(61, 1),))
     assert desk.claim(502, 2, reserves=(61,)).outcome == Outcome.ENROLLED
-    assert [codes(each) for each in swap(desk)] == [["full"], []]
+    assert [codes(each) for each in swap(desk)] == [["full"], ["full"]]
     mine = desk.by_hand(501, 2, 1, part=Claim(2, 400, reserves=(61,)))
-    assert outcomes(desk.exchange(mine, desk.by_hand(502, 1, 2))) == DONE
+    assert outcomes(desk.adjust_batch(mine, desk.by_hand(502, 1, 2))) == DONE
     assert desk.ledger.reserved(TERM, 2) == {61: 1}
 
 
@@ -129,49 +129,93 @@ def test_the_seat_of_a_pool_is_left_by_whoever_leaves_any_of_its_sections(desk: 
     desk.claim(503, 3)
     ring = [desk.by_hand(501, 2, 1), desk.by_hand(503, 1, 3)]
     desk.claim(601, 3)
-    assert [codes(each) for each in desk.exchange(*ring)] == [["full"], []]
+    assert [codes(each) for each in desk.adjust_batch(*ring)] == [["full"], ["full"]]
     desk.leave(601, 3)
-    assert outcomes(desk.exchange(*ring)) == DONE
+    assert outcomes(desk.adjust_batch(*ring)) == DONE
     assert rosters(desk, 1, 2, 3) == [[503], [501], []]
     told = [each["seats"] for each in desk.events() if "seats" in each]
     assert {seats.get("pool_taken", 0) for seats in told} <= {0, 1}
 
 
-def test_it_is_done_once_for_a_key(desk: Desk) -> None:
+def test_it_is_done_once_for_each_key(desk: Desk) -> None:
     full(desk, 1, 2)
-    first = swap(desk, request="k")
-    again = swap(desk, request="k")
-    assert [{**vars(each), "replayed": False} for each in again] == [vars(each) for each in first]
+    first = swap(desk, keys="k")
+    again = swap(desk, keys="k")
+    assert [(each.seq, each.section) for each in again] == [
+        (each.seq, each.section) for each in first
+    ]
     assert all(each.replayed for each in again)
     assert rosters(desk, 1, 2) == [[502], [501]]
     with pytest.raises(KeyReused):
-        desk.adjust(501, drop=2, request="k")
+        desk.adjust(501, drop=2, request="k-0")
+
+
+def test_a_seat_that_was_given_and_dropped_since_is_not_given_again_with_others(desk: Desk) -> None:
+    desk.section(1)
+    desk.adjust_batch(desk.by_hand(501, 1), keys="k")
+    desk.drop(501, 1)
+    said = desk.adjust_batch(desk.by_hand(501, 1), desk.by_hand(502, 1), keys="k")
+    assert [each.replayed for each in said] == [True, False]
+    assert desk.roster(1) == [502]
 
 
 def test_a_refusal_can_be_sent_again(desk: Desk) -> None:
     full(desk, 1, 2)
     desk.claim(601, 2)
-    swap(desk, request="k")
+    swap(desk, keys="k")
     desk.leave(601, 2)
-    assert outcomes(swap(desk, request="k")) == DONE
+    assert outcomes(swap(desk, keys="k")) == DONE
 
 
-def test_moves_that_make_no_ring_are_none(desk: Desk) -> None:
-    full(desk, 1, 2, 3)
-
-    def no_ring(*moves: AdminAdjustment) -> None:
-        with pytest.raises(NoRing):
-            desk.exchange(*moves)
-
-    no_ring(desk.by_hand(501, 2, 1))
-    no_ring(desk.by_hand(501, 2, 1), desk.by_hand(502, 3, 2))
-    no_ring(desk.by_hand(501, 2, 1), desk.by_hand(501, 1, 2))
-    no_ring(*[desk.by_hand(500 + n, n % 101 + 1, n) for n in range(1, 102)])
+def test_a_chain_ends_at_a_free_seat(desk: Desk) -> None:
+    full(desk, 1, 2)
+    desk.section(3, capacity=1)
+    moves = [desk.by_hand(501, 2, 1), desk.by_hand(502, 3, 2), desk.by_hand(503, 1)]
+    assert outcomes(desk.adjust_batch(*moves)) == [*DONE, Outcome.ENROLLED]
+    assert rosters(desk, 1, 2, 3) == [[503], [501], [502]]
 
 
-def test_windows_hold_for_it_as_for_any_change_by_hand(desk: Desk) -> None:
+def test_no_more_get_in_than_there_are_seats(desk: Desk) -> None:
+    desk.section(1, capacity=2)
+    said = desk.adjust_batch(*[desk.by_hand(500 + n, 1) for n in range(1, 4)])
+    assert [codes(each) for each in said] == [[], [], ["full"]]
+    assert desk.roster(1) == [501, 502]
+
+
+def test_two_courses_of_a_student_change_hours_at_once(desk: Desk) -> None:
+    for section, times in ((1, MONDAY), (2, meets(1, 13, 15))):
+        desk.section(section, times=(times,))
+        desk.section(section + 10, times=(meets(1, 13, 15) if section == 1 else MONDAY,))
+        desk.claim(501, section)
+    moves = [desk.by_hand(501, 11, 1), desk.by_hand(501, 12, 2)]
+    assert outcomes(desk.adjust_batch(*moves)) == DONE
+    assert [codes(each) for each in desk.adjust_batch(*moves)] == [
+        ["not_enrolled", "already_enrolled"]
+    ] * 2
+
+
+def test_those_in_line_are_seated_in_turn(desk: Desk) -> None:
+    full(desk, 1)
+    for waiter in (601, 602):
+        desk.claim(waiter, 1)
+    moves = [desk.by_hand(602, 1), desk.by_hand(601, 1)]
+    desk.section(1, capacity=3, version=2)
+    assert [codes(each) for each in desk.adjust_batch(*moves)] == [["full"], []]
+    assert outcomes(desk.adjust_batch(*moves[:1])) == [Outcome.ENROLLED]
+
+
+def test_the_same_seat_is_given_and_given_up_once(desk: Desk) -> None:
+    full(desk, 1)
+    desk.section(2)
+    moves = [desk.by_hand(501, None, 1), desk.by_hand(501, None, 1), desk.by_hand(501, 2)]
+    said = desk.adjust_batch(*moves, desk.by_hand(501, 2), overrides=["drop_limit"])
+    assert [codes(each) for each in said] == [[], ["not_enrolled"], [], ["already_enrolled"]]
+    assert rosters(desk, 1, 2) == [[], [501]]
+
+
+def test_windows_hold_for_it_as_for_any_adjustment(desk: Desk) -> None:
     full(desk, 1, 2)
     now = desk.ledger.now()
     desk.put_window(8, now + MINUTE, now + DAY)
-    ring = [desk.by_hand(501, 2, 1, windows=(8,)), desk.by_hand(502, 1, 2)]
-    assert [codes(each) for each in desk.exchange(*ring)] == [["window_before"], []]
+    moves = [desk.by_hand(501, 2, 1, windows=(8,)), desk.by_hand(502, 1, 2)]
+    assert [codes(each) for each in desk.adjust_batch(*moves)] == [["window_before"], ["full"]]

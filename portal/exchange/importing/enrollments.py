@@ -1,0 +1,403 @@
+"""The enrollments of an import: additions, drops, and moves within a course.
+
+The ledger decides them last, in batches, each batch in one step (`adjust_batch`). A refused move
+keeps its old seat. What a batch refuses is tried again together with all changes that could free a
+seat for it, until nothing more can be done.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from itertools import groupby, islice
+from typing import Any
+
+from sqlalchemy import delete, func, select, text, update
+from sqlalchemy.orm import Session
+
+from portal.catalog.term_catalog import expire
+from portal.core.db import transaction
+from portal.core.i18n import translated
+from portal.exchange.importing import book
+from portal.exchange.importing.compare import Counts, shown
+from portal.exchange.importing.models import Import, ImportRow
+from portal.exchange.importing.options import Options
+from portal.exchange.importing.report import MOST, Note
+from portal.exchange.importing.reporting import add_notes
+from portal.exchange.importing.tables import Progress
+from portal.ledger.types import Outcome
+from portal.people.models import AuditEntry
+from portal.people.profile import read_all
+from portal.recorder.events import IMPORT_PREFIX
+from portal.seats import by_hand
+from portal.seats.by_hand import FIRM, SHUT, Adjustment, Many
+from portal.seats.labels import LABELS
+
+LATE, LEFT = "seat_late", "seat_left"  # kinds of notes
+BATCH = 100  # changes in one step of the ledger: other requests wait about 10 ms
+GROUP = 1000  # changes that depend on each other: other requests wait about 100 ms
+STREAMED = 2000  # rows
+# An import is not a student's own act: it needs no window, and its drops are not counted. The
+# rehearsal checks corequisites once, against everything that a student is to have.
+NOT_CHECKED = frozenset({*SHUT, "section_confirmed", "drop_limit", "needed_by", "corequisite"})
+OVERRIDABLE = frozenset(LABELS) - FIRM
+IN, OUT = "already_enrolled", "not_enrolled"
+
+ROWS = "SELECT * FROM import_rows AS rows WHERE import_id = :id AND kind = 'enrollment'"
+CHANGED = f"""
+    {ROWS} AND EXISTS (
+        SELECT FROM import_changes AS changes WHERE changes.import_id = :id
+        AND changes.kind = 'enrollment' AND changes.key = rows.key
+    )
+"""
+# Few enough to look up one by one. The removal of a move goes with its addition.
+NEXT = f"""{ROWS} AND id > :after AND CASE WHEN :removes
+    THEN removes AND NOT EXISTS (SELECT FROM import_rows AS added WHERE added.id = rows.pair)
+    ELSE NOT removes END ORDER BY id LIMIT :most"""
+RESOLVED = """
+    SELECT rows.id, rows.removes, rows.file, rows.line, rows.key, terms.id AS term,
+        sections.id AS section, sections.pool_id AS pool, students.id AS student,
+        (rows.fields ->> 'credits')::int AS credits,
+        old.id, old.file, old.line, old.key, old_section.id, old_section.pool_id
+    FROM ({rows}) AS rows
+    LEFT JOIN terms ON terms.name = split_part(rows.key, E'\\t', 1)
+    LEFT JOIN sections ON term_id = terms.id AND crn = split_part(rows.key, E'\\t', 2)
+    LEFT JOIN students ON students.number = split_part(rows.key, E'\\t', 3)
+    LEFT JOIN import_rows AS old ON old.id = rows.pair AND old.removes
+    LEFT JOIN sections AS old_section ON old_section.term_id = terms.id
+        AND old_section.crn = split_part(old.key, E'\\t', 2)
+    ORDER BY {order}
+"""
+BY_STUDENT = text(RESOLVED.format(rows=CHANGED, order="terms.id, students.id, rows.id"))
+IN_ORDER = text(RESOLVED.format(rows=CHANGED, order="NOT rows.removes, rows.id"))
+FOLLOWING = text(RESOLVED.format(rows=NEXT, order="rows.id"))
+WAITING = text(RESOLVED.format(rows=f"{ROWS} AND NOT removes", order="rows.id"))
+# Courses as the import leaves them. Of several, the first addition goes with the first removal.
+PAIR = text("""
+    WITH courses AS (
+        SELECT key, coalesce(rows.fields ->> 'course', here.fields ->> 'course') AS course
+        FROM (SELECT key, fields FROM now_here WHERE kind = 'section') AS here
+        FULL JOIN (
+            SELECT key, fields FROM import_rows
+            WHERE import_id = :id AND kind = 'section' AND NOT removes
+        ) AS rows USING (key)
+    ), seats AS (
+        SELECT rows.id, removes, split_part(rows.key, E'\\t', 1) AS term, course,
+            split_part(rows.key, E'\\t', 3) AS student
+        FROM import_rows AS rows JOIN import_changes USING (import_id, kind, key)
+        JOIN courses ON courses.key =
+            split_part(rows.key, E'\\t', 1) || E'\\t' || split_part(rows.key, E'\\t', 2)
+        WHERE import_id = :id AND kind = 'enrollment'
+    ), ranked AS (
+        SELECT *, row_number() OVER (
+            PARTITION BY removes, term, course, student ORDER BY id
+        ) AS nth FROM seats
+    ), pairs AS (
+        SELECT added.id AS added, removed.id AS removed
+        FROM ranked AS added JOIN ranked AS removed USING (term, course, student, nth)
+        WHERE removed.removes AND NOT added.removes
+    )
+    UPDATE import_rows AS rows SET pair = other
+    FROM (
+        SELECT added AS id, removed AS other FROM pairs UNION ALL SELECT removed, added FROM pairs
+    ) AS both_ways
+    WHERE rows.id = both_ways.id
+""")
+
+
+@dataclass(frozen=True, slots=True)
+class OldSeat:
+    """The row that removes a student from the section that a move leaves."""
+
+    id: int
+    file: str
+    line: int
+    key: str
+    section: int | None
+    pool: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A row about an enrollment; an id is None where there is no such thing."""
+
+    id: int
+    removes: bool
+    file: str
+    line: int
+    key: str
+    term: int | None
+    section: int | None
+    pool: int | None
+    student: int | None
+    credits: int | None  # hundredths; None = the least of the section
+    old: OldSeat | None  # of a move
+
+    @property
+    def rows(self) -> list[int]:
+        """Its row, and that of the old seat of a move."""
+        return [self.id, *([self.old.id] if self.old else [])]
+
+    @property
+    def connections(self) -> list[str]:
+        """Names of what it shares with other changes: the student, and seats it takes or frees."""
+        places = [(self.section, self.pool)]
+        places += [(self.old.section, self.old.pool)] if self.old else []
+        seats = [f"pool {pool}" if pool else f"section {section}" for section, pool in places]
+        return [f"student {self.student}", *seats]
+
+    def note(self, kind: str, codes: Sequence[str] = ()) -> Note:
+        """A line of the report about it; its detail is the codes of the reasons."""
+        return Note(kind, self.file, self.line, shown(self.key), "", "", " ".join(codes))
+
+    def refusal(self, kind: str, codes: Sequence[str]) -> list[Note]:
+        """Notes that it is refused, and that the student keeps the old seat."""
+        old = self.old
+        kept = [Note("stays", old.file, old.line, shown(old.key), "", "", "")] if old else []
+        return [self.note(kind, codes), *kept]
+
+
+def pair_moves(session: Session, import_id: int, counts: Counts) -> None:
+    """Pair additions with removals of the same student in the same course: they are moves."""
+    seats = counts.get("enrollment", {})
+    if seats.get("added") and seats.get("removed"):
+        session.execute(PAIR, {"id": import_id})
+
+
+def by_student(session: Session, import_id: int) -> Iterator[Change]:
+    """Stream all changes, sorted by term and student."""
+    return _stream(session, BY_STUDENT, import_id)
+
+
+def in_order(session: Session, import_id: int) -> Iterator[Change]:
+    """Stream all changes, removals first."""
+    return _stream(session, IN_ORDER, import_id)
+
+
+def apply_enrollments(import_id: int, progress: Progress) -> None:
+    """Apply the enrollments that are left of an import, and note what the ledger refuses by row.
+
+    Each batch leaves the list once it is decided. A batch that a killed worker had decided but not
+    noted gets the same answers. Raises LedgerUnavailable.
+    """
+    with transaction() as session:
+        found = session.get_one(Import, import_id)
+        applying = _Applying(found, progress, left(session, import_id))
+    for removes in (True, False):
+        applying.in_batches(removes=removes)
+    while applying.done < applying.total:
+        before = applying.done
+        applying.in_batches(removes=True)  # of moves of which the student has done one half
+        waiting = _waiting(import_id)
+        for group in _connected(waiting):
+            applying.decide(group)
+        if applying.done == before:
+            applying.refuse(waiting)
+    _finish(import_id)
+
+
+@dataclass
+class _Applying:
+    found: Import
+    progress: Progress
+    total: int
+    done: int = 0
+    refused: dict[int, list[str]] = field(default_factory=dict)  # codes by row, tried again later
+
+    def in_batches(self, *, removes: bool) -> None:
+        """Decide all removals that are not part of a move, or everything else, once."""
+        after = 0
+        while batch := self._following(after, removes=removes):
+            after = batch[-1].id
+            self.decide(batch)
+
+    def decide(self, changes: Collection[Change]) -> None:
+        """Let the ledger decide changes, those of one term in one step."""
+        outcomes = _Outcomes()
+        for change, codes in _decide(self.found, changes):
+            if change.removes or not codes or not FIRM.isdisjoint(codes):
+                outcomes.add(change, codes)
+            else:
+                self.refused[change.id] = codes
+        self._record(outcomes)
+
+    def refuse(self, changes: Collection[Change]) -> None:
+        """Give up changes for which nothing can be done."""
+        outcomes = _Outcomes()
+        for change in changes:
+            outcomes.refuse(change, self.refused.get(change.id, ["full"]))
+        self._record(outcomes)
+
+    def _following(self, after: int, *, removes: bool) -> list[Change]:
+        query = {"id": self.found.id, "after": after, "removes": removes, "most": BATCH}
+        with transaction() as session:
+            return [_change(row) for row in session.execute(FOLLOWING, query)]
+
+    def _record(self, outcomes: "_Outcomes") -> None:
+        self.done += outcomes.record(self.found.id)
+        self.progress("seating", self.done, self.total)
+
+
+@dataclass
+class _Outcomes:
+    """Rows that are done, rows that go on without the other half of their move, and notes."""
+
+    done: list[int] = field(default_factory=list)
+    alone: list[int] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+
+    def add(self, change: Change, codes: Sequence[str]) -> None:
+        """Note a decision. The student may have done one half of a move already."""
+        already = {IN, OUT} & set(codes)
+        if change.old and len(already) == 1:
+            halves = [change.id, change.old.id]
+            done, other = halves if IN in already else reversed(halves)
+            self.done.append(done)
+            self.alone.append(other)
+        elif against := [code for code in codes if code not in already]:
+            self.refuse(change, against)
+        else:
+            self.done += change.rows
+
+    def refuse(self, change: Change, codes: Sequence[str]) -> None:
+        self.done += change.rows
+        self.notes += change.refusal(LATE, codes)
+
+    def record(self, import_id: int) -> int:
+        """Take what is done off the list, keep the notes, and return how many rows are done."""
+        if not self.done:
+            return 0
+        with transaction() as session:
+            session.execute(delete(ImportRow).where(ImportRow.id.in_(self.done)))
+            session.execute(update(ImportRow).where(ImportRow.id.in_(self.alone)).values(pair=None))
+            for kind in dict.fromkeys(note.kind for note in self.notes):
+                some = [note for note in self.notes if note.kind == kind]
+                add_notes(session, import_id, some, len(some))
+            book.got_on(session, import_id)
+        return len(self.done)
+
+
+def _decide(found: Import, changes: Collection[Change]) -> Iterator[tuple[Change, list[str]]]:
+    """Each change with the codes of what refuses it; none where it is done."""
+    with transaction() as session:
+        people = read_all(session, {change.student for change in changes if change.student})
+    for term, of_term in groupby(sorted(changes, key=_term), key=_term):
+        expire(term)  # the import has just changed the catalog
+        known = []
+        for change in of_term:
+            if change.section and change.student in people:
+                known.append(change)
+            else:
+                yield change, ["student_unknown" if change.section else "section_unknown"]
+        past = Options.read(found.options).past
+        many = Many(
+            term,
+            {f"import-{found.id}-{change.id}": _adjustment(change) for change in known},
+            overrides=tuple(sorted(OVERRIDABLE if past else NOT_CHECKED)),
+            why=f"Import {found.id}: {found.name}",
+            by=found.account_id,
+            correlation=f"{IMPORT_PREFIX}{found.id}",
+        )
+        for change, answer in zip(known, by_hand.adjust_batch(many, people), strict=True):
+            refused = answer.outcome == Outcome.REFUSED
+            yield change, [reason.code for reason in answer.reasons] if refused else []
+
+
+def _adjustment(change: Change) -> Adjustment:
+    term, student = _term(change), change.student or 0
+    if change.removes:
+        return Adjustment(term, student, drop=change.section)
+    worth = None if change.credits is None else Decimal(change.credits) / 100
+    dropped = change.old.section if change.old else None
+    return Adjustment(term, student, add=change.section, drop=dropped, credits=worth)
+
+
+def _connected(changes: Sequence[Change]) -> Iterator[list[Change]]:
+    """Groups of changes that may depend on each other, in the order of their first rows."""
+    parents: dict[str, str] = {}
+
+    def root(name: str) -> str:
+        while (parent := parents.setdefault(name, name)) != name:
+            parents[name] = name = parents.setdefault(parent, parent)
+        return name
+
+    for change in changes:
+        first, *others = change.connections
+        for other in others:
+            parents[root(other)] = root(first)
+    groups: defaultdict[str, list[Change]] = defaultdict(list)
+    for change in changes:
+        groups[root(change.connections[0])].append(change)
+    for group in groups.values():
+        for start in range(0, len(group), GROUP):
+            yield group[start : start + GROUP]
+
+
+def left(session: Session, import_id: int) -> int:
+    """Return how many enrollments are neither applied nor refused yet."""
+    counted = select(func.count()).where(ImportRow.import_id == import_id)
+    return session.scalar(counted) or 0
+
+
+def end(session: Session, import_id: int, by: int, why: str) -> bool:
+    """End an import without the enrollments that are left, which its report then names.
+
+    False while a worker is at it, and once it is done.
+    """
+    error = session.get_one(Import, import_id).error
+    if not book.lock(session):
+        return False
+    if not book.move(session, import_id, "done", of=("seating",), error=""):
+        return False
+    count, some = left(session, import_id), islice(in_order(session, import_id), MOST)
+    add_notes(session, import_id, [change.note(LEFT) for change in some], count)
+    session.add(
+        AuditEntry(
+            account_id=by,
+            action="import.end",
+            subject=f"import:{import_id}",
+            before={"error": translated(error)},
+            after={"left": count},
+            reason=why,
+        )
+    )
+    book.clear(session, import_id, book.SENT)
+    return True
+
+
+def _finish(import_id: int) -> None:
+    with transaction() as session:
+        if not book.move(session, import_id, "done", of=("seating",), error=""):
+            return
+        found = session.get_one(Import, import_id)
+        changed = {each: found.counts["enrollment"][each] for each in ("added", "removed")}
+        session.add(
+            AuditEntry(
+                account_id=found.account_id,
+                action="import.seat",
+                subject=f"import:{import_id}",
+                after=changed | {"refused": found.notes.get(LATE, 0)},
+                reason="" if found.account_id else "command line",
+            )
+        )
+        book.clear(session, import_id, book.SENT)
+
+
+def _waiting(import_id: int) -> list[Change]:
+    with transaction() as session:
+        return [_change(row) for row in session.execute(WAITING, {"id": import_id})]
+
+
+def _stream(session: Session, query: Any, import_id: int) -> Iterator[Change]:
+    streamed = {"yield_per": STREAMED}
+    for row in session.execute(query, {"id": import_id}, execution_options=streamed):
+        yield _change(row)
+
+
+def _change(row: Any) -> Change:
+    old = OldSeat(*row[10:]) if row[10] else None
+    return Change(*(*row[:10], old))
+
+
+def _term(change: Change) -> int:
+    return change.term or 0

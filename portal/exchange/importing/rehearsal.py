@@ -1,0 +1,282 @@
+"""What the ledger would refuse of an import's enrollments, found before anything is changed."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cache
+from itertools import groupby, islice
+
+from sqlalchemy import select, text
+from sqlalchemy.orm import Session
+
+from portal.catalog.models import Reserve
+from portal.catalog.term_catalog import TermCatalog, read_catalog
+from portal.catalog.views import SectionView
+from portal.exchange.importing.apply import write
+from portal.exchange.importing.compare import Counts
+from portal.exchange.importing.enrollments import NOT_CHECKED, Change, by_student, in_order
+from portal.exchange.importing.report import Note
+from portal.ledger.types import HeldSeat, Standing
+from portal.people.profile import Profile, read_all
+from portal.recorder.models import Enrollment
+from portal.seats import desk, foresight, rules
+from portal.seats.wishes import hundredths
+
+STUDENTS = 500  # read at once
+SHUT = {"NEW": "section_new", "CANCELED": "section_canceled"}
+SEATS = text("""
+    SELECT sections.id, sections.capacity, prior_enrolled + coalesce(seats.taken, 0) AS taken,
+        pool_id AS pool, pools.capacity AS pool_capacity, coalesce(lists.students, '{}') AS waiting
+    FROM sections LEFT JOIN pools ON pools.id = pool_id
+    LEFT JOIN (
+        SELECT section_id, count(*) AS taken FROM enrollments
+        WHERE term_id = :term AND state = 'enrolled' GROUP BY section_id
+    ) AS seats ON seats.section_id = sections.id
+    LEFT JOIN (
+        SELECT section_id, array_agg(student_id ORDER BY ticket) AS students FROM waitlist_places
+        WHERE term_id = :term AND state = 'waiting' GROUP BY section_id
+    ) AS lists ON lists.section_id = sections.id
+    WHERE sections.term_id = :term
+""")
+
+Refused = list[tuple[int, Note]]  # rows of the import, and their notes
+
+
+def rehearse(session: Session, import_id: int, counts: Counts, *, past: bool) -> Refused:
+    """Return what would be refused if the import were applied now. Nothing is changed.
+
+    Everything but the enrollments is written in a savepoint and rolled back, so that students and
+    sections are as the import leaves them.
+    """
+    trial = session.begin_nested()
+    try:
+        write(session, import_id, counts, lambda *_: None)
+        return refused(session, import_id, past=past)
+    finally:
+        trial.rollback()
+
+
+def refused(session: Session, import_id: int, *, past: bool) -> Refused:
+    """Return what would be refused, once everything but the enrollments is written.
+
+    A refused move keeps its old seat. So the others are checked again without what was refused,
+    until nothing more is.
+    """
+    found = _Rehearsal(session, import_id, past)
+    students = found.check(None)
+    while students:
+        students = found.check(students)
+    return sorted(found.notes.items())
+
+
+@dataclass
+class _Rehearsal:
+    session: Session
+    import_id: int
+    past: bool
+    notes: dict[int, Note] = field(default_factory=dict)  # of rows that are refused
+    reserves: dict[int, tuple[int, ...]] = field(default_factory=dict)  # by row
+
+    def check(self, students: set[int | None] | None) -> set[int | None]:
+        """Refuse changes: by rules those of these students, by seats anyone's. Return whose."""
+        return self._by_rules(students) | (set() if self.past else self._by_seats())
+
+    def _by_rules(self, students: set[int | None] | None) -> set[int | None]:
+        left = (
+            change
+            for change in by_student(self.session, self.import_id)
+            if change.id not in self.notes and (students is None or change.student in students)
+        )
+        found = set()
+        for change, codes, belongs in _judge(self.session, left, past=self.past):
+            if codes:
+                self._refuse(change, codes)
+                found.add(change.student)
+            elif belongs:
+                self.reserves[change.id] = belongs
+        return found
+
+    def _by_seats(self) -> set[int | None]:
+        """Drops count before additions, as in the ledger."""
+        found, seats = set(), cache(lambda term: _Seats(self.session, term))
+        for change in in_order(self.session, self.import_id):
+            if change.id in self.notes:
+                continue
+            if change.removes:
+                seats(change.term).leave(change.section or 0, change.student or 0)
+            elif not seats(change.term).take(change, self.reserves.get(change.id, ())):
+                self._refuse(change, ["full"])
+                found.add(change.student)
+        return found
+
+    def _refuse(self, change: Change, codes: list[str]) -> None:
+        self.notes |= dict(zip(change.rows, change.refusal("seat", codes), strict=True))
+
+
+# Rules
+
+
+Judged = Iterator[tuple[Change, list[str], tuple[int, ...]]]
+Batch = list[tuple[int | None, list[Change]]]  # changes by student
+
+
+def _judge(session: Session, changes: Iterable[Change], *, past: bool) -> Judged:
+    """Each addition with the codes of what refuses it, and the reserves that it may be under.
+
+    With `past` only what makes no sense refuses. The changes are sorted by term and student.
+    """
+    offered = cache(lambda term: read_catalog(session, term))
+    for term, of_term in groupby(changes, lambda change: change.term):
+        students = groupby(of_term, lambda change: change.student)
+        while batch := [(who, list(theirs)) for who, theirs in islice(students, STUDENTS)]:
+            yield from _judge_batch(session, offered(term) if term else None, batch, past=past)
+
+
+def _judge_batch(
+    session: Session, offered: TermCatalog | None, batch: Batch, *, past: bool
+) -> Judged:
+    students = [who for who, _ in batch if who]
+    people = read_all(session, students)
+    held = _held(session, offered, students) if offered and not past else {}
+    for student, changes in batch:
+        who = people.get(student or 0)
+        added = [change for change in changes if not change.removes]
+        senseless = {change.id: _senseless(change, who, offered) for change in added}
+        against: dict[int, list[str]] = {}
+        if offered and who and not past:
+            dropped = {change.section for change in changes if change.removes}
+            kept = [each for each in held[who.student] if each.section not in dropped]
+            sound = [change for change in added if not senseless[change.id]]
+            against = _against(who, offered, kept, sound)
+        for change in added:
+            card = offered.section(change.section) if offered and change.section else None
+            reserves = rules.reserves(who, card) if who and card else ()
+            yield change, senseless[change.id] or against.get(change.section or 0, []), reserves
+
+
+def _senseless(change: Change, who: Profile | None, offered: TermCatalog | None) -> list[str]:
+    card = offered.section(change.section) if offered and change.section else None
+    if card is None:
+        return ["section_unknown"]
+    if who is None:
+        return ["student_unknown"]
+    return [SHUT[card.status]] if card.status in SHUT else []
+
+
+def _against(
+    who: Profile, offered: TermCatalog, kept: list[HeldSeat], changes: list[Change]
+) -> dict[int, list[str]]:
+    """By section, what speaks against the student's having all of it."""
+    wanted = []
+    for change in changes:
+        if card := offered.section(change.section or 0):
+            least = hundredths(card.credits_min)
+            wanted.append((card, least if change.credits is None else change.credits))
+    limit, standing = (
+        hundredths(desk.limit(who, offered)),
+        Standing(enrolled=tuple(kept), waiting=()),
+    )
+    found = foresight.plan(who, offered, standing, limit, wanted)
+    return {
+        card.id: _codes([each.code for each in found[card.id]], card, credits_)
+        for card, credits_ in wanted
+    }
+
+
+def _codes(found: list[str], card: SectionView, credits_: int) -> list[str]:
+    if not card.credits_min * 100 <= credits_ <= card.credits_max * 100:
+        found = [*found, "credit_range"]
+    return list(dict.fromkeys(code for code in found if code not in NOT_CHECKED - {"corequisite"}))
+
+
+def _held(session: Session, offered: TermCatalog, students: list[int]) -> dict[int, list[HeldSeat]]:
+    """The seats of those students in the term."""
+    found: defaultdict[int, list[HeldSeat]] = defaultdict(list)
+    seats = select(Enrollment.student_id, Enrollment.section_id, Enrollment.credits).where(
+        Enrollment.term_id == offered.term.id,
+        Enrollment.student_id.in_(students),
+        Enrollment.state == "enrolled",
+    )
+    for student, section, credits_ in session.execute(seats):
+        found[student].append(HeldSeat(section, credits_, registration=0, at=0))
+    return found
+
+
+# Seats
+
+
+@dataclass
+class _Section:
+    capacity: int
+    taken: int
+    pool: int | None
+    pool_capacity: int | None
+    waiting: list[int]  # students, in order
+    reserved: dict[int, int] = field(default_factory=dict)  # seats that a reserve still keeps
+    under: dict[int, int] = field(default_factory=dict)  # by student, the reserve of the seat
+
+
+class _Seats:
+    """The seats of a term, counted on as an import would take them."""
+
+    def __init__(self, session: Session, term: int) -> None:
+        self.sections = {
+            row[0]: _Section(*row[1:]) for row in session.execute(SEATS, {"term": term})
+        }
+        self.pools = Counter[int]()
+        for section in self.sections.values():
+            self.pools[section.pool or 0] += section.taken
+        self._read_reserves(session, term)
+
+    def leave(self, section_id: int, student: int) -> None:
+        """Give up a seat."""
+        section = self.sections[section_id]
+        self._count(section, -1)
+        if reserve := section.under.pop(student, None):
+            section.reserved[reserve] += 1
+
+    def take(self, change: Change, reserves: tuple[int, ...]) -> bool:
+        """Take a seat for a student who belongs to those reserves; False where there is none."""
+        section, student = self.sections[change.section or 0], change.student or 0
+        kept = {each: seats for each, seats in section.reserved.items() if seats > 0}
+        reserve = next((each for each in kept if each in reserves), 0)
+        room = section.capacity - section.taken - (0 if reserve else sum(kept.values()))
+        if section.pool is not None:
+            room = min(room, (section.pool_capacity or 0) - self.pools[section.pool])
+        if room <= 0 or not self._is_next(section, student):
+            return False
+        if student in section.waiting:
+            section.waiting.remove(student)
+        if reserve:
+            section.reserved[reserve] -= 1
+        self._count(section, 1)
+        return True
+
+    def _is_next(self, section: _Section, student: int) -> bool:
+        """A free seat belongs to the first in line, in any section of a pool."""
+        lists = [section.waiting]
+        if section.pool is not None:
+            lists = [each.waiting for each in self.sections.values() if each.pool == section.pool]
+        return all(not waiting or waiting[0] == student for waiting in lists)
+
+    def _count(self, section: _Section, by: int) -> None:
+        section.taken += by
+        self.pools[section.pool or 0] += by
+
+    def _read_reserves(self, session: Session, term: int) -> None:
+        now = datetime.now(UTC)
+        found = select(Reserve).where(Reserve.section_id.in_(list(self.sections)))
+        for each in session.scalars(found.order_by(Reserve.id)):
+            if each.until is None or each.until > now:
+                self.sections[each.section_id].reserved[each.id] = each.seats
+        seats = select(Enrollment.section_id, Enrollment.student_id, Enrollment.reserve).where(
+            Enrollment.term_id == term,
+            Enrollment.state == "enrolled",
+            Enrollment.reserve.is_not(None),
+        )
+        for section_id, student, reserve in session.execute(seats):
+            section = self.sections[section_id]
+            if reserve in section.reserved:
+                section.reserved[reserve] -= 1
+                section.under[student] = reserve

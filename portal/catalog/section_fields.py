@@ -165,7 +165,7 @@ def _text_lines(value: Any) -> Lines:
 class PlainFields:
     """Fields that stand as they are in a column of `sections`; pages read them of each section."""
 
-    number: str = text(_l("Section number"), 16, required=True)
+    number: str = text(_l("Section number"), 16, required=True, imported_from="section")
     title: str = text(
         _l("Title"),
         200,

@@ -8,6 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from portal.catalog.models import Term
+from portal.catalog.section_fields import FIELDS as SECTION_FIELDS
 from portal.core.i18n import _, _l
 from portal.exchange.importing import apply, news
 from portal.exchange.importing.compare import CHANGES, examples, shown
@@ -31,44 +32,30 @@ SORTS = {
 FIELDS = {
     "account": _l("account"),
     "campus": _l("campus"),
-    "capacity": _l("seats"),
     "categories": _l("categories"),
     "college": _l("college"),
     "completed": _l("completed courses"),
-    "corequisites": _l("corequisites"),
     "course": _l("course"),
     "credit_limit": _l("credit limit"),
-    "credits": _l("credits"),
-    "cross_lists": _l("cross-lists"),
     "degree": _l("degree"),
     "department": _l("department"),
     "drops_per_day": _l("seats given up a day"),
     "description": _l("description"),
     "email": _l("e-mail"),
     "ends": _l("last day"),
-    "kind": _l("kind"),
     "level": _l("level"),
     "majors": _l("majors"),
-    "meetings": _l("meetings"),
-    "method": _l("method"),
     "minors": _l("minors"),
     "name": _l("name"),
-    "note": _l("note"),
-    "number": _l("number"),
     "offered": _l("offered"),
     "pass_codes": _l("reasons that count as passes"),
     "pass_limit": _l("passes until a place is lost"),
     "pool": _l("shared seats"),
-    "prerequisites": _l("prerequisites"),
     "private": _l("private"),
-    "reserves": _l("kept seats"),
-    "restrictions": _l("restrictions"),
     "school": _l("school"),
     "starts": _l("first day"),
     "status": _l("status"),
     "subject": _l("subject"),
-    "title": _l("title"),
-    "waitlist": _l("waitlist"),
     "year": _l("year"),
 }
 HUNDREDTHS = {"completed", "credits", "credit_limit"}
@@ -166,7 +153,10 @@ def _example(row: Any) -> Example:
 
 
 def _name(name: str) -> str:
-    return str(FIELDS.get(name, name))
+    if name in FIELDS:
+        return str(FIELDS[name])
+    known = str(SECTION_FIELDS[name].label) if name in SECTION_FIELDS else name
+    return known[:1].lower() + known[1:]
 
 
 def said(name: str, fields: dict[str, Any]) -> str:

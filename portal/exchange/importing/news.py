@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from types import SimpleNamespace
 
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
@@ -12,7 +12,7 @@ from portal.catalog.models import Section
 from portal.catalog.section_fields import NamedTeacher
 from portal.catalog.sections import named_teachers
 from portal.catalog.term_catalog import read_catalog
-from portal.catalog.views import MeetingView, SectionView
+from portal.catalog.views import SectionView
 from portal.exchange.importing.apply import moved
 from portal.exchange.importing.compare import Counts
 
@@ -40,6 +40,13 @@ TAUGHT = text("""
         WHERE import_id = :id AND changes.kind = 'section' AND changes.key = taught.key
     )
 """)
+
+
+def _of(side: str) -> str:
+    """The fields that are news, on one side of a change; teachers are records of their own."""
+    return ", ".join(f"{side} -> '{name}'" for name in section_changes.NEWS if name != "teachers")
+
+
 # Who has a part in those of which times, rooms, teachers or what else is news change.
 TOLD = text(f"""
     SELECT count(DISTINCT student_id) FROM ({CONCERNED}) AS concerned
@@ -48,21 +55,8 @@ TOLD = text(f"""
         UNION ALL
         SELECT section_id, student_id FROM waitlist_places WHERE state IN ('waiting', 'passed')
     ) AS part ON part.section_id = concerned.id
-    WHERE kind = 'teaching' OR ARRAY[before -> 'meetings', before -> 'campus', before -> 'method',
-        before -> 'note'] <> ARRAY[after -> 'meetings', after -> 'campus', after -> 'method',
-        after -> 'note']
+    WHERE kind = 'teaching' OR ARRAY[{_of("before")}] <> ARRAY[{_of("after")}]
 """)  # noqa: S608 - ours
-
-
-@dataclass(frozen=True)
-class Facts:
-    """What of a section may be news."""
-
-    meetings: tuple[MeetingView, ...]
-    teachers: tuple[NamedTeacher, ...]
-    campus: str
-    method: str
-    note: str
 
 
 def listeners(session: Session, import_id: int, counts: Counts) -> int:
@@ -96,17 +90,18 @@ def _any(counts: Counts) -> bool:
     return any(moved(counts.get(kind, {})) for kind in ("section", "teaching"))
 
 
-def _facts(session: Session, terms: list[int], concerned: set[int]) -> dict[int, Facts]:
+def _facts(session: Session, terms: list[int], concerned: set[int]) -> dict[int, SimpleNamespace]:
     """Those sections as they are now, read a term at a time."""
     names = {each.id: each for each in named_teachers(session)} if terms else {}
     return {
-        card.id: _of(card, names)
+        card.id: _of_section(card, names)
         for term in terms
         for card in read_catalog(session, term).sections
         if card.id in concerned
     }
 
 
-def _of(card: SectionView, names: dict[int, NamedTeacher]) -> Facts:
-    taught = tuple(names[each] for each in card.teacher_ids if each in names)
-    return Facts(card.meetings, taught, card.campus, card.method, card.note)
+def _of_section(section: SectionView, names: dict[int, NamedTeacher]) -> SimpleNamespace:
+    teachers = tuple(names[each] for each in section.teacher_ids if each in names)
+    known = {name: getattr(section, name) for name in section_changes.NEWS}
+    return SimpleNamespace(**known | {"teachers": teachers})

@@ -8,6 +8,7 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields, validate
 
 from portal.catalog.restrictions import KINDS
+from portal.catalog.section_fields import PLAIN, SectionField
 from portal.core.i18n import _k, stored_message
 from portal.exchange.importing.oneroster.columns import MORE
 from portal.exchange.importing.report import Report
@@ -127,6 +128,16 @@ def _range(value: list[int]) -> None:
         raise ValidationError("is no range.")
 
 
+def _plain(field: SectionField) -> fields.Field[Any]:
+    match field.stored_as:
+        case "int":
+            return fields.Integer(validate=SEATS)
+        case "jsonb":
+            return fields.Raw(allow_none=True, validate=_tree)
+        case _:
+            return fields.String() if field.several_lines else _text(field.longest)
+
+
 HUNDREDTHS = fields.Integer(validate=validate.Range(0, 20_000))  # of credits
 CREDITS = fields.List(HUNDREDTHS, validate=_range)
 # A course that was passed, its term, grade and credits.
@@ -190,21 +201,13 @@ MORE_OF = {
     ),
     "section": Schema.from_dict(
         {
+            **{each.name: _plain(each) for each in PLAIN if each.name != "title"},
             "crn": fields.String(validate=validate.Length(1, 24)),
             # Those without an account, who can be no users: name and department.
             "teachers": fields.List(fields.Tuple((NAME, CODE_OR_NONE))),
-            "number": _text(16),
-            "kind": _text(60),
             "credits": CREDITS,
-            "capacity": fields.Integer(validate=SEATS),
-            "waitlist": fields.Integer(validate=SEATS),
             "prior": fields.Integer(validate=SEATS),
             "status": fields.String(validate=validate.OneOf(STATES)),
-            "campus": _text(80),
-            "method": _text(80),
-            "note": fields.String(),
-            "prerequisites": fields.Raw(allow_none=True, validate=_tree),
-            "corequisites": fields.Raw(allow_none=True, validate=_tree),
             "meetings": fields.List(fields.Raw(validate=_meeting)),
             "restrictions": fields.List(RULE, validate=_distinct),
             "cross_lists": fields.List(_text(24), validate=_distinct),

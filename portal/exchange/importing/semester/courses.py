@@ -91,13 +91,13 @@ def complete(semester: Semester, report: Report) -> None:
     """Give courses what their sections know: a title, credits."""
     for section in semester.sections.values():
         course = section.course
-        if not course.title and section.title:
-            course.title = section.title
+        if not course.title and section.texts["title"]:
+            course.title = section.texts["title"]
             report.note(
                 "title_missing",
                 course.row,
                 "title",
-                stored_message(_k("Now “%(title)s”."), title=section.title),
+                stored_message(_k("Now “%(title)s”."), title=course.title),
             )
         low, high = course.credits or section.credits
         course.credits = min(low, section.credits[0]), max(high, section.credits[1])
@@ -112,4 +112,4 @@ def complete(semester: Semester, report: Report) -> None:
             )
             course.credits = NO_CREDITS
     for section in semester.sections.values():
-        section.title = section.title or section.course.title
+        section.texts["title"] = section.texts["title"] or section.course.title

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 
+from portal.catalog.section_fields import PLAIN
 from portal.catalog.spellings import Unreadable, code_of, credits_of
 from portal.core.i18n import _k, stored_message
 from portal.exchange.importing.report import Report
@@ -48,16 +49,11 @@ def read_section(row: Row, term: str, waitlist: int, semester: Semester, report:
         row=row,
         crn=row["crn"],
         course=course,
-        number=read_number(row, report),
-        title=fields.text(row, "section_title", 200, report),
+        texts=read_texts(row, report),
         credits=credit_range,
         capacity=seats.capacity,
         waitlist=seats.waitlist,
         prior=seats.prior,
-        kind=fields.text(row, "schedule_type", 60, report),
-        campus=fields.text(row, "campus", 80, report),
-        method=fields.text(row, "method", 80, report),
-        note=row["note"],
     )
     semester.sections[section.crn] = section
     course.taught = True
@@ -79,11 +75,19 @@ def refusal(row: Row, term: str, semester: Semester) -> tuple[str, Row, str] | N
     return None
 
 
-def read_number(row: Row, report: Report) -> str:
-    number = fields.text(row, "section", 16, report)
-    if not number:
+def read_texts(row: Row, report: Report) -> dict[str, str]:
+    """Return the fields that are plain texts; those of several lines as the source has them."""
+    found = {}
+    for each in PLAIN:
+        column = each.imported_from
+        if column and each.several_lines:
+            found[each.name] = row[column]
+        elif column:
+            found[each.name] = fields.text(row, column, each.longest, report)
+    if not found["number"]:
         report.note("number_missing", row, "section")
-    return number or "01"
+        found["number"] = "01"
+    return found
 
 
 def read_credits(row: Row, course: Course, report: Report) -> Credits | None:

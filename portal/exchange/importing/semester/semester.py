@@ -46,16 +46,11 @@ class Section:
     row: Row
     crn: str
     course: Course
-    number: str
-    title: str
+    texts: dict[str, str]  # by the name of the field, see `catalog.section_fields`
     credits: Credits
     capacity: int
     waitlist: int
     prior: int
-    kind: str = ""
-    campus: str = ""
-    method: str = ""
-    note: str = ""
     meetings: list[Meeting] = field(default_factory=list)
     teachers: dict[str, None] = field(default_factory=dict)
     restrictions: dict[tuple[str, str, str], None] = field(default_factory=dict)

@@ -1,28 +1,18 @@
-INSERT INTO sections (term_id, course_id, crn, number, title, kind, credits_min,
-    credits_max, capacity, waitlist_capacity, prior_enrolled, pool_id, status, campus, method,
-    note, prerequisites, corequisites, version)
+INSERT INTO sections (term_id, course_id, crn, credits_min, credits_max, prior_enrolled, pool_id,
+    status, version, {plain_columns})
 SELECT terms.id, courses.id, split_part(key, E'\t', 2),
-    coalesce(after ->> 'number', '01'), coalesce(after ->> 'title', courses.title),
-    coalesce(after ->> 'kind', ''),
     coalesce((after -> 'credits' ->> 0)::int / 100.0, courses.credits_min),
     coalesce((after -> 'credits' ->> 1)::int / 100.0, courses.credits_max),
-    coalesce((after ->> 'capacity')::int, 0), coalesce((after ->> 'waitlist')::int, 0),
-    coalesce((after ->> 'prior')::int, 0), pools.id, coalesce(after ->> 'status', 'NEW'),
-    coalesce(after ->> 'campus', ''), coalesce(after ->> 'method', ''),
-    coalesce(after ->> 'note', ''), nullif(after -> 'prerequisites', 'null'),
-    nullif(after -> 'corequisites', 'null'), 1
+    coalesce((after ->> 'prior')::int, 0), pools.id, coalesce(after ->> 'status', 'NEW'), 1,
+    {plain_values}
 FROM these
 JOIN terms ON terms.name = split_part(key, E'\t', 1)
 JOIN courses ON courses.code = after ->> 'course'
 LEFT JOIN pools ON pools.term_id = terms.id AND pools.name = after ->> 'pool'
 ON CONFLICT (term_id, crn) DO UPDATE SET course_id = excluded.course_id,
-    number = excluded.number, title = excluded.title, kind = excluded.kind,
     credits_min = excluded.credits_min, credits_max = excluded.credits_max,
-    capacity = excluded.capacity, waitlist_capacity = excluded.waitlist_capacity,
-    pool_id = excluded.pool_id, status = excluded.status, campus = excluded.campus, method = excluded.method,
-    note = excluded.note, prerequisites = excluded.prerequisites,
-    corequisites = excluded.corequisites, version = sections.version + 1,
-    deleted_at = NULL;
+    pool_id = excluded.pool_id, status = excluded.status, version = sections.version + 1,
+    deleted_at = NULL, {plain_updates};
 
 DELETE FROM meetings USING these JOIN section_keys USING (key)
 WHERE section_id = section_keys.id;

@@ -1,11 +1,10 @@
 SELECT terms.name || E'\t' || crn AS key, jsonb_build_object(
-    'course', courses.code, 'number', number, 'title', sections.title, 'kind', kind,
+    {plain_record},
+    'course', courses.code,
     'credits', jsonb_build_array(
         (sections.credits_min * 100)::int, (sections.credits_max * 100)::int
     ),
-    'capacity', sections.capacity, 'waitlist', waitlist_capacity, 'prior', prior_enrolled,
-    'status', status, 'campus', campus, 'method', method, 'note', note,
-    'prerequisites', prerequisites, 'corequisites', corequisites,
+    'prior', prior_enrolled, 'status', status,
     'meetings', meetings.all, 'restrictions', restrictions.all,
     'cross_lists', cross_lists.all, 'pool', pools.name, 'reserves', reserves.all
 ) AS fields

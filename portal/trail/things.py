@@ -128,7 +128,9 @@ def _accounts(session: Session, ids: set[int]) -> Names:
 
 def _teachers(session: Session, ids: set[int]) -> Names:
     found = session.execute(select(Teacher.id, Teacher.name).where(Teacher.id.in_(ids)))
-    return {key: (name, url_for("admin.teachers.show", teacher_id=key)) for key, name in found}
+    return {
+        key: (name, url_for("admin.instructors.show", instructor_id=key)) for key, name in found
+    }
 
 
 def _tokens(session: Session, ids: set[int]) -> Names:

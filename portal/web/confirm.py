@@ -38,10 +38,20 @@ class Confirmation:
     facts: Sequence[tuple[str, str]] = ()  # label and value
     meaning: Sequence[str] = ()
     danger: bool = False
-    seen: Mapping[str, object] = field(default_factory=dict)  # sent back in hidden fields
+    # Sent back in hidden fields; a list is sent as several of one name.
+    seen: Mapping[str, object] = field(default_factory=dict)
     refusal: str = ""  # why it can't be done, as the page shows it in place of the button
     template: str = "confirm.html"  # or one that extends it
     context: Mapping[str, object] = field(default_factory=dict)  # for such a template
+
+    @property
+    def hidden(self) -> list[tuple[str, object]]:
+        """The name and value of each hidden field."""
+        return [
+            (name, each)
+            for name, value in self.seen.items()
+            for each in (value if isinstance(value, list) else [value])
+        ]
 
 
 def confirm(

@@ -61,7 +61,7 @@ def a_values(app: Flask, cast: Cast) -> Values:
         "remedy": "retry",
         "draft": 1,
         "secret": feeds.secret(feed),
-        "teacher_id": cast.iris.id,
+        "instructor_id": cast.iris.id,
         "student_id": cast.ada.id,
         "hold_id": story["hold_id"][0],
         "override_id": story["override_id"][0],

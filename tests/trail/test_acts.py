@@ -46,7 +46,8 @@ ACTS: dict[str, Form | str] = {
     "POST /admin/operations/mails/<which>/<any(retry,discard):remedy>": (
         "tests/notices/test_operations_mails.py"
     ),
-    "POST /admin/teachers/<int:teacher_id>": "tests/web/registrar/test_teachers.py",
+    "POST /admin/instructors/<int:instructor_id>/link": "tests/web/registrar/test_instructors.py",
+    "POST /admin/instructors/<int:instructor_id>/unlink": "tests/web/registrar/test_instructors.py",
     "POST /admin/students/<int:student_id>/completed": "tests/web/registrar/test_completed.py",
     "POST /admin/students/<int:student_id>/holds/new": "tests/web/registrar/test_holds.py",
     "POST /admin/students/<int:student_id>/holds/<int:hold_id>/lift": (

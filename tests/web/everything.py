@@ -86,7 +86,7 @@ def a_story(app: Flask, cast: Cast) -> Values:
         "control": ["pause", "off"],
         "draft": [1],
         "student_id": [cast.ada.id, cast.cleo.id],
-        "teacher_id": [cast.iris.id, cast.otto.id],
+        "instructor_id": [cast.iris.id, cast.otto.id],
         "hold_id": [_held(cast)],
         "override_id": [_permitted(cast, sections["held"])],
         "webhook_id": [_told(cast)],

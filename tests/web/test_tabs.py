@@ -32,7 +32,7 @@ TABS = {
     "/admin/students": ("page", "Students"),
     "/admin/students/{student}": ("true", "Students"),
     "/admin/students/{student}/holds/new": ("true", "Students"),
-    "/admin/teachers": ("true", "Students"),
+    "/admin/instructors": ("true", "Students"),
     "/admin/receipts": ("page", "Receipts"),
     "/admin/audit": ("page", "Audit"),
     "/admin/operations": ("page", "Operations"),

@@ -1,4 +1,4 @@
-"""Which account teaches as which teacher: seen, linked and unlinked, and what follows from it."""
+"""Which account teaches as which instructor: seen, linked, unlinked, and what follows."""
 
 import pytest
 from flask import Flask
@@ -32,8 +32,8 @@ def hers(term: Term, cast: Cast) -> Section:
 
 
 def act(boss: FlaskClient, teacher: Teacher, deed: str, **fields: str) -> TestResponse:
-    form = {"deed": deed, "account": "iris", "reason": WHY, **fields}
-    return boss.post(f"/admin/teachers/{teacher.id}", data=form)
+    form = {"account": "iris", "reason": WHY, **fields}
+    return boss.post(f"/admin/instructors/{teacher.id}/{deed}", data=form)
 
 
 def classes(app: Flask, cast: Cast) -> str:
@@ -48,11 +48,11 @@ def entry() -> AuditEntry:
 
 def test_the_list_says_who_has_an_account(boss: FlaskClient, twin: Teacher, hers: Section) -> None:
     assert hers
-    text = said(boss.get("/admin/teachers"))
+    text = said(boss.get("/admin/instructors"))
     assert "Iris – 1 Iris iris" in text
     assert "Iris Department of MTH 1 None" in text
-    without = boss.get("/admin/teachers?q=mth&show=without").text
-    assert f"/admin/teachers/{twin.id}" in without
+    without = boss.get("/admin/instructors?q=mth&show=without").text
+    assert f"/admin/instructors/{twin.id}" in without
     assert "Otto" not in without
 
 
@@ -60,10 +60,11 @@ def test_an_account_of_the_same_name_is_suggested_and_looked_at_first(
     boss: FlaskClient, twin: Teacher, hers: Section, cast: Cast
 ) -> None:
     assert hers
-    assert f"/admin/teachers/{twin.id}?account=iris" in boss.get(f"/admin/teachers/{twin.id}").text
-    text = said(boss.get(f"/admin/teachers/{twin.id}?account=iris"))
-    assert "MAT 1000-" in text
+    page = f"/admin/instructors/{twin.id}"
+    assert f"{page}/link?account=iris" in boss.get(page).text
+    text = said(boss.get(f"{page}/link?account=iris"))
     assert "Teaches also as Iris" in text
+    assert "MAT 1000-" in said(boss.get(page))
     assert accounts.find(cast.iris.account_id or 0).teacher_ids == {cast.iris.id}
 
 
@@ -119,6 +120,6 @@ def test_what_is_wrong_is_said_and_nothing_done(
 
 
 def test_nonsense_is_refused(boss: FlaskClient, twin: Teacher) -> None:
-    assert act(boss, twin, "eat").status_code == 400
-    assert boss.get("/admin/teachers/999999").status_code == 404
-    assert boss.get("/admin/teachers?page=x&q=%25").status_code == 200
+    assert act(boss, twin, "eat").status_code == 404
+    assert boss.get("/admin/instructors/999999").status_code == 404
+    assert boss.get("/admin/instructors?page=x&q=%25").status_code == 200

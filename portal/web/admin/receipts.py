@@ -1,4 +1,4 @@
-"""The registrar's view of receipts: any by its code, or all of a student."""
+"""Receipts as the registrar sees them: one by its code, or all of a student."""
 
 from dataclasses import dataclass
 
@@ -21,8 +21,8 @@ bp = Blueprint("receipts", __name__, url_prefix="/receipts")
 
 
 @dataclass(frozen=True)
-class Whose:
-    """A student as the registrar knows one."""
+class Owner:
+    """The student whom a receipt belongs to."""
 
     id: int
     name: str
@@ -32,7 +32,7 @@ class Whose:
 @bp.get("")
 @requires("admin")
 def index() -> ResponseReturnValue:
-    """The receipt of a code, or those of a student whom the search finds, the newest first."""
+    """Go to the receipt of a code, or render those of a student whom the search finds."""
     wanted, page = searched()
     if receipt := _found(wanted):
         return redirect(url_for("admin.receipts.show", code=receipt.code))
@@ -51,8 +51,8 @@ def index() -> ResponseReturnValue:
     )
 
 
-def _students(wanted: str, page: int) -> tuple[Whose | None, list[Found], bool]:
-    """The one student of that number or whom alone the search fits, else those whom it fits."""
+def _students(wanted: str, page: int) -> tuple[Owner | None, list[Found], bool]:
+    """Return the only student that matches, or else a page of those that match."""
     if not wanted:
         return None, [], False
     if exact := _student(Student.number == wanted):
@@ -67,7 +67,7 @@ def _students(wanted: str, page: int) -> tuple[Whose | None, list[Found], bool]:
 @bp.get("/<code>")
 @requires("admin")
 def show(code: str) -> ResponseReturnValue:
-    """One decision with all that is known of it."""
+    """Render one decision with all that is known of it."""
     found = _found(code) or abort(404)
     return render_template(
         "admin/receipt.html",
@@ -91,7 +91,7 @@ def _place(text: str) -> tuple[int, int] | None:
         abort(404)
 
 
-def _student(condition: ColumnElement[bool]) -> Whose | None:
+def _student(condition: ColumnElement[bool]) -> Owner | None:
     found = (
         select(Student.id, Account.name, Student.number)
         .join(Account, Account.id == Student.account_id)
@@ -99,11 +99,11 @@ def _student(condition: ColumnElement[bool]) -> Whose | None:
     )
     with transaction() as session:
         row = session.execute(found).one_or_none()
-    return Whose(*row) if row else None
+    return Owner(*row) if row else None
 
 
 def _actor(actor: str) -> str:
-    """Who did it, by name where it was somebody with an account."""
+    """Return who did it, by name if it was someone with an account."""
     kind, _colon, number = actor.partition(":")
     if kind != "account" or not number.isdecimal():
         return actor

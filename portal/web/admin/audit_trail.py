@@ -1,4 +1,4 @@
-"""The audit trail: searched, each entry at its own address, and as a file; never changed."""
+"""The audit trail: searched, one entry, and as a file. It is never changed."""
 
 import json
 from itertools import chain
@@ -15,20 +15,20 @@ from portal.trail.differences import mentioned
 from portal.trail.entries import Entry
 from portal.trail.query import NOBODY, Query
 from portal.web.http.access import requires
-from portal.windows.localtime import Clockface
+from portal.windows.localtime import local_clock
 
-bp = Blueprint("audit", __name__)
+bp = Blueprint("audit_trail", __name__)
 
 
 @bp.get("/audit")
 @requires("admin")
 def index() -> ResponseReturnValue:
-    """The newest entries that fit, or those before one."""
+    """Render the newest entries that match, or those before one."""
     query, zone = Query.parse(request.args), backend().settings.zone
     found = entries.page(query, zone, request.args.get("before", type=int))
     shown = found[: entries.PAGE]
     names = things.named(key for each in shown for key in (*each.subjects, *mentioned(each)))
-    times = Clockface(zone)
+    times = local_clock()
     options = sorted((words.action(each), each) for each in entries.actions())
     return render_template(
         "admin/audit.html",
@@ -48,14 +48,14 @@ def index() -> ResponseReturnValue:
 @bp.get("/audit/<int:entry_id>")
 @requires("admin")
 def show(entry_id: int) -> ResponseReturnValue:
-    """One entry, with what it changed field by field."""
+    """Render one entry with what it changed, field by field."""
     entry = entries.one(entry_id) or abort(404)
     names = things.named([*entry.subjects, *mentioned(entry)])
     return render_template(
         "admin/audit_entry.html",
         entry=entry,
         things=[names[key] for key in entry.subjects],
-        changes=differences.changes(entry, names, Clockface(backend().settings.zone)),
+        changes=differences.changes(entry, names, local_clock()),
         receipt=_receipt(entry),
         words=words,
     )
@@ -63,17 +63,14 @@ def show(entry_id: int) -> ResponseReturnValue:
 
 @bp.get("/audit.csv")
 @requires("admin")
-def sheet() -> ResponseReturnValue:
-    """All entries that fit, as they are kept."""
+def download_csv() -> ResponseReturnValue:
+    """Return all entries that match, as they are stored, as a CSV file."""
     found = entries.every(Query.parse(request.args), backend().settings.zone)
-    return download("audit.csv", chain([_head()], map(_row, found)))
-
-
-def _head() -> list[str]:
-    return [
+    head = [
         *(_("Entry"), _("Time"), _("Who"), _("User name"), _("Deed"), _("Object")),
         *(_("Before"), _("After"), _("Why")),
     ]
+    return download("audit.csv", chain([head], map(_row, found)))
 
 
 def _row(entry: Entry) -> list[str]:
@@ -90,6 +87,6 @@ def _row(entry: Entry) -> list[str]:
 
 
 def _receipt(entry: Entry) -> str:
-    """The receipt of the ledger's decision that the entry is about, blank where there is none."""
+    """Return the receipt code of the decision that the entry is about, or "" if there is none."""
     seq, term = (entry.after or {}).get("event"), dict(entry.subjects).get("term", "")
     return code(int(term), seq) if isinstance(seq, int) and term.isdigit() else ""

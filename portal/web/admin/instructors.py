@@ -1,0 +1,159 @@
+"""Instructors of the catalog, and the accounts that teach as them: found, linked and unlinked."""
+
+from flask import Blueprint, abort, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from portal.catalog.term_catalog import SectionView, catalog_of, live_terms
+from portal.core.db import transaction
+from portal.core.i18n import _, _l
+from portal.people import teaching
+from portal.people.models import Account
+from portal.people.teaching import Meanwhile, Teaches
+from portal.web.admin.students import searched
+from portal.web.confirm import Confirmation, NotPossible, confirm, done
+from portal.web.forms import Form, TextField
+from portal.web.http.access import requires, visitor
+
+bp = Blueprint("instructors", __name__, url_prefix="/instructors")
+
+CHANGED = _l("Somebody else has changed this meanwhile. Look again.")
+
+
+class AccountForm(Form):
+    """The user name of an account."""
+
+    account = TextField(
+        _l("User name"),
+        longest=64,
+        required=False,
+        description=_l("As it is typed to log in. What it will mean is shown first."),
+        render_kw={"spellcheck": "false", "autocapitalize": "none"},
+    )
+
+
+@bp.get("")
+@requires("admin")
+def index() -> ResponseReturnValue:
+    """Render the instructors that match a search, all or those without an account."""
+    (text, page), without = searched(), request.args.get("show") == "without"
+    with transaction() as session:
+        found, more = teaching.teachers(session, text, page, without=without)
+    return render_template(
+        "admin/instructors.html", text=text, found=found, page=page, more=more, without=without
+    )
+
+
+@bp.get("/<int:instructor_id>")
+@requires("admin")
+def show(instructor_id: int) -> ResponseReturnValue:
+    """Render an instructor's sections and account, and a form to look for an account."""
+    return _page(_instructor(instructor_id), AccountForm(formdata=None)), 200
+
+
+@bp.route("/<int:instructor_id>/link", methods=["GET", "POST"])
+@requires("admin")
+def link(instructor_id: int) -> ResponseReturnValue:
+    """Let an account teach as an instructor."""
+    instructor, form = _instructor(instructor_id), AccountForm(request.values)
+    with transaction() as session:
+        account = teaching.account_of(session, form.account.data)
+    if account is None:
+        form.validate()
+        name = form.account.data or "–"
+        form.refuse(_("No account has the user name %(name)s.", name=name), "account")
+        return _page(instructor, form), 422
+    meaning = _(
+        "The account will see these classes, with names and addresses on their lists, at once."
+    )
+    text = _("%(name)s teaches as %(teacher)s now.", name=account.name, teacher=instructor.name)
+
+    def act(reason: str) -> ResponseReturnValue:
+        try:
+            teaching.link(instructor_id, account.id, by=visitor().id, why=reason)
+        except Meanwhile:
+            raise NotPossible(str(CHANGED)) from None
+        return done(text, _address(instructor))
+
+    return confirm(_confirmation(instructor, account, _("Link the account"), meaning), act)
+
+
+@bp.route("/<int:instructor_id>/unlink", methods=["GET", "POST"])
+@requires("admin")
+def unlink(instructor_id: int) -> ResponseReturnValue:
+    """End that an account teaches as an instructor."""
+    instructor = _instructor(instructor_id)
+    name = request.form.get("account", instructor.username or "").replace("\0", "")
+    with transaction() as session:
+        account = teaching.account_of(session, name)
+    if account is None:
+        abort(404)
+    meaning = _(
+        "Without the account nobody but admins and others who teach them sees these classes."
+    )
+    text = _("%(name)s teaches as %(teacher)s no more.", name=account.name, teacher=instructor.name)
+
+    def act(reason: str) -> ResponseReturnValue:
+        try:
+            teaching.unlink(instructor_id, account.id, by=visitor().id, why=reason)
+        except Meanwhile:
+            raise NotPossible(str(CHANGED)) from None
+        return done(text, _address(instructor))
+
+    title = _("Unlink the account")
+    return confirm(_confirmation(instructor, account, title, meaning, danger=True), act)
+
+
+def _confirmation(
+    instructor: Teaches, account: Account, title: str, meaning: str, *, danger: bool = False
+) -> Confirmation:
+    with transaction() as session:
+        others = teaching.others(session, account.id)
+    also = "; ".join(
+        ", ".join(filter(None, (each.name, each.department)))
+        for each in others
+        if each.id != instructor.id
+    )
+    return Confirmation(
+        title=title,
+        button=title,
+        back=(_address(instructor), instructor.name),
+        facts=[
+            (_("Instructor"), instructor.name),
+            (_("Account"), f"{account.name}, {account.username}"),
+            *([(_("Teaches also as"), also)] if also else []),
+        ],
+        meaning=[meaning],
+        danger=danger,
+        seen={"account": account.username},
+    )
+
+
+def _instructor(instructor_id: int) -> Teaches:
+    """Return the instructor, or 404."""
+    with transaction() as session:
+        return teaching.teacher(session, instructor_id) or abort(404)
+
+
+def _address(instructor: Teaches) -> str:
+    return url_for("admin.instructors.show", instructor_id=instructor.id)
+
+
+def _page(instructor: Teaches, form: AccountForm) -> str:
+    with transaction() as session:
+        also = teaching.others(session, instructor.account or 0)
+        suggested = [] if instructor.account else teaching.suggested(session, instructor)
+    return render_template(
+        "admin/instructor.html",
+        instructor=instructor,
+        also=[each for each in also if each.id != instructor.id],
+        suggested=suggested,
+        classes=_classes(instructor.id),
+        form=form,
+    )
+
+
+def _classes(instructor_id: int) -> list[tuple[str, list[SectionView]]]:
+    """Return what the instructor teaches, by term."""
+    catalogs = [catalog_of(term.id) for term in live_terms()]
+    found = [(each.term.name, each.taught_by(frozenset({instructor_id}))) for each in catalogs]
+    return [(name, sections) for name, sections in found if sections]

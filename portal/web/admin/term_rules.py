@@ -1,0 +1,174 @@
+"""The rules of a term: a form, then what they will mean."""
+
+from typing import Any
+
+from flask import Blueprint, abort, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from portal.catalog import formatting
+from portal.catalog.models import Term
+from portal.core.db import transaction
+from portal.core.i18n import _, _l, _n
+from portal.seats.labels import label
+from portal.web.confirm import Confirmation, confirm, done
+from portal.web.forms import (
+    ChoicesField,
+    DecimalField,
+    Form,
+    NumberField,
+    OneOfField,
+    ReasonForm,
+)
+from portal.web.http.access import requires, visitor
+from portal.windows import term_rules
+from portal.windows.term_rules import COUNTED, Reach, RulesChanged, TermRules
+
+bp = Blueprint("term_rules", __name__, url_prefix="/terms/<int:term_id>/rules")
+
+USUAL_SKIPS = 2
+
+
+class RulesForm(Form):
+    """The rules of a term."""
+
+    credit_limit = DecimalField(
+        _l("Credits"),
+        most=100,
+        description=_l("The most that a student may hold, unless their record says otherwise."),
+    )
+    drops_per_day = NumberField(
+        _l("Seats given up a day"),
+        most=1000,
+        description=_l("How many a student may give up in a day; a swap is none."),
+    )
+    places = OneOfField(
+        _l("When a seat comes to a waiter who can’t have it"),
+        missing=_l("Choose one of the list."),
+        choices={
+            "kept": _l("They keep their place, and the next in line gets the seat"),
+            "lost": _l("After some such passes they lose it"),
+        },
+    )
+    pass_limit = NumberField(
+        _l("Passes"), least=1, most=100, description=_l("With this many the place is lost.")
+    )
+    pass_codes = ChoicesField(
+        _l("Only passes for these reasons count; none chosen = all"),
+        choices=lambda: {code: label(code) for code in COUNTED},
+    )
+
+    def validate(self, extra_validators: Any = None) -> bool:
+        """Check every field; the number of skips only if it is used."""
+        if self.places.data != "lost":
+            self.pass_limit.raw_data, self.pass_limit.data = None, USUAL_SKIPS
+        return bool(super().validate(extra_validators))
+
+    @property
+    def rules(self) -> TermRules:
+        """The rules that it describes, once it is valid."""
+        fixed = self.credit_limit.data, self.drops_per_day.data
+        if self.places.data != "lost":
+            return TermRules(*fixed)
+        return TermRules(*fixed, self.pass_limit.data, tuple(self.pass_codes.data))
+
+
+@bp.route("", methods=["GET", "POST"])
+@requires("admin")
+def edit(term_id: int) -> ResponseReturnValue:
+    """Render the rules in a form; then what other ones will mean; then set them."""
+    term = _term(term_id)
+    before = term_rules.rules(term)
+    if request.method == "GET" and "credit_limit" not in request.args:
+        return _form(term, RulesForm(formdata=None, data=_fields(before))), 200
+    form = RulesForm(request.values)
+    if not form.validate():
+        return _form(term, form), 422
+    reason = ReasonForm()
+
+    def act(why: str) -> ResponseReturnValue | None:
+        seen = RulesForm(request.form, prefix="seen-")
+        try:
+            known = seen.rules if seen.validate() else before
+            term_rules.change(term_id, known, form.rules, visitor().id, why)
+        except RulesChanged:
+            reason.refuse(
+                _("Somebody has changed the rules since you looked at them. Nothing was done.")
+            )
+            return None
+        done_text = _("The rules of %(term)s are set.", term=term.name)
+        return done(done_text, url_for("admin.terms.index"))
+
+    with transaction() as session:
+        reach = term_rules.reach(session, term.id, form.rules)
+    page = Confirmation(
+        title=_("Set these rules?"),
+        button=_("Set the rules"),
+        back=(url_for("admin.term_rules.edit", term_id=term_id), _("Rules")),
+        facts=[(_("Term"), term.name), *_changes(before, form.rules)],
+        meaning=_meaning(reach),
+        seen={
+            **_fields(form.rules),
+            **{f"seen-{name}": value for name, value in _fields(before).items()},
+        },
+    )
+    return confirm(page, act, reason)
+
+
+def _term(term_id: int) -> Term:
+    with transaction() as session:
+        term = session.get(Term, term_id)
+    return abort(404) if term is None or term.deleted_at else term
+
+
+def _form(term: Term, form: RulesForm) -> str:
+    return render_template("admin/rules.html", term=term, form=form)
+
+
+def _fields(rules: TermRules) -> dict[str, Any]:
+    """Return the rules as the form has them."""
+    return {
+        "credit_limit": rules.credit_limit,
+        "drops_per_day": rules.drops_per_day,
+        "places": "lost" if rules.pass_limit else "kept",
+        "pass_limit": rules.pass_limit or USUAL_SKIPS,
+        "pass_codes": list(rules.pass_codes),
+    }
+
+
+def _changes(before: TermRules, after: TermRules) -> list[tuple[str, str]]:
+    number = formatting.number
+    pairs = [
+        (_("Credits"), number(before.credit_limit), number(after.credit_limit)),
+        (_("Seats given up a day"), number(before.drops_per_day), number(after.drops_per_day)),
+        (_("Places that are passed over"), _skips(before), _skips(after)),
+    ]
+    return [(name, new if old == new else f"{old} → {new}") for name, old, new in pairs]
+
+
+def _skips(rules: TermRules) -> str:
+    if not rules.pass_limit:
+        return _("kept")
+    count = rules.pass_limit
+    lost = _n("lost with %(count)s pass", "lost with %(count)s passes", count, count=count)
+    reasons = ", ".join(label(code) for code in rules.pass_codes)
+    return f"{lost} ({reasons})" if reasons else lost
+
+
+def _meaning(reach: Reach) -> list[str]:
+    found = [_("They count from now on: seats that are held stay held.")]
+    if reach.beyond:
+        found.append(
+            _n(
+                "%(count)s student holds more credits than that.",
+                "%(count)s students hold more credits than that.",
+                reach.beyond,
+                count=formatting.number(reach.beyond),
+            )
+        )
+    affected = _n(
+        "%(count)s place on a waitlist is affected.",
+        "%(count)s places on waitlists are affected.",
+        reach.places,
+        count=formatting.number(reach.places),
+    )
+    return [*found, affected]

@@ -6,21 +6,23 @@ from typing import Any
 
 from flask import Flask
 from werkzeug.middleware.proxy_fix import ProxyFix
+from werkzeug.routing import IntegerConverter
 
-from portal import assets, backend
+from portal import backend
 from portal.core import traces
 from portal.core.settings import ROOT, Settings
-from portal.edge import hosts, ids
 from portal.web import api
 from portal.web.blueprints import BLUEPRINTS
 from portal.web.http import (
     access,
     admission,
+    assets,
     authentication,
     correlation,
     errors,
     extensions,
     guard,
+    hosts,
     languages,
     layout,
     request_limits,
@@ -30,6 +32,12 @@ from portal.web.http import (
     uploads,
 )
 from portal.web.http.slow_clients import Patience
+
+
+class Id(IntegerConverter):
+    """Read `<int:…>` in addresses: at most 18 ASCII digits, as PostgreSQL and the ledger hold."""
+
+    regex = r"[0-9]{1,18}"
 
 
 class Portal(Flask):
@@ -45,7 +53,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     settings = settings or Settings.read()
     app = Portal("portal", root_path=str(ROOT))
     app.config.from_mapping(_config(settings))
-    ids.start(app)
+    app.url_map.converters["int"] = Id
     traces.begin("web")
     traces.start(app)
     request_metrics.start(app)  # first, so that it has seen whatever answers

@@ -8,7 +8,6 @@ from cachetools import TTLCache, cached
 from flask import g, session
 
 from portal.backend import backend
-from portal.edge.readers import ahead_of_reader
 from portal.plans.plan import Plan
 from portal.seats import desk
 from portal.student.scene import Scene
@@ -18,6 +17,7 @@ from portal.waiting_room.wait_estimates import NEVER, Pace, WaitRange
 from portal.web.http import admission
 from portal.web.http.access import visitor
 from portal.web.http.admission import FREE, Admission
+from portal.web.http.request_info import is_prefetch
 
 FRESH_SECONDS = 1
 LEFT = "left"  # in the session: the window whose line was left on purpose
@@ -124,7 +124,7 @@ def line_of(now: Scene, plan: Plan | None = None) -> Line:
     """
     stands = looked(now)
     out = stands.kind == "out" and now.phase.kind == "open"
-    if not out or session.get(LEFT) == stands.window or ahead_of_reader():
+    if not out or session.get(LEFT) == stands.window or is_prefetch():
         return stands
     shown = plan or now.plan
     return come(now) if stands.place or (shown and shown.lines) else stands

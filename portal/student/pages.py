@@ -15,7 +15,6 @@ from werkzeug.datastructures import MultiDict
 from portal.catalog import term_catalog
 from portal.catalog.formatting import DAYS, clock, day_names
 from portal.catalog.models import Term
-from portal.edge.urls import parts
 from portal.ledger.types import Decision, SubmissionResult
 from portal.recorder import odds
 from portal.seats import desk
@@ -26,6 +25,7 @@ from portal.student.planning.panel import panel
 from portal.student.recorded import or_recorded
 from portal.student.scene import Scene, scene
 from portal.web.http.access import requires, visitor
+from portal.web.http.request_info import split_url
 
 TERMS_FRESH_SECONDS = 10
 MOST_TERMS = 4  # that are named on the page of one of them
@@ -129,4 +129,4 @@ def _refresh(now: Scene) -> int:
 
 def _args_of_page() -> "MultiDict[str, str]":
     """The search and filters of the page that asks."""
-    return MultiDict(parse_qsl(parts(request.htmx.current_url).query))
+    return MultiDict(parse_qsl(split_url(request.htmx.current_url).query))

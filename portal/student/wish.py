@@ -11,14 +11,14 @@ from htmx_flask import request
 
 from portal.catalog.term_catalog import SectionView
 from portal.core.correlation import correlation
-from portal.edge import resend
-from portal.edge.urls import parts
 from portal.ledger.errors import LedgerSilent
 from portal.seats.desk import Asked, Asker
 from portal.student.amounts import amounts
 from portal.web.account.login import safe_path
+from portal.web.http import resubmission
 from portal.web.http.access import visitor
 from portal.web.http.guard import access_token
+from portal.web.http.request_info import split_url
 
 if TYPE_CHECKING:
     from werkzeug.datastructures import MultiDict
@@ -110,15 +110,15 @@ def query() -> str:
 
 def sent() -> dict[str, str]:
     """The choices that were sent, to be sent once more."""
-    return {name: text for name, text in resend.listed().items() if name not in OF_THE_FORM}
+    return {name: text for name, text in resubmission.listed().items() if name not in OF_THE_FORM}
 
 
 def back_to(term_id: int) -> str:
     """The page of this term that the student came from, with its search and filters."""
     here = f"/terms/{term_id}"
-    came = parts(request.referrer)
+    came = split_url(request.referrer)
     path = fields().get("back") or f"{came.path}{'?' + came.query if came.query else ''}"
-    wanted = parts(safe_path(path)).path
+    wanted = split_url(safe_path(path)).path
     return path if wanted in {here + place for place in PLACES} else here
 
 

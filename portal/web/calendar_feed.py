@@ -8,10 +8,10 @@ from flask import Blueprint, Response, abort, request
 from portal.backend import backend
 from portal.core.db import transaction
 from portal.core.i18n import _, in_language
-from portal.edge.addresses import client
 from portal.schedule import classes, feeds, ical
 from portal.web.http.access import public
 from portal.web.http.extensions import limiter
+from portal.web.http.request_info import client_address
 
 bp = Blueprint("calendar", __name__, url_prefix="/calendar")
 
@@ -33,7 +33,7 @@ def _unknown(response: Response) -> bool:
 @bp.get("/<secret>.ics")
 @public
 @limiter.limit("10/minute;120/hour", key_func=_secret)
-@limiter.limit("60/minute", key_func=client, deduct_when=_unknown)
+@limiter.limit("60/minute", key_func=client_address, deduct_when=_unknown)
 def feed(secret: str) -> Response:
     """The calendar of a secret; 404 where it is none, or has been turned off."""
     with transaction() as session:

@@ -22,7 +22,6 @@ from wsproto.utilities import ProtocolError
 from portal.backend import backend
 from portal.core import flags, redis_clients
 from portal.core.i18n import current_locale
-from portal.edge.urls import same_origin
 from portal.ledger.types import SeatCounts
 from portal.live import own, rooms, wire
 from portal.live.hub import Hub
@@ -34,6 +33,7 @@ from portal.web.account import sessions
 from portal.web.http.access import public, requires, signed_in, visitor
 from portal.web.http.errors import WORDS, answer
 from portal.web.http.extensions import sock
+from portal.web.http.request_info import same_origin
 
 if TYPE_CHECKING:
     from flask.blueprints import BlueprintSetupState

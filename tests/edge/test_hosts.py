@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from portal.app import create_app
 from portal.backend import Backend
 from portal.core.settings import Settings
-from portal.edge.hosts import ours
+from portal.web.http.hosts import ours
 
 FORGED = (
     "evil.example",

@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 from portal.app import create_app
 from portal.backend import Backend
 from portal.core.settings import ROOT
-from portal.edge import resend
+from portal.web.http import resubmission
 from tests.cast import PASSWORD, Cast
 
 OURS = {"Origin": "http://localhost"}
@@ -93,7 +93,7 @@ def test_no_field_for_a_secret_is_on_the_list() -> None:
         for field in re.findall(r"<input[^>]*>", template.read_text()):
             if 'type="password"' in field or "one-time-code" in field:
                 names = re.findall(r'name="(\w+)"', field)
-                assert not set(names) & resend.FIELDS, template
+                assert not set(names) & resubmission.FIELDS, template
 
 
 def _log_in(client: FlaskClient) -> None:

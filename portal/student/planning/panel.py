@@ -4,7 +4,6 @@ from flask import current_app
 from htmx_flask import request
 from markupsafe import Markup
 
-from portal.edge.urls import parts
 from portal.plans import pack
 from portal.plans.outlook import load
 from portal.plans.plan import Plan
@@ -13,6 +12,7 @@ from portal.student import fragments, wish
 from portal.student.line import line_of
 from portal.student.planning.seen import seen
 from portal.student.scene import Scene
+from portal.web.http.request_info import split_url
 
 
 def panel(  # noqa: PLR0913  the ways in which a page may want it
@@ -55,4 +55,4 @@ def panel(  # noqa: PLR0913  the ways in which a page may want it
 def on_plan_page() -> bool:
     """Whether the page that asks is the plan's own."""
     address = request.htmx.current_url if request.htmx else request.path
-    return parts(address).path.endswith("/plan")
+    return split_url(address).path.endswith("/plan")

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 
-from portal.edge.addresses import client
 from portal.protection.rate_limits import Charge, RateLimit, rate_limiter
 from portal.web.account import devices
+from portal.web.http.request_info import client_address
 
 # Of attempts that failed, and of those whose password is being compared.
 OF_PAIR = RateLimit("login", at_once=10, a_minute=1)  # one name from one address, or on one device
@@ -55,7 +55,7 @@ def of(name: str, *, everywhere: bool) -> Tries:
     device = devices.known(name)
     if device:
         return Tries([Charge(OF_PAIR, device)], Charge(ALL_OF_PAIR, device))
-    address = client()
+    address = client_address()
     pair = f"{name}@{address}"
     budgets = [Charge(OF_PAIR, pair), Charge(OF_ADDRESS, address)]
     named = [Charge(OF_NAME, name)] if everywhere else []

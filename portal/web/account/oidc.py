@@ -14,12 +14,12 @@ from requests import RequestException
 from portal.breakers import Breaker, Resting
 from portal.core import logs
 from portal.core.settings import Oidc
-from portal.edge.addresses import client
 from portal.people import accounts
 from portal.people.models import Account
 from portal.web.account import sessions
 from portal.web.account.login import end_this_session, page, safe_path
 from portal.web.http.access import public
+from portal.web.http.request_info import client_address
 
 if TYPE_CHECKING:
     from flask.blueprints import BlueprintSetupState
@@ -140,7 +140,7 @@ def come_back() -> ResponseReturnValue:
     except AWAY as error:
         return _away(error, onward)
     except UNTRUE as error:
-        if logs.is_new("untrue", client()):
+        if logs.is_new("untrue", client_address()):
             # Quoted: what it says may be what stood in the address.
             log.warning("A login through the provider was not believed: %r", str(error))
         return page(onward, untrue=True), 400

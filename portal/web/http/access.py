@@ -9,11 +9,10 @@ from flask_login import current_user
 from flask_wtf.csrf import CSRFError
 
 from portal.core.i18n import _, _l
-from portal.edge import resend
-from portal.edge.urls import same_origin
 from portal.people.accounts import Visitor
-from portal.web.http import resuming
+from portal.web.http import resubmission, resuming
 from portal.web.http.errors import Words, answer, problem
+from portal.web.http.request_info import same_origin
 
 PUBLIC = "public"
 SIGNED_IN = "signed in"
@@ -110,7 +109,7 @@ def _without_token(error: CSRFError) -> ResponseReturnValue:  # noqa: ARG001
 
 def _may_be_sent_again() -> bool:
     """Whether one of our pages has sent it, with no field in it that a page may not show."""
-    return same_origin() and not request.files and bool(resend.shown())
+    return same_origin() and not request.files and bool(resubmission.shown())
 
 
 def _beyond_scope(view: Callable[..., Any]) -> ResponseReturnValue | None:

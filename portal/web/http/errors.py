@@ -17,9 +17,8 @@ from portal.core.bulkheads import Full
 from portal.core.correlation import correlation
 from portal.core.db import crowded
 from portal.core.i18n import _, _l, _n
-from portal.edge import resend
 from portal.ledger.errors import LedgerBehind, LedgerSilent, LedgerUnavailable
-from portal.web.http import request_limits
+from portal.web.http import request_limits, resubmission
 from portal.web.http.extensions import limiter
 from portal.web.http.request_limits import TooMany
 
@@ -139,7 +138,11 @@ def answer(
         return problem(status, words, sent)
     title, advice = str(words.title), str(words.advice)
     facts: dict[str, Any] = {"status": status, "title": title, "advice": advice}
-    facts |= {"code": correlation(), "again": again and resend.shown(), "onward": words.onward}
+    facts |= {
+        "code": correlation(),
+        "again": again and resubmission.shown(),
+        "onward": words.onward,
+    }
     if request.headers.get("HX-Target") == "dialog":
         return render_template("errors/dialog.html", **facts), status, sent
     if request.headers.get("HX-Request"):

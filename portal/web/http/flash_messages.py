@@ -7,8 +7,7 @@ from typing import Any
 
 from flask import g, get_flashed_messages, request, session
 
-from portal.edge.readers import ahead_of_reader
-from portal.edge.urls import parts
+from portal.web.http.request_info import is_prefetch, split_url
 
 KEPT_AS = "messages"
 MOST = 5  # messages that are kept
@@ -30,7 +29,7 @@ class Message:
 
 def keep(text: str, tone: str, page: str) -> None:
     """Keep a message for the page of an address, so that no other tab shows it first."""
-    kept = [*session.get(KEPT_AS, ()), (tone, text, parts(page).path, time())]
+    kept = [*session.get(KEPT_AS, ()), (tone, text, split_url(page).path, time())]
     session[KEPT_AS] = _newest(kept)
 
 
@@ -40,7 +39,7 @@ def take() -> list[Message]:
     A request for a part of a page takes none: nothing would show them.
     """
     if "messages" not in g:
-        part = ahead_of_reader() or "HX-Request" in request.headers
+        part = is_prefetch() or "HX-Request" in request.headers
         g.messages = [] if part else [*_kept(), *_flashed()]
     taken: list[Message] = g.messages
     return taken

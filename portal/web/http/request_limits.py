@@ -12,9 +12,9 @@ from flask_login import current_user
 
 from portal.core import flags
 from portal.core.cache import AWAY
-from portal.edge.addresses import client
 from portal.protection import evidence
 from portal.protection.rate_limits import Charge, RateLimit, rate_limiter
+from portal.web.http.request_info import client_address
 
 # Of an account, on all its devices together.
 DECISIONS = RateLimit("decisions", at_once=60, a_minute=10)  # 600 an hour: each is journaled
@@ -104,7 +104,9 @@ def refusal_wait() -> int:
     if not _enforced():
         return 0
     account = str(session.get("_user_id", "")).partition(".")[0]
-    charge = Charge(REFUSALS, account) if account else Charge(REFUSALS_OF_STRANGERS, client())
+    charge = (
+        Charge(REFUSALS, account) if account else Charge(REFUSALS_OF_STRANGERS, client_address())
+    )
     return ceil(max(rate_limiter().own.count("spend", [charge])) / 1000)
 
 
@@ -112,7 +114,7 @@ def count_guess() -> None:
     """Count a token that may be made up, before anybody is asked whose it is; raises TooMany."""
     if _enforced():
         try:
-            _spend_here(Charge(GUESSES, client()))
+            _spend_here(Charge(GUESSES, client_address()))
         except TooMany:
             g.nobody = True
             raise
@@ -147,7 +149,7 @@ def _enforced() -> bool:
 def _charge() -> Charge:
     account, endpoint = _account(), request.endpoint or ""
     if account is None:
-        return Charge(STRANGERS, client(), COSTS_OF_STRANGERS.get(endpoint, 1))
+        return Charge(STRANGERS, client_address(), COSTS_OF_STRANGERS.get(endpoint, 1))
     limit, cost = COSTS.get(endpoint, (REQUESTS, 1))
     return Charge(limit, account, cost)
 

@@ -6,7 +6,7 @@ from flask import Flask, Response, g, request, session
 
 from portal.core import logs
 from portal.core.correlation import correlation
-from portal.edge.addresses import client, subscriber
+from portal.web.http.request_info import client_address, subscriber_network
 from portal.web.http.request_metrics import METHODS, took
 
 log = logging.getLogger(__name__)
@@ -82,7 +82,7 @@ def _account() -> str:
 
 
 def _is_new(status: int) -> bool:
-    return logs.is_new(status, request.endpoint, _account(), client())
+    return logs.is_new(status, request.endpoint, _account(), client_address())
 
 
 def worth_writing(record: logging.LogRecord) -> bool:
@@ -91,7 +91,7 @@ def worth_writing(record: logging.LogRecord) -> bool:
     if told.startswith(NO_HTTP):
         address = told.removeprefix(NO_HTTP).partition(": ")[0]
         record.msg, record.args = "Refused a request that is not HTTP, from %s", (address,)
-        return logs.is_new("not HTTP", subscriber(address))
+        return logs.is_new("not HTTP", subscriber_network(address))
     if told.startswith(BROKEN):
         record.msg, record.args = "Error handling a request", ()
     return True

@@ -13,8 +13,8 @@ from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing import RequestRedirect
 
-from portal.edge import resend
-from portal.edge.urls import parts
+from portal.web.http import resubmission
+from portal.web.http.request_info import split_url
 
 View = TypeVar("View", bound=Callable[..., Any])
 SIGNAL = "fs:logged-out"  # tells the page's scripts
@@ -58,7 +58,7 @@ def onward() -> str:
 def words(path: str) -> str:
     """What a login that leads to `path` continues, in a sentence; blank where nothing is begun."""
     try:
-        endpoint, asked = current_app.url_map.bind("").match(parts(path).path, "GET")
+        endpoint, asked = current_app.url_map.bind("").match(split_url(path).path, "GET")
     except (HTTPException, RequestRedirect):
         return ""
     found = _marked(endpoint)
@@ -109,7 +109,7 @@ def _with_choices() -> str:
 def _choices() -> list[tuple[str, str]]:
     """The fields of a form that a page may show again; anyone may have sent it, with any others."""
     if request.method == "POST":
-        chosen = {UNCHECKED: "0", **resend.listed()}
+        chosen = {UNCHECKED: "0", **resubmission.listed()}
         return [(name, text) for name, text in chosen.items() if name not in LEFT_OUT]
     page = _page()
     return [("back", page)] if page else []
@@ -117,5 +117,5 @@ def _choices() -> list[tuple[str, str]]:
 
 def _page() -> str:
     """The page that asks; blank where nobody says so."""
-    page = parts(request.headers.get("HX-Current-URL") or request.referrer)
+    page = split_url(request.headers.get("HX-Current-URL") or request.referrer)
     return urlunsplit(("", "", page.path, page.query, ""))

@@ -4,7 +4,7 @@ from functools import lru_cache
 
 from flask import Flask, Response, current_app, request
 
-from portal.edge.hosts import ours
+from portal.web.http.hosts import ours
 
 # What no page asks of a device, by the names that browsers know.
 UNUSED = (

@@ -8,10 +8,8 @@ from threading import Lock
 from cachetools import TTLCache, cached
 from flask import Blueprint, Flask, Response, request, url_for
 from flask.sessions import SecureCookieSessionInterface, SessionMixin
-from itsdangerous import URLSafeTimedSerializer
 
 from portal.core.settings import ROOT
-from portal.edge.signed import Signed
 from portal.web.http.access import public
 
 STATIC = ROOT / "static"
@@ -22,33 +20,21 @@ FRESH_SECONDS = 1
 bp = Blueprint("assets", __name__)
 
 
-class OfPagesAlone(SecureCookieSessionInterface):
-    """Sessions that leave no trace on what caches may give to everyone."""
+class PageSessions(SecureCookieSessionInterface):
+    """Sessions that add no header to files, which shared caches may give to everyone."""
 
     digest_method = staticmethod(sha256)
-    _signing: URLSafeTimedSerializer | None = None
-
-    def get_signing_serializer(self, app: Flask) -> URLSafeTimedSerializer | None:
-        """What signs with the app's key, which stays the same."""
-        if self._signing is None and (made := super().get_signing_serializer(app)):
-            how = {"salt": made.salt, "signer_kwargs": made.signer_kwargs}
-            self._signing = Signed(made.secret_keys, made.serializer, **how)
-        return self._signing
 
     def save_session(self, app: Flask, session: SessionMixin, response: Response) -> None:
-        """Send the session back with a page, if it has changed; Flask's own asks how to anyway."""
-        if request.endpoint in OURS:
-            return
-        if session.modified:
+        """Send the session with the answer, unless it is a file."""
+        if request.endpoint not in OURS:
             super().save_session(app, session, response)
-        elif session.accessed and response.headers.setdefault("Vary", "Cookie") != "Cookie":
-            response.vary.add("Cookie")
 
 
 def start(app: Flask) -> None:
     """Give templates `static_url` and `style_url`, and browsers leave to keep both for good."""
     app.register_blueprint(bp)
-    app.session_interface = OfPagesAlone()
+    app.session_interface = PageSessions()
     addresses = {"static_url": static_url, "style_url": style_url, "script_url": script_url}
     app.jinja_env.globals.update(addresses)
     app.after_request(_keep)

@@ -17,7 +17,7 @@ from bench.sockets import Pages
 from portal.app import create_app
 from portal.backend import backend
 from portal.core.settings import Settings
-from portal.live import rooms
+from portal.live import waiting_rooms
 from portal.runtime.child_process import Child
 from portal.waiting_room import room, wait_estimates
 from portal.waiting_room.room import QueueEntry
@@ -68,7 +68,7 @@ def figures(_: int = 0, *, quick: bool = False) -> dict[str, float]:
         a_second, asked = asking(hall, port, cookies[-size.polls :], meter)
     of_pages = still.spent["web"] + still.spent["ledger"]
     idle = (of_pages * WAITERS / size.pages + still.spent["clock"]) / still.took
-    messages = WAITERS / rooms.pause(WAITERS // PROCESSES)
+    messages = WAITERS / waiting_rooms.pause(WAITERS // PROCESSES)
     return {
         "waiting_room_cost": idle + message * messages,
         "waiters_still": idle,

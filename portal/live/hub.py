@@ -1,9 +1,9 @@
-"""The hub of this process: news in at one end, fragments out to every page that shows them."""
+"""The hub of this process: events of the ledger in, fragments out to every page that shows them."""
 
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from threading import Event, Lock, Thread
 from typing import Any
@@ -15,19 +15,20 @@ from portal.core import flags
 from portal.core.metrics import SOCKETS
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.types import SeatCounts
-from portal.live import deliver, topics
-from portal.live.counts import Counts
-from portal.live.listening import Topics
-from portal.live.looks import Looks
-from portal.live.news import MISSED, SPREAD_MS, News, Signal
-from portal.live.page import LATER, REFUSED, Batch, Page
-from portal.live.rooms import Rooms
+from portal.live import topics
+from portal.live.listeners import Listeners
+from portal.live.page import LATER, REFUSED, RESTART, Batch, Page
+from portal.live.rendering import OperationsPages
+from portal.live.seat_counts import SeatCountCache
 from portal.live.subscription import Hear, Subscription
 from portal.live.topics import Topic
-from portal.live.watch import Watch
+from portal.live.updates import MISSED, SPREAD_MS, Signal, Updates
+from portal.live.waiting_rooms import WaitingRooms
 from portal.people import accounts
 
 log = logging.getLogger(__name__)
+
+Alike = tuple[int, frozenset[int], str]  # term, sections and language that pages have in common
 
 MOST_PAGES = 20  # of one account, in one process; another one still has all that pages ask for
 COALESCE_SECONDS = 0.1
@@ -36,6 +37,9 @@ LOOK_SECONDS = 1.0
 PAGES_A_SECOND = 2000
 LONGEST_SECONDS = 2.0
 AWAY_A_SECOND = 500  # pages that are sent elsewhere
+CHECK_SECONDS = 60  # between two checks of a page's connection and session
+EXIT_LOOK_SECONDS = 0.2
+EXIT_SHARE = 0.7  # of the time that a process has to end in
 
 
 class Hub:
@@ -47,17 +51,17 @@ class Hub:
         read: Callable[[int], dict[int, SeatCounts]],
         render: Callable[[SeatCounts], str],
     ) -> None:
-        self.counts = Counts(read, render)
+        self.counts = SeatCountCache(read, render)
         self.pages: set[Page] = set()
         self._of_account: Counter[int] = Counter()
         self.leaving = False
-        self._topics = Topics()
+        self._topics = Listeners()
         self._lock = Lock()
         self._waiting = Event()
         self._ended = Event()
-        self._rooms = Rooms(self._topics, self._lock)
-        self._watch = Watch(self._topics, self._lock)
-        self._news = News()
+        self._rooms = WaitingRooms(self._topics, self._lock)
+        self._watch = OperationsPages(self._topics, self._lock)
+        self._news = Updates()
         self._counts_due = 0.0
         self._started = False
         self._subscription = Subscription(
@@ -65,11 +69,11 @@ class Hub:
             begun=self._catch_up,
             hear={
                 "live": self._hear,
-                "recorded": self._gather(News.hear_recorded),
-                "told": self._gather(News.hear_told),
-                "room": self._gather(News.hear_room),
+                "recorded": self._gather(Updates.hear_recorded),
+                "told": self._gather(Updates.hear_told),
+                "room": self._gather(Updates.hear_room),
                 "ended": self._hear_ended,
-                "notice": self._gather(News.hear_notice),
+                "notice": self._gather(Updates.hear_notice),
             },
         )
 
@@ -84,7 +88,7 @@ class Hub:
             ("tells", self._tell_forever),
             ("touches", partial(self._rooms.touch_forever, self._ended)),
             ("looks", self._look_forever),
-            ("turns", partial(Looks().go_on_forever, self.pages, self._ended)),
+            ("turns", partial(HealthRounds().go_on_forever, self.pages, self._ended)),
         ):
             Thread(target=work, daemon=True, name=f"hub-{name}").start()
 
@@ -177,7 +181,7 @@ class Hub:
                     self._topics.listen(page, page.topics | {queue})
         self._waiting.set()
 
-    def _gather(self, take: Callable[[News, int, Any], None]) -> Hear:
+    def _gather(self, take: Callable[[Updates, int, Any], None]) -> Hear:
         """What takes in notes of one kind, to be told when a moment has passed."""
 
         def hear(term: int, note: Any) -> None:
@@ -239,20 +243,96 @@ class Hub:
     def _tell(self) -> None:
         """Hand what has gathered to the pages that it is for; counts not more often than is due."""
         with self._lock:
-            news, self._news = self._news, News()
+            news, self._news = self._news, Updates()
             if time.monotonic() < self._counts_due:
                 news.counts, self._news.counts = self._news.counts, news.counts
                 self._waiting.set()
             if news.counts:
-                told = deliver.counts(news.counts, self.counts, self.pages)
+                told = send_counts(news.counts, self.counts, self.pages)
                 pause = min(LONGEST_SECONDS, told / PAGES_A_SECOND)
                 self._counts_due = time.monotonic() + pause
-            deliver.own(news, self._topics)
+            send_own(news, self._topics)
             if early := self._rooms.tell(news.rooms):
                 self._news.rooms = early
                 self._waiting.set()
-            deliver.signals(news, self._topics)
+            send_signals(news, self._topics)
 
 
 def _queues(page: Page) -> set[Topic]:
     return {topic for topic in page.topics if topic[0] == "queue"}
+
+
+class HealthRounds:
+    """Takes the pages by turns, so that not all look at once: a timer for each would take a KB."""
+
+    def __init__(self) -> None:
+        self._second = 0
+
+    def go_on_forever(self, pages: Collection[Page], ended: Event) -> None:
+        """Once a second, in a thread that waits for nothing else."""
+        while not ended.wait(1.0):
+            self.go_on(list(pages))
+
+    def go_on(self, pages: Iterable[Page]) -> None:
+        """Have those look whose turn it is in this second; one that is new has its first later."""
+        self._second = (self._second + 1) % CHECK_SECONDS
+        for page in pages:
+            if page.turn == self._second:
+                page.look()
+            elif page.turn < 0:
+                page.turn = self._second
+
+
+def send_counts(
+    changed: Mapping[int, set[int]], known: SeatCountCache, pages: Iterable[Page]
+) -> int:
+    """Tell of sections by term whose counts have changed; gives how many pages were told.
+
+    Pages that show the same sections in one language are sent the same text.
+    """
+    told = 0
+    for (term, shown, language), group in _alike(pages).items():
+        if found := changed.get(term, set()) & shown:
+            batch = Batch(known.fragments(known.of(term), found, language))
+            told += len(group)
+            for page in group:
+                page.show(batch)
+    return told
+
+
+def send_own(news: Updates, topics: Listeners) -> None:
+    """Tell students what has become of their own seats and places."""
+    for topic, moments in news.moments.items():
+        for page in topics.of(topic):
+            touched = {each.get(name, 0) for each in moments for name in ("section", "instead")}
+            page.own(touched - {0}, moments)
+    for topic in news.queues:
+        for page in topics.of(topic):
+            page.own({topic[2]})
+
+
+def send_signals(news: Updates, topics: Listeners) -> None:
+    """Give scripts their word."""
+    for topic, words in news.signals.items():
+        for page in topics.of(topic):
+            for signal in words.values():
+                page.signal(signal)
+
+
+def _alike(pages: Iterable[Page]) -> dict[Alike, list[Page]]:
+    alike: dict[Alike, list[Page]] = {}
+    for page in pages:
+        if page.sections:
+            alike.setdefault((page.term, page.sections, page.language), []).append(page)
+    return alike
+
+
+def close_pages_on_exit(worker: Any, hub: Hub) -> None:
+    """Send the pages of a gunicorn worker elsewhere as soon as it is told to end."""
+    Thread(target=_wait, args=(worker, hub), daemon=True, name="leaving").start()
+
+
+def _wait(worker: Any, hub: Hub) -> None:
+    while worker.alive:
+        time.sleep(EXIT_LOOK_SECONDS)
+    hub.close_all(RESTART, within=EXIT_SHARE * worker.cfg.graceful_timeout)

@@ -7,8 +7,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from portal.core.i18n import ENGLISH
-from portal.live.news import Signal
-from portal.live.wire import framed
+from portal.live.frames import framed
+from portal.live.updates import Signal
 from portal.people.accounts import Visitor
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class Page:
         self.sections: frozenset[int] = frozenset()  # whose counts it shows
         self.topics: set[Topic] = set()
         self.closing = 0  # the code to close with, once set
-        self.turn = -1  # the second of each minute at which it looks (looks.py)
+        self.turn = -1  # the second of each minute at which it looks (HealthRounds)
         self.due = False  # whether that is now
         self._wake = wake
         self._at_once = at_once

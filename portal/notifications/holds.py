@@ -7,7 +7,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Session
 
 from portal.catalog.term_catalog import offered_terms
-from portal.live.tell import tell
+from portal.live.publish import signal_student
 from portal.notifications.kinds import HOLD
 from portal.notifications.making import make
 from portal.people.models import Account, AuditEntry, Hold, Student
@@ -29,7 +29,7 @@ def tell_student(session: Session, hold: Hold, entry: AuditEntry) -> None:
 
     def say(_: Session) -> None:
         for term in terms[1:]:
-            tell(term, student, "notice")
+            signal_student(term, student, "notice")
 
     event.listen(session, "after_commit", say, once=True)
 

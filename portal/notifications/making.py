@@ -17,8 +17,8 @@ from sqlalchemy.orm import Session
 from sqlalchemy.sql.dml import ReturningInsert
 
 from portal.core.correlation import correlation
-from portal.live.tell import news as tell_account
-from portal.live.tell import tell
+from portal.live.publish import notice_arrived as tell_account
+from portal.live.publish import signal_student
 from portal.notifications.kinds import KINDS
 from portal.notifications.models import Notice, NoticeSetting, Outgoing
 from portal.people.models import Account, Student
@@ -117,7 +117,7 @@ def _tell_afterwards(
 ) -> None:
     def say(_: Session) -> None:
         for student in students:
-            tell(term, student, "notice")
+            signal_student(term, student, "notice")
         for account in others:
             tell_account(account)
         if mails:

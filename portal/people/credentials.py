@@ -5,7 +5,7 @@ from time import time
 from sqlalchemy import select, update
 
 from portal.core.db import transaction
-from portal.live.tell import ended
+from portal.live.publish import sessions_ended
 from portal.notifications.alerts import alert
 from portal.people import accounts, passwords
 from portal.people.models import Account, AuditEntry
@@ -40,7 +40,7 @@ def end_session(account_id: int, name: str, until: float) -> None:
         else:
             account.ended_sessions = {**going, name: until}
     accounts.forget(account_id)
-    ended(account_id)
+    sessions_ended(account_id)
 
 
 def _change(account_id: int, action: str, **values: str) -> None:
@@ -56,4 +56,4 @@ def _change(account_id: int, action: str, **values: str) -> None:
         if values:
             alert(session, account_id, "password")
     accounts.forget(account_id)
-    ended(account_id)
+    sessions_ended(account_id)

@@ -10,7 +10,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from portal.core.db import transaction
-from portal.live.tell import roster_changed
+from portal.live.publish import roster_changed
 from portal.people.models import AuditEntry, Student
 from portal.recorder.models import Enrollment, WaitlistEntry
 

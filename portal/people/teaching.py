@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from portal.catalog.models import Department, Section, section_teachers
 from portal.core.db import transaction
-from portal.live.tell import ended
+from portal.live.publish import sessions_ended
 from portal.people.models import Account, AuditEntry, Teacher
 
 PAGE = 50
@@ -81,7 +81,7 @@ def link(teacher_id: int, account: int, *, by: int, why: str) -> None:
 def unlink(teacher_id: int, account: int, *, by: int, why: str) -> None:
     """Have the account do so no more, also on its open pages; raises Meanwhile."""
     _move(teacher_id, account, None, by, why)
-    ended(account)
+    sessions_ended(account)
 
 
 def _move(teacher_id: int, before: int | None, after: int | None, by: int, why: str) -> None:

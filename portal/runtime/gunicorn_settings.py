@@ -108,7 +108,7 @@ def post_fork(server: Any, worker: Any) -> None:  # noqa: ARG001  gunicorn's sig
 def post_worker_init(worker: Any) -> None:
     """Read and hear what is new before the first visitor comes, and see pages off at the end."""
     from portal.core import flags, memory, metrics  # noqa: PLC0415
-    from portal.live import leaving  # noqa: PLC0415
+    from portal.live.hub import close_pages_on_exit  # noqa: PLC0415
     from portal.web.http import request_log, slow_clients  # noqa: PLC0415
     from portal.windows import warmth  # noqa: PLC0415
 
@@ -118,7 +118,7 @@ def post_worker_init(worker: Any) -> None:
     flags.begin()
     if hub := worker.wsgi.extensions.get("live"):  # an app on trial may have none
         hub.start()
-        leaving.watch(worker, hub)
+        close_pages_on_exit(worker, hub)
     warmth.read_ahead()
     memory.settle()
     Thread(target=warmth.watch, args=(Event(),), daemon=True, name="warmth").start()

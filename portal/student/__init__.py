@@ -2,7 +2,7 @@
 
 from flask import Blueprint, request, session
 
-from portal.live.own import drawn_by
+from portal.live.rendering import draws_student
 from portal.web.home import LAST_TERM
 
 bp = Blueprint("student", __name__, url_prefix="/terms/<int:term_id>")
@@ -44,4 +44,4 @@ def _remember_term() -> None:
         session[LAST_TERM] = term
 
 
-drawn_by(news.draw)
+draws_student(news.draw)

@@ -7,14 +7,14 @@ from markupsafe import Markup
 
 from portal.core.i18n import _
 from portal.ledger.types import Reason
-from portal.live.own import Own
+from portal.live.rendering import OwnFragments
 from portal.recorder import odds
 from portal.seats import foresight
 from portal.seats.reasons import told
 from portal.student import fragments
 from portal.student.scene import Scene, scene
 
-NOTHING = Own("", frozenset())
+NOTHING = OwnFragments("", frozenset())
 
 
 def draw(  # noqa: PLR0913, PLR0917 - what a page shows, and what happened
@@ -24,7 +24,7 @@ def draw(  # noqa: PLR0913, PLR0917 - what a page shows, and what happened
     moments: Sequence[dict[str, Any]],
     mark: str,
     shown: Iterable[int],
-) -> Own:
+) -> OwnFragments:
     """The panel, the cells of `sections` and of all that is held, and what happened, in words.
 
     Of the sections `shown` those as well that clash with one of them, or are of the same course.
@@ -35,7 +35,7 @@ def draw(  # noqa: PLR0913, PLR0917 - what a page shows, and what happened
     except LookupError:
         return NOTHING
     if not moments and mark == now.mark:
-        return Own("", frozenset(now.places))
+        return OwnFragments("", frozenset(now.places))
     odds.refresh_freed_seats(term)
     own = {*sections, *now.held, *now.places}
     cells = sorted(own | _touched(now, own, shown))
@@ -46,7 +46,7 @@ def draw(  # noqa: PLR0913, PLR0917 - what a page shows, and what happened
         *(fragments.act(now, section) for section in cells),
         *(_told(now, moment) for moment in moments),
     ]
-    return Own(str(Markup().join(parts)), frozenset(now.places))
+    return OwnFragments(str(Markup().join(parts)), frozenset(now.places))
 
 
 def _touched(now: Scene, own: set[int], shown: Iterable[int]) -> set[int]:

@@ -23,11 +23,10 @@ from portal.backend import backend
 from portal.core import flags, redis_clients
 from portal.core.i18n import current_locale
 from portal.ledger.types import SeatCounts
-from portal.live import own, rooms, wire
+from portal.live import frames, rendering, waiting_rooms
 from portal.live.hub import Hub
-from portal.live.sight import seen
-from portal.live.talk import Talk
-from portal.live.wishes import listed, number
+from portal.live.sockets import SocketSession, listed, number
+from portal.live.visibility import visible_sections
 from portal.waiting_room import room, wait_estimates
 from portal.web.account import sessions
 from portal.web.http.access import public, requires, signed_in, visitor
@@ -72,7 +71,7 @@ def _before_handshake() -> None:
     if not hub().reserve(visitor().id):
         abort(429)
     g.reserved = visitor().id
-    wire.prepare(request.environ)
+    frames.prepare(request.environ)
 
 
 @bp.teardown_request
@@ -92,7 +91,9 @@ def _no_handshake(_error: Exception) -> ResponseReturnValue:
 @signed_in
 def socket(connection: "Server") -> None:
     """Counts of the sections that a page shows, and the student's own events, as they happen."""
-    talk = Talk(connection, hub(), visitor(), session=sessions.name(), ends=sessions.ends())
+    talk = SocketSession(
+        connection, hub(), visitor(), session=sessions.name(), ends=sessions.ends()
+    )
     _let_go()
     talk.run()
 
@@ -119,13 +120,15 @@ def fragments() -> ResponseReturnValue:
         held = listed(request.args.get("held", ""))
     except (KeyError, ValueError):
         abort(400)
-    shown = seen(visitor(), term, sections)
+    shown = visible_sections(visitor(), term, sections)
     seats = backend().ledger.seats_of(term, shown)
     html = "".join(hub().counts.fragments(seats, shown, str(current_locale())).values())
     student = visitor().student_id
     if student:
-        cells = seen(visitor(), term, held)
-        html += own.draw(term, student, cells, [], request.args.get("mark", ""), shown).html
+        cells = visible_sections(visitor(), term, held)
+        html += rendering.draw_student(
+            term, student, cells, [], request.args.get("mark", ""), shown
+        ).html
     return Response(html, headers={"Cache-Control": "no-store"})
 
 
@@ -145,7 +148,7 @@ def waiting() -> ResponseReturnValue:
     except (KeyError, ValueError):
         abort(400)
     place = room.look(term, window, visitor().student_id or 0)
-    signal = rooms.met(window, place)
+    signal = waiting_rooms.missed_signal(window, place)
     told = signal and orjson.Fragment(signal.text)
     said = {"signal": told, "poll": round(wait_estimates.poll_interval(place), 1)}
     headers = {"Cache-Control": "no-store"}

@@ -5,7 +5,7 @@ from typing import Any
 from flask import Flask, request
 from flask_sock import Sock
 
-from portal.live import wire
+from portal.live import frames
 
 SIZE = 8_000_000  # more than the buffers of both ends
 
@@ -16,7 +16,7 @@ sock = Sock(app)
 @app.before_request
 def _prepare() -> None:
     if request.path == "/ws":
-        wire.prepare(request.environ)
+        frames.prepare(request.environ)
 
 
 @app.get("/clock")

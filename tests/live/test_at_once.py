@@ -8,8 +8,8 @@ import pytest
 from wsproto.connection import Connection, ConnectionType
 from wsproto.events import TextMessage
 
+from portal.live.frames import WholeFrames, framed
 from portal.live.page import Batch, Page
-from portal.live.wire import WholeFrames, framed
 from portal.people.accounts import Visitor
 
 FRAME = framed("-" * 1_000_000)  # more than a line takes at once

@@ -9,7 +9,7 @@ from portal.backend import Backend
 from portal.core import redis_clients
 from portal.core.db import transaction
 from portal.live.hub import Hub
-from portal.live.tell import ended
+from portal.live.publish import sessions_ended
 from portal.people import accounts, changes
 from portal.people.models import Account
 from tests.cast import Cast
@@ -35,7 +35,7 @@ def test_a_process_without_pages_hears_it(cast: Cast, monkeypatch: pytest.Monkey
         db.execute(changed.values(session_epoch=Account.session_epoch + 1))
 
     def over() -> bool:
-        ended(account)  # the hub may still be on its way to the ledger
+        sessions_ended(account)  # the hub may still be on its way to the ledger
         return accounts.of_session(session) is None
 
     until(over)

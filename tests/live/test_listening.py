@@ -13,7 +13,7 @@ from portal.catalog.models import Section
 from portal.core import redis_clients
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.types import SeatCounts
-from portal.live.counts import Counts
+from portal.live.seat_counts import SeatCountCache
 from portal.live.subscription import Subscription
 from portal.windows.warmup import spec
 from tests.cast import Cast
@@ -39,7 +39,7 @@ def begin() -> Iterator[Begin]:
         thread.join(5)
 
 
-def reader(backend: Backend, meanwhile: Callable[[], None]) -> Counts:
+def reader(backend: Backend, meanwhile: Callable[[], None]) -> SeatCountCache:
     """Counts during each of whose readings something happens."""
 
     def read(term: int) -> dict[int, SeatCounts]:
@@ -47,7 +47,7 @@ def reader(backend: Backend, meanwhile: Callable[[], None]) -> Counts:
         meanwhile()
         return found
 
-    return Counts(read, lambda seats: f"{seats.open} open")
+    return SeatCountCache(read, lambda seats: f"{seats.open} open")
 
 
 def last_event(backend: Backend, term: int) -> dict[str, object]:
@@ -98,7 +98,7 @@ def test_a_reading_that_fails_leaves_nothing_half_known(backend: Backend, sectio
 def test_a_ledger_that_was_put_back_is_believed(
     backend: Backend, section: Section, claim: Claim
 ) -> None:
-    counts = Counts(backend.ledger.seats, lambda seats: f"{seats.open} open")
+    counts = SeatCountCache(backend.ledger.seats, lambda seats: f"{seats.open} open")
     before = backend.redis.dump(f"{{t:{section.term_id}}}:seats")
     claim(7_001, section.id)
     assert counts.of(section.term_id)[section.id].open == 1

@@ -1,6 +1,6 @@
 """Each page looks once a minute whether its browser is there, and not all of them at once."""
 
-from portal.live.looks import EVERY, Looks
+from portal.live.hub import EVERY, HealthRounds
 from portal.live.page import Page
 from portal.people.accounts import Visitor
 
@@ -8,14 +8,14 @@ ADA = Visitor(1, "Ada", frozenset(), None, frozenset(), 0)
 
 
 def test_a_page_looks_once_in_each_minute() -> None:
-    looks, page = Looks(), Page(ADA, lambda: None)
+    looks, page = HealthRounds(), Page(ADA, lambda: None)
     looks.go_on([page])
     for _ in range(3):
         assert [_looks(looks, page) for _ in range(EVERY)] == [False] * (EVERY - 1) + [True]
 
 
 def test_pages_that_came_in_different_seconds_look_in_different_ones() -> None:
-    looks, early, late = Looks(), Page(ADA, lambda: None), Page(ADA, lambda: None)
+    looks, early, late = HealthRounds(), Page(ADA, lambda: None), Page(ADA, lambda: None)
     looks.go_on([early])
     looks.go_on([early, late])
     while not _looks(looks, early, late):
@@ -24,7 +24,7 @@ def test_pages_that_came_in_different_seconds_look_in_different_ones() -> None:
     assert _looks(looks, late)
 
 
-def _looks(looks: Looks, page: Page, *others: Page) -> bool:
+def _looks(looks: HealthRounds, page: Page, *others: Page) -> bool:
     """Whether a page is to look in the next second."""
     page.due = False
     looks.go_on([page, *others])

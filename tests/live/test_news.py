@@ -1,7 +1,7 @@
 """What those who are no students are told on their open pages: each their own alone."""
 
 from portal.catalog.models import Term
-from portal.live.tell import news, roster_changed
+from portal.live.publish import notice_arrived, roster_changed
 from portal.requests import asking, deciding
 from tests import cast as builders
 from tests.cast import Cast
@@ -45,7 +45,7 @@ def test_a_request_is_told_to_admins_and_its_end_to_who_asked(
 def test_every_page_of_the_account_hears_it(cast: Cast, term: Term, open_tab: Open) -> None:
     section = builders.a_section(builders.a_course(), term, teacher=cast.iris)
     tabs = [opened(open_tab, cast.iris.account_id or 0, term, section.id) for _ in range(2)]
-    news(cast.iris.account_id or 0)
+    notice_arrived(cast.iris.account_id or 0)
     for tab in tabs:
         tab.hear(lambda each: named(each, "notice"))
 

@@ -7,7 +7,7 @@ from flask import Flask
 
 from portal.catalog.models import Section, Term
 from portal.core.redis_clients import subscriber
-from portal.live import watch
+from portal.live import rendering
 from portal.live.hub import Hub
 from portal.live.page import Page
 from portal.live.topics import operations
@@ -64,14 +64,14 @@ def test_what_has_not_changed_is_not_told_again(cast: Cast, term: Term, open_tab
 
 def test_nothing_is_asked_while_nobody_looks(app: Flask, cast: Cast, settings: object) -> None:
     asked: list[object] = []
-    kept = watch._draw[:]  # noqa: SLF001 - what the pages have set
+    kept = rendering._draw_watch[:]  # noqa: SLF001 - what the pages have set
     hub = Hub(subscriber(settings.redis_url), lambda _: {}, str)  # type: ignore[attr-defined]
 
     def draw(languages: object) -> dict[str, dict[str, str]]:
         asked.append(languages)
         return {"en": {"ops-now": "<p id=ops-now></p>"}}
 
-    watch.drawn_by(draw)
+    rendering.draws_operations(draw)
     try:
         hub._watch.tell()  # noqa: SLF001 - what its thread does each second
         assert asked == []
@@ -85,5 +85,5 @@ def test_nothing_is_asked_while_nobody_looks(app: Flask, cast: Cast, settings: o
         assert asked == [{"en"}]  # once for both
         assert [page.take().html for page in pages] == ["<p id=ops-now></p>"] * 2
     finally:
-        watch._draw[:] = kept  # noqa: SLF001
+        rendering._draw_watch[:] = kept  # noqa: SLF001
     assert app

@@ -8,10 +8,10 @@ import pytest
 from portal.backend import Backend
 from portal.catalog.models import Section, Term
 from portal.ledger.types import WindowView
-from portal.live import rooms, topics
-from portal.live.listening import Topics
+from portal.live import topics, waiting_rooms
+from portal.live.listeners import Listeners
 from portal.live.page import Page
-from portal.live.rooms import Rooms
+from portal.live.waiting_rooms import WaitingRooms
 from portal.people.accounts import Visitor
 from portal.waiting_room import room
 from tests import cast as builders
@@ -146,16 +146,16 @@ def test_a_long_line_is_told_less_often(term: Term, window: WindowView) -> None:
     assert len(page.take().signals) == 1
     assert hall.tell(news) == news
     assert page.take().signals == []
-    assert rooms.pause(1) == 2.0
-    assert rooms.pause(3000) > 10
+    assert waiting_rooms.pause(1) == 2.0
+    assert waiting_rooms.pause(3000) > 10
 
 
-def a_hall(term: Term, window: WindowView, students: Any) -> tuple[Rooms, list[Page]]:
+def a_hall(term: Term, window: WindowView, students: Any) -> tuple[WaitingRooms, list[Page]]:
     """The waiters of one process, without their sockets."""
-    listening, pages = Topics(), []
+    listening, pages = Listeners(), []
     for student in students:
         page = Page(Visitor(1, "", frozenset(), student, None, 1), lambda: None)
         wanted = {topics.room(term.id, window.id), topics.student(term.id, student)}
         listening.listen(page, wanted)
         pages.append(page)
-    return Rooms(listening, Lock()), pages
+    return WaitingRooms(listening, Lock()), pages

@@ -5,7 +5,7 @@ import pytest
 from portal.backend import Backend
 from portal.catalog.models import Section
 from portal.live.page import REFUSED
-from portal.live.tell import ended, tell
+from portal.live.publish import sessions_ended, signal_student
 from tests import cast as builders
 from tests.cast import Cast
 from tests.live.conftest import Open
@@ -29,7 +29,7 @@ def test_a_word_to_a_student_reaches_all_their_pages_of_the_term(
     cast: Cast, section: Section, open_tab: Open, name: str
 ) -> None:
     tabs = [opened(open_tab, cast.ada.account_id, section) for _ in range(2)]
-    tell(section.term_id, cast.ada.id, name, {"kind": "promoted"})  # type: ignore[arg-type]
+    signal_student(section.term_id, cast.ada.id, name, {"kind": "promoted"})  # type: ignore[arg-type]
     for tab in tabs:
         [signal] = tab.hear(lambda tab: heard(tab, name))
         assert signal["detail"] == {"kind": "promoted"}
@@ -45,7 +45,7 @@ def test_a_word_to_a_student_reaches_nobody_else_and_no_other_term(
         opened(open_tab, cast.ada.account_id, later),
     ]
     hers = opened(open_tab, cast.ada.account_id, section)
-    tell(section.term_id, cast.ada.id, "plan")
+    signal_student(section.term_id, cast.ada.id, "plan")
     hers.hear(lambda tab: heard(tab, "plan"))
     for tab in others:
         assert not heard(tab.listen(0.2), "plan")
@@ -69,7 +69,7 @@ def test_who_logs_out_is_asked_to_connect_anew_on_every_page(
     hers = [opened(open_tab, cast.ada.account_id, section) for _ in range(2)]
     his = opened(open_tab, cast.ben.account_id, section)
     assert cast.ada.account_id
-    ended(cast.ada.account_id)
+    sessions_ended(cast.ada.account_id)
     assert [tab.closed() for tab in hers] == [REFUSED, REFUSED]
-    tell(section.term_id, cast.ben.id, "plan")
+    signal_student(section.term_id, cast.ben.id, "plan")
     his.hear(lambda tab: heard(tab, "plan"))

@@ -14,10 +14,10 @@ from sqlalchemy import update
 from portal.backend import Backend
 from portal.core import redis_clients
 from portal.core.db import transaction
-from portal.live import wire
+from portal.live import frames
 from portal.live.hub import Hub
 from portal.live.page import REFUSED, RESTART
-from portal.live.talk import Talk
+from portal.live.sockets import SocketSession
 from portal.people import accounts
 from portal.people.models import Account
 from portal.seats import desk
@@ -35,7 +35,7 @@ NO_MASK = b"\0\0\0\0"
 class Line:
     """A talk, and the browser's end of it."""
 
-    talk: Talk
+    talk: SocketSession
     browser: socket.socket
 
     def look(self) -> None:
@@ -55,10 +55,10 @@ def line(backend: Backend, cast: Cast) -> Iterator[Line]:
     ours, theirs = socket.socketpair()
     headers = {f"HTTP_{name.upper().replace('-', '_')}": each for name, each in HANDSHAKE.items()}
     environ = {"werkzeug.socket": ours, "HTTP_HOST": "tests", **headers}
-    wire.prepare(environ)
+    frames.prepare(environ)
     ada = accounts.find(cast.ada.account_id)
     assert ada
-    talk = Talk(Server.accept(environ), hub, ada)
+    talk = SocketSession(Server.accept(environ), hub, ada)
     thread = Thread(target=run, args=(talk,), daemon=True)
     thread.start()
     theirs.settimeout(60)
@@ -70,7 +70,7 @@ def line(backend: Backend, cast: Cast) -> Iterator[Line]:
     hub.stop()
 
 
-def run(talk: Talk) -> None:
+def run(talk: SocketSession) -> None:
     """Talk until the browser has gone; anything else that ends it fails the test."""
     with suppress(ConnectionClosed):
         talk.run()

@@ -16,10 +16,10 @@ from portal.catalog.models import Section
 from portal.core import redis_clients
 from portal.ledger.client import Ledger
 from portal.ledger.types import SeatCounts, SectionSpec
-from portal.live import wire
+from portal.live import frames
 from portal.live.hub import Hub
 from portal.live.page import Page
-from portal.live.talk import Talk
+from portal.live.sockets import SocketSession
 from portal.people import accounts
 from portal.people.accounts import Visitor
 from portal.runtime import embedded_valkey
@@ -49,14 +49,16 @@ def ada(cast: Cast) -> Visitor:
     return found
 
 
-def a_page_that_takes_nothing(hub: Hub, visitor: Visitor) -> tuple[Thread, Talk, socket.socket]:
+def a_page_that_takes_nothing(
+    hub: Hub, visitor: Visitor
+) -> tuple[Thread, SocketSession, socket.socket]:
     """A page whose browser never reads, over a narrow pipe."""
     ours, theirs = socket.socketpair()
     ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
     headers = {f"HTTP_{name.upper().replace('-', '_')}": each for name, each in HANDSHAKE.items()}
     environ = {"werkzeug.socket": ours, "HTTP_HOST": "tests", **headers}
-    wire.prepare(environ)
-    talk = Talk(Server.accept(environ), hub, visitor)
+    frames.prepare(environ)
+    talk = SocketSession(Server.accept(environ), hub, visitor)
     thread = Thread(target=talk.run, daemon=True)
     thread.start()
     return thread, talk, theirs
@@ -73,7 +75,7 @@ def until(holds: Callable[[], bool], seconds: float = 60) -> None:
 def test_a_page_that_takes_nothing_is_dropped_and_holds_up_nobody(
     hub: Hub, ada: Visitor, backend: Backend, section: Section, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wire, "SEND_SECONDS", 12.0)
+    monkeypatch.setattr(frames, "SEND_SECONDS", 12.0)
     thread, talk, browser = a_page_that_takes_nothing(hub, ada)
     reader = Page(ada, lambda: None)
     hub.join(reader)

@@ -8,8 +8,8 @@ from sqlalchemy import select
 from portal.core.db import transaction
 from portal.core.i18n import in_language
 from portal.ledger.types import Outcome
-from portal.live.news import News
 from portal.live.topics import student as pages_of
+from portal.live.updates import Updates
 from portal.notifications.models import Notice
 from portal.people.models import AuditEntry, Student
 from portal.people.profile import read_all
@@ -154,7 +154,7 @@ def test_it_needs_a_reason_and_a_section(cast: Cast, term: Any, why: str) -> Non
 
 
 def test_an_open_page_looks_again_and_leaves_the_words_to_the_notice() -> None:
-    heard = News()
+    heard = Updates()
     for name in ("enrolled", "promoted", "dropped"):
         heard.hear(7, {"name": name, "section": 1, "student": 501, "cause": "adjust"})
     topic = pages_of(7, 501)

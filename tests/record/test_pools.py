@@ -10,7 +10,7 @@ from portal.catalog.models import Pool, Section, Term
 from portal.catalog.term_catalog import catalog_of
 from portal.core.db import transaction
 from portal.ledger.types import Candidate, Reason
-from portal.live.counts import Counts
+from portal.live.seat_counts import SeatCountCache
 from portal.recorder import journal
 from portal.recorder.consistency.audit import audit_term
 from portal.recorder.promotion import promote
@@ -110,7 +110,7 @@ def test_the_audit_names_a_pool_that_is_not_as_recorded(backend: Backend, rush: 
 def test_open_pages_hear_of_all_sections_whose_seats_have_gone(
     backend: Backend, rush: Rush, cast: Cast
 ) -> None:
-    counts = Counts(backend.ledger.seats, lambda seats: f"{seats.open} open")
+    counts = SeatCountCache(backend.ledger.seats, lambda seats: f"{seats.open} open")
     counts.of(rush.term)
     claim(rush, cast.ada.id, rush.sections[0])
     [entry] = backend.redis.xrevrange(f"{{t:{rush.term}}}:journal", count=1)

@@ -10,7 +10,7 @@ from sqlalchemy import update
 from portal.catalog import term_catalog
 from portal.catalog.models import Section
 from portal.core.db import transaction
-from portal.live import own
+from portal.live import rendering
 from tests import cast as builders
 from tests.cast import Cast, Meets
 from tests.web.visitors import browser_of
@@ -72,4 +72,4 @@ def test_what_is_held_can_be_swapped_or_canceled(ada: FlaskClient, term: Any) ->
 
 def test_the_socket_draws_nothing_of_a_term_that_is_none(app: Flask, cast: Cast) -> None:
     with app.test_request_context():
-        assert own.draw(999_999, cast.ada.id, [], []).html == ""
+        assert rendering.draw_student(999_999, cast.ada.id, [], []).html == ""

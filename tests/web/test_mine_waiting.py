@@ -12,7 +12,7 @@ from portal.backend import backend as parts
 from portal.catalog.models import Section
 from portal.core.db import transaction
 from portal.ledger.types import Candidate, Reason
-from portal.live import own
+from portal.live import rendering
 from portal.people.models import Student
 from portal.recorder import odds
 from portal.recorder.models import LoggedEvent
@@ -165,7 +165,7 @@ def test_the_odds_alone_make_no_page_be_sent_anew(
     assert found
     seats_have_come_free(term, section.id, 12)
     with app.test_request_context():
-        assert own.draw(term.id, cast.ada.id, [], [], found[1]).html == ""
+        assert rendering.draw_student(term.id, cast.ada.id, [], [], found[1]).html == ""
 
 
 def test_who_is_passed_over_is_told_at_once_with_the_next_step(
@@ -177,7 +177,7 @@ def test_who_is_passed_over_is_told_at_once_with_the_next_step(
     event = {"name": "passed_over", "section": section.id, "student": cast.ada.id}
     reasons = [{"code": "credit_limit", "facts": too_many}]
     with app.test_request_context():
-        html = own.draw(term.id, cast.ada.id, [], [event | {"reasons": reasons}]).html
+        html = rendering.draw_student(term.id, cast.ada.id, [], [event | {"reasons": reasons}]).html
     assert "could not be yours" in words(html)
     assert "your limit is 21" in words(html)
     assert 'class="toast-step"' in html
@@ -190,6 +190,6 @@ def test_what_only_counts_again_is_shown_without_a_word(
     press(ada, section, "pick", wait="1")
     event = {"name": "reconsidered", "section": section.id, "student": cast.ada.id}
     with app.test_request_context():
-        html = own.draw(term.id, cast.ada.id, [], [event]).html
+        html = rendering.draw_student(term.id, cast.ada.id, [], [event]).html
     assert 'id="mine"' in html
     assert "toast" not in html

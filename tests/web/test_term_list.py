@@ -8,7 +8,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from portal.backend import backend as parts
-from portal.live.own import draw
+from portal.live.rendering import draw_student
 from portal.people.models import Override
 from portal.windows.warmup import spec
 from tests import cast as builders
@@ -185,7 +185,9 @@ def test_an_open_page_hears_which_of_its_rows_clash_with_a_new_seat(
     again, clashing, free = (each.id for each in beside)
     [held] = parts().ledger.standing(term.id, cast.ada.id).enrolled
     with app.test_request_context():
-        html = draw(term.id, cast.ada.id, [held.section], [], shown=[again, clashing, free]).html
+        html = draw_student(
+            term.id, cast.ada.id, [held.section], [], shown=[again, clashing, free]
+        ).html
     assert f'id="act-{again}"' in html
     assert f'id="act-{clashing}"' in html
     assert f'id="act-{free}"' not in html

@@ -7,7 +7,7 @@ from flask.typing import ResponseReturnValue
 from htmx_flask import request
 
 from portal.core.i18n import _, _l
-from portal.live.tell import tell
+from portal.live.publish import signal_student
 from portal.plans.changes import Change, change_of
 from portal.plans.plan import CannotPlan, Hindrance, Plan
 from portal.plans.store import StalePlan, change
@@ -79,7 +79,7 @@ def make(term_id: int, wanted: Change) -> Plan:
     """
     student = visitor().student_id or 0
     changed = change(term_id, student, number("version"), wanted)
-    tell(term_id, student, "plan", {"version": changed.version})
+    signal_student(term_id, student, "plan", {"version": changed.version})
     return changed
 
 

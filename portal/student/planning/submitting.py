@@ -15,7 +15,7 @@ from portal.core import logs
 from portal.core.cache import AWAY
 from portal.ledger.errors import LedgerBehind, LedgerUnavailable
 from portal.ledger.types import SubmissionResult
-from portal.live.tell import tell
+from portal.live.publish import signal_student
 from portal.plans import pack
 from portal.plans.plan import Option, Plan, without
 from portal.plans.store import settle
@@ -120,7 +120,7 @@ def _settle(term: int, sections: list[int]) -> Plan | None:
     student = visitor().student_id or 0
     plan = settle(term, student, sections) if sections else None
     if plan:
-        tell(term, student, "plan", {"version": plan.version})
+        signal_student(term, student, "plan", {"version": plan.version})
     return plan
 
 

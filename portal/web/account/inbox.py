@@ -10,7 +10,7 @@ from portal.catalog.models import Term
 from portal.catalog.term_catalog import live_terms
 from portal.core.db import transaction
 from portal.core.i18n import _
-from portal.live.tell import tell
+from portal.live.publish import signal_student
 from portal.notifications import box
 from portal.notifications.kinds import KINDS, Kind
 from portal.notifications.models import NoticeSetting
@@ -94,7 +94,7 @@ def _mark(notice: int, *, older: bool = False) -> None:
     """Mark as read, and let the visitor's other pages know."""
     box.mark(visitor().id, notice, older=older)
     for term in live_terms() if visitor().student_id else ():
-        tell(term.id, visitor().student_id or 0, "notice")
+        signal_student(term.id, visitor().student_id or 0, "notice")
 
 
 def _toast(entry: box.Entry) -> Markup:

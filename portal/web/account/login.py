@@ -24,7 +24,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from portal.backend import backend
 from portal.core.db import look, transaction
 from portal.ledger.function_library import translate_errors
-from portal.live.tell import ended
+from portal.live.publish import sessions_ended
 from portal.people import accounts, credentials, passwords
 from portal.people.models import Account
 from portal.people.passwords import LONGEST
@@ -122,7 +122,7 @@ def end_this_session() -> None:
         credentials.end_session(account, name, until)
     except SQLAlchemyError as error:
         log.warning("A session of account %s could not be ended: %s", account, error)
-        ended(account)
+        sessions_ended(account)
 
 
 def page(onward: str, *, asks: bool = False, **said: object) -> str:

@@ -12,7 +12,7 @@ from portal.ledger.types import SeatCounts
 TOLD = {field.name for field in fields(SeatCounts)} - {"section", "seq"}
 
 
-class Counts:
+class SeatCountCache:
     """The counts of every term that somebody watches."""
 
     def __init__(

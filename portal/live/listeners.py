@@ -6,7 +6,7 @@ from portal.live.page import Page
 from portal.live.topics import Topic
 
 
-class Topics:
+class Listeners:
     """The listeners of each topic; not locked, as the hub locks."""
 
     def __init__(self) -> None:

@@ -7,9 +7,9 @@ from threading import Event, Lock
 
 from portal.ledger.errors import LedgerUnavailable
 from portal.live import topics
-from portal.live.listening import Topics
-from portal.live.news import Signal, turn
+from portal.live.listeners import Listeners
 from portal.live.topics import Topic
+from portal.live.updates import Signal, turn_signal
 from portal.waiting_room import room, wait_estimates
 from portal.waiting_room.room import QueueEntry, RoomState
 
@@ -22,10 +22,10 @@ LONGEST_SECONDS = 20.0  # pages that hear nothing for longer ask whether the lin
 PAGES_A_SECOND = 250
 
 
-class Rooms:
+class WaitingRooms:
     """The waiting rooms that pages of this process listen to; `lock` guards their topics."""
 
-    def __init__(self, listening: Topics, lock: Lock) -> None:
+    def __init__(self, listening: Listeners, lock: Lock) -> None:
         self._topics = listening
         self._lock = lock
         self._due: dict[Topic, float] = {}
@@ -38,7 +38,7 @@ class Rooms:
             if now < self._due.get(topic, 0.0):
                 early[topic] = state
             elif pages:
-                signal = standing(topic[2], state)
+                signal = room_signal(topic[2], state)
                 for page in pages:
                     page.signal(signal)
                 self._due[topic] = now + pause(len(pages))
@@ -69,22 +69,22 @@ class Rooms:
                 log.exception("could not show signs of life")
 
     def _remind(self, term: int, window: int, students: list[int]) -> None:
-        signal = turn(window)
+        signal = turn_signal(window)
         with self._lock:
             for student in students:
                 for page in self._topics.of(topics.student(term, student)):
                     page.signal(signal)
 
 
-def met(window: int, place: QueueEntry) -> Signal | None:
+def missed_signal(window: int, place: QueueEntry) -> Signal | None:
     """What a page that waits is told when it asks: it may have been called meanwhile."""
     if place.kind == "waiting":
-        return standing(window, place.room)
-    return None if place.kind == "early" else turn(window)
+        return room_signal(window, place.room)
+    return None if place.kind == "early" else turn_signal(window)
 
 
 @lru_cache(maxsize=100)
-def standing(window: int, state: RoomState) -> Signal:
+def room_signal(window: int, state: RoomState) -> Signal:
     """How a room stands, from which a waiting page tells its own wait."""
     pace = [round(each, 3) for each in wait_estimates.per_place(state)]
     facts = {"window": window, "called": state.called, "pace": pace, "paused": state.paused}

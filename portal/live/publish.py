@@ -11,7 +11,7 @@ from portal.backend import backend
 from portal.ledger.function_library import prefix
 
 
-def tell(
+def signal_student(
     term: int,
     student: int,
     signal: Literal["plan", "notice"],
@@ -22,7 +22,7 @@ def tell(
     _publish(f"{prefix(term)}:told", note)
 
 
-def news(account: int) -> None:
+def notice_arrived(account: int) -> None:
     """Have the pages of somebody who is no student get `fs:notice`."""
     _publish(f"{{a:{account}}}:notice", {})
 
@@ -32,7 +32,7 @@ def roster_changed(term: int, section: int) -> None:
     _publish(f"{prefix(term)}:recorded", {"sections": [section], "seq": 0})
 
 
-def ended(account: int) -> None:
+def sessions_ended(account: int) -> None:
     """Have the pages of an account connect anew: those whose session has ended are refused."""
     _publish(f"{{a:{account}}}:ended", {})
 

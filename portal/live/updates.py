@@ -58,13 +58,13 @@ class Signal:
         return json.dumps(asdict(self))
 
 
-def turn(window: int, spread: int = 0) -> Signal:
+def turn_signal(window: int, spread: int = 0) -> Signal:
     """That one's turn may have come, to be looked at within so many ms."""
     return Signal("turn", {"window": window}, (0, spread))
 
 
 @dataclass
-class News:
+class Updates:
     """Sections whose counts have changed, waitlists that have moved, events to show, signals."""
 
     counts: dict[int, set[int]] = field(default_factory=lambda: defaultdict(set))  # by term
@@ -108,7 +108,7 @@ class News:
         """Take in how a waiting room stands, and who has just been called."""
         window, called = note["window"], note["students"] or ()
         self.rooms[topics.room(term, window)] = room_state(note)
-        signal = turn(window, min(CALLED_MS, len(called)))
+        signal = turn_signal(window, min(CALLED_MS, len(called)))
         for student in called:
             self.say(topics.student(term, student), signal)
 

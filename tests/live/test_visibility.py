@@ -6,7 +6,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from portal.catalog.models import Section, Term
-from portal.live.sight import seen
+from portal.live.visibility import visible_sections
 from portal.people import accounts
 from tests import cast as builders
 from tests.cast import Cast
@@ -41,7 +41,7 @@ def allowed(term: Term, sections: Sections) -> Allowed:
         visitor = accounts.find(account)
         assert visitor
         ids = {section.id: kind for kind, section in sections.items()}
-        return {ids[section] for section in seen(visitor, term.id, list(ids))}
+        return {ids[section] for section in visible_sections(visitor, term.id, list(ids))}
 
     return of
 
@@ -78,7 +78,7 @@ def test_admins_see_all(cast: Cast, allowed: Allowed) -> None:
 def test_nobody_sees_sections_of_a_term_that_there_is_not(cast: Cast, sections: Sections) -> None:
     visitor = accounts.find(cast.ada.account_id)
     assert visitor
-    assert seen(visitor, 2**30, [sections["open"].id]) == ()
+    assert visible_sections(visitor, 2**30, [sections["open"].id]) == ()
 
 
 def test_the_socket_tells_of_these_alone(

@@ -4,15 +4,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from time import time
 
+from sqlalchemy import select
+
 from portal.backend import backend
+from portal.catalog.models import section_teachers
 from portal.catalog.term_catalog import NoSuchTerm, SectionView, catalog_of
+from portal.core.db import transaction
 from portal.people.accounts import Visitor
 from portal.people.profile import profile
 from portal.seats import desk, rules
 from portal.windows.phases import phase, shows
 
 
-def seen(visitor: Visitor, term: int, sections: Sequence[int]) -> tuple[int, ...]:
+def visible_sections(visitor: Visitor, term: int, sections: Sequence[int]) -> tuple[int, ...]:
     """Those of the sections that the visitor may see, in the order given.
 
     Raises LedgerUnavailable where only the ledger knows and does not answer.
@@ -27,7 +31,7 @@ def seen(visitor: Visitor, term: int, sections: Sequence[int]) -> tuple[int, ...
     return tuple(section for section in sections if section in allowed)
 
 
-def ended(visitor: Visitor, term: int) -> bool:
+def selection_ended(visitor: Visitor, term: int) -> bool:
     """Whether a student's selection has ended, by this machine's clock: cheap, for every page.
 
     Raises LedgerUnavailable where the windows are not known.
@@ -75,3 +79,18 @@ def _part_of(term: int, student: int) -> set[int]:
     standing = backend().ledger.standing(term, student)
     held = {each.section for each in standing.enrolled}
     return held | {each.section for each in standing.waiting}
+
+
+# Who may watch a roster.
+
+
+def may_see_roster(visitor: Visitor, section: int) -> bool:
+    """Whether the visitor teaches the section, or is an admin."""
+    if "admin" in visitor.roles:
+        return True
+    taught = select(section_teachers.c.section_id).where(
+        section_teachers.c.section_id == section,
+        section_teachers.c.teacher_id.in_(visitor.teacher_ids),
+    )
+    with transaction() as session:
+        return session.execute(taught).first() is not None

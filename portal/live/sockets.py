@@ -1,0 +1,284 @@
+"""One page's socket: what it subscribes to, what it may see, and what is sent to it."""
+
+import logging
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from math import inf
+from time import monotonic, time
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from sqlalchemy.exc import SQLAlchemyError
+from wsproto.events import Ping
+
+from portal.core.i18n import current_locale
+from portal.core.metrics import FRAMES
+from portal.ledger.errors import LedgerUnavailable
+from portal.live import rendering, topics, waiting_rooms
+from portal.live.hub import Hub
+from portal.live.page import REFUSED, RESTART, Page, Parcel
+from portal.live.topics import Topic
+from portal.live.updates import Signal
+from portal.live.visibility import may_see_roster, selection_ended, visible_sections
+from portal.people import accounts
+from portal.waiting_room import room
+
+if TYPE_CHECKING:
+    from simple_websocket import Server
+
+
+log = logging.getLogger(__name__)
+
+SIGN_OF_LIFE = "<!-- -->"
+MOST_SECTIONS = 400
+MOST_ID = 2**31
+
+
+@dataclass(frozen=True)
+class PageSubscription:
+    """What a page asks to be kept up to date: sections it shows, a roster, a waiting room."""
+
+    term: int
+    sections: tuple[int, ...] = ()
+    held: tuple[int, ...] = ()  # sections in which the student is enrolled or waitlisted
+    mark: str = ""  # of the student's panel as the page shows it
+    roster: int | None = None
+    room: int | None = None  # the window in whose waiting room it waits
+    student: int | None = None  # whose record an admin looks at
+    operations: bool = False  # how the portal runs, which is of no term
+
+
+def parse_subscription(message: str | bytes) -> PageSubscription | None:
+    """Return the subscription in a message, None for a heartbeat. Raise ValueError on nonsense."""
+    subscription = orjson.loads(message)  # refuses deep nesting too
+    if subscription == {}:
+        return None
+    if not isinstance(subscription, dict):
+        raise ValueError("A subscription is an object.")  # noqa: TRY004 - one error for every bad message
+    if subscription.get("operations") is True:
+        return PageSubscription(term=0, operations=True)
+    roster, room, student = (subscription.get(name) for name in ("roster", "room", "student"))
+    return PageSubscription(
+        term=number(subscription.get("term")),
+        sections=_numbers(subscription.get("sections", [])),
+        held=_numbers(subscription.get("held", [])),
+        mark=str(subscription.get("mark", "")),
+        roster=None if roster is None else number(roster),
+        room=None if room is None else number(room),
+        student=None if student is None else number(student),
+    )
+
+
+def listed(text: str) -> tuple[int, ...]:
+    """Return the ids of a list such as `12,13` in a query string."""
+    return _numbers([int(each) for each in text.split(",") if each])
+
+
+def number(value: Any) -> int:
+    """Return the value if it is an id. Raise ValueError otherwise."""
+    if type(value) is not int or not 0 < value < MOST_ID:
+        raise ValueError(f"{value!r} is no id.")
+    return value
+
+
+def _numbers(values: Any) -> tuple[int, ...]:
+    if not isinstance(values, list) or len(values) > MOST_SECTIONS:
+        raise ValueError(f"At most {MOST_SECTIONS} sections can be watched.")
+    return tuple(dict.fromkeys(number(value) for value in values))
+
+
+class MessageAllowance:
+    """Rate limit of one page's messages: a burst, then a few per second."""
+
+    __slots__ = ("_a_second", "_at", "_burst", "_left")
+
+    def __init__(self, burst: float = 60, a_second: float = 2) -> None:
+        self._burst = self._left = burst
+        self._a_second = a_second
+        self._at = monotonic()
+
+    def take(self) -> bool:
+        """Count one message. Return whether it is within the limit."""
+        now = monotonic()
+        self._left = min(self._burst, self._left + (now - self._at) * self._a_second)
+        self._at = now
+        self._left -= 1
+        return self._left >= 0
+
+
+class SocketSession:
+    """The conversation with one page. Only its own greenlet may wait; others only send at once."""
+
+    __slots__ = ("allowance", "ends", "hub", "page", "session", "socket")
+
+    def __init__(
+        self,
+        socket: "Server",
+        hub: Hub,
+        visitor: accounts.Visitor,
+        *,
+        session: str = "",
+        ends: float = inf,
+    ) -> None:
+        self.socket = socket
+        self.hub = hub
+        self.page = Page(visitor, socket.event.set, str(current_locale()), self._send_at_once)
+        self.allowance = MessageAllowance()
+        self.session = session  # its name
+        self.ends = ends  # when the session ends, in seconds since 1970
+
+    def run(self) -> None:
+        """Read and send until either side closes."""
+        if self.hub.leaving:
+            self.page.closing = RESTART
+        self.hub.join(self.page)
+        try:
+            while self.socket.connected and not self.page.closing:
+                self._round()
+            if self.socket.connected:
+                self.socket.close(self.page.closing)
+        except OSError:
+            self._cut()  # it read nothing for too long, or is gone
+        finally:
+            self.hub.part(self.page)
+
+    def _round(self) -> None:
+        self.socket.event.wait()
+        self.socket.event.clear()
+        # Receiving clears the event too, so look for messages before sending.
+        while (message := self.socket.receive(timeout=0)) is not None:
+            self._receive(message)
+        if self.page.due:
+            self.page.due = False
+            self._check()
+        self._send(self.page.take())
+        self.page.sent()
+
+    def _send_at_once(self, frame: bytes) -> bool:
+        """Send without waiting, from any thread. Return whether that was possible."""
+        sent: bool = self.socket.connected and self.socket.sock.send_at_once(frame)
+        if sent:
+            FRAMES.inc()
+        return sent
+
+    def _receive(self, message: str | bytes) -> None:
+        try:
+            if not self.allowance.take():
+                raise ValueError("too many messages")  # noqa: TRY301 - as bad as a malformed one
+            subscription = parse_subscription(message)
+        except ValueError:
+            self.page.closing = REFUSED
+            return
+        if subscription:
+            self._subscribe(subscription)
+        else:
+            self.socket.send(SIGN_OF_LIFE)
+
+    def _subscribe(self, subscription: PageSubscription) -> None:
+        page = self.page
+        page.term = subscription.term
+        wanted = {topics.windows(subscription.term), topics.account(page.visitor.id)}
+        try:
+            if subscription.operations and "admin" in page.visitor.roles:
+                wanted.add(topics.operations())
+            sections = _same(
+                frozenset(visible_sections(page.visitor, subscription.term, subscription.sections))
+            )
+            if page.visitor.student_id:
+                wanted.add(topics.student(subscription.term, page.visitor.student_id))
+                page.own(
+                    set(visible_sections(page.visitor, subscription.term, subscription.held)),
+                    mark=subscription.mark,
+                )
+            if subscription.student and "admin" in page.visitor.roles:
+                wanted.add(topics.student(subscription.term, subscription.student))
+            if subscription.roster and may_see_roster(page.visitor, subscription.roster):
+                wanted.add(topics.roster(subscription.term, subscription.roster))
+            elif subscription.roster:
+                page.signal(Signal("refused", {"roster": subscription.roster}))
+            known = page.topics
+            if subscription.room and (page.visitor.student_id or "admin" in page.visitor.roles):
+                wanted.add(topics.room(subscription.term, subscription.room))
+            self.hub.listen(page, sections, wanted)
+            self._catch_up(subscription, known)
+        except (LedgerUnavailable, SQLAlchemyError):
+            page.closing = RESTART  # the browser reconnects
+
+    def _catch_up(self, subscription: PageSubscription, known: set[Topic]) -> None:
+        """Send what may have changed between the rendering of the page and its subscription."""
+        if (
+            subscription.roster
+            and topics.roster(subscription.term, subscription.roster) in self.page.topics - known
+        ):
+            self.page.signal(Signal("roster", {"section": subscription.roster}))
+        student, window = self.page.visitor.student_id, subscription.room
+        if student and window and topics.room(subscription.term, window) not in known:
+            met = waiting_rooms.missed_signal(window, room.look(subscription.term, window, student))
+            if met:
+                self.page.signal(met)
+
+    def _send(self, parcel: Parcel) -> None:
+        html = parcel.html
+        if parcel.own:
+            html += self._own(parcel)
+        frames = [*([html] if html else []), *parcel.signals]
+        for frame in frames:
+            self.socket.send(frame)
+        if frames:
+            FRAMES.inc(len(frames))
+
+    def _own(self, parcel: Parcel) -> str:
+        page = self.page
+        if not page.visitor.student_id:
+            return ""
+        try:
+            drawn = rendering.draw_student(
+                page.term,
+                page.visitor.student_id,
+                parcel.sections,
+                parcel.moments,
+                parcel.mark,
+                page.sections,
+            )
+        except Exception:
+            # The hub asks again when the ledger is back.
+            log.exception("could not draw a student's own state")
+            return ""
+        self.hub.wait(page, drawn.waits)
+        return drawn.html
+
+    def _check(self) -> None:
+        """Check session and connection, by our own ping: its own takes a selector each."""
+        if not self._still_valid():
+            self.page.closing = REFUSED
+        elif not self.socket.pong_received:
+            self.page.closing = RESTART
+        elif self.socket.connected:  # else it has closed meanwhile
+            self.socket.pong_received = False
+            self.socket.sock.send(self.socket.ws.send(Ping()))
+            self._narrow()
+
+    def _narrow(self) -> None:
+        """Stop sending counts of sections that are hidden since the selection window closed."""
+        page = self.page
+        with suppress(LedgerUnavailable, SQLAlchemyError):  # checked again in a minute
+            if page.sections and selection_ended(page.visitor, page.term):
+                left = visible_sections(page.visitor, page.term, tuple(page.sections))
+                self.hub.listen(page, _same(frozenset(left)), set(page.topics))
+
+    def _still_valid(self) -> bool:
+        found: Any = accounts.find(self.page.visitor.id)
+        same = found is not None and found.has(self.page.visitor.epoch, self.session)
+        return same and time() < self.ends
+
+    def _cut(self) -> None:
+        self.socket.connected = False
+        with suppress(OSError):  # closed by now
+            self.socket.sock.shutdown(2)
+
+
+@lru_cache(1000)
+def _same(sections: frozenset[int]) -> frozenset[int]:
+    """Share one set between pages that show the same sections: each would take kilobytes."""
+    return sections

@@ -249,7 +249,7 @@ class SocketSession:
         return drawn.html
 
     def _check(self) -> None:
-        """Check session and connection, by our own ping: its own takes a selector each."""
+        """Check session and connection by our own ping (the library would use a selector each)."""
         if not self._still_valid():
             self.page.closing = REFUSED
         elif not self.socket.pong_received:

@@ -16,8 +16,8 @@ from portal.core.db import transaction
 from portal.core.flags import Flag, Switched, Switching
 from portal.core.i18n import _, _l, in_language
 from portal.ledger.function_library import translate_errors
-from portal.live import watch
-from portal.live.watch import Fragments
+from portal.live import rendering
+from portal.live.rendering import Fragments
 from portal.notifications.kinds import KINDS
 from portal.operations import figures
 from portal.operations.alarms import alarms
@@ -87,7 +87,7 @@ def index() -> ResponseReturnValue:
 
 @bp.record_once
 def _draw_live(state: "BlueprintSetupState") -> None:
-    watch.drawn_by(partial(_draw, state.app.jinja_env))
+    rendering.draws_operations(partial(_draw, state.app.jinja_env))
 
 
 def _draw(pages: Environment, languages: Collection[str]) -> dict[str, Fragments]:

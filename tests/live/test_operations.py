@@ -64,7 +64,7 @@ def test_what_has_not_changed_is_not_told_again(cast: Cast, term: Term, open_tab
 
 def test_nothing_is_asked_while_nobody_looks(app: Flask, cast: Cast, settings: object) -> None:
     asked: list[object] = []
-    kept = rendering._draw_watch[:]  # noqa: SLF001 - what the pages have set
+    kept = rendering._draw_operations[:]  # noqa: SLF001 - what the pages have set
     hub = Hub(subscriber(settings.redis_url), lambda _: {}, str)  # type: ignore[attr-defined]
 
     def draw(languages: object) -> dict[str, dict[str, str]]:
@@ -85,5 +85,5 @@ def test_nothing_is_asked_while_nobody_looks(app: Flask, cast: Cast, settings: o
         assert asked == [{"en"}]  # once for both
         assert [page.take().html for page in pages] == ["<p id=ops-now></p>"] * 2
     finally:
-        rendering._draw_watch[:] = kept  # noqa: SLF001
+        rendering._draw_operations[:] = kept  # noqa: SLF001
     assert app

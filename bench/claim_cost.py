@@ -37,7 +37,7 @@ from portal.backend import backend  # noqa: E402
 from portal.catalog import term_catalog  # noqa: E402
 from portal.core import logs  # noqa: E402
 from portal.core.settings import Settings  # noqa: E402
-from portal.people import accounts, profile  # noqa: E402
+from portal.people import student_profile, visitors  # noqa: E402
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
@@ -57,8 +57,8 @@ def figures(_run: int = 0, *, quick: bool = False) -> dict[str, float]:
     app, students = application(), 30 if quick else STUDENTS
     with portal_on_trial.a_rush(students) as term:
         term_catalog.preload()
-        profile.preload()
-        accounts.preload()
+        student_profile.preload()
+        visitors.preload()
         claims = [environ(each) for each in portal_on_trial.claims(app, term, students, EACH)]
         answer(app, claims[:students])
         before = _ledger()

@@ -19,8 +19,8 @@ from portal.catalog.models import Course, Meeting, Section, Term
 from portal.core.db import transaction
 from portal.ledger.function_library import prefix
 from portal.people import passwords
-from portal.people.accounts import Visitor
 from portal.people.models import Account, Student
+from portal.people.visitors import Visitor
 from portal.waiting_room import access_tokens
 from portal.waiting_room.access_tokens import LIFETIME, AccessToken
 from portal.web.account import sessions

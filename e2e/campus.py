@@ -13,9 +13,9 @@ from portal.backend import backend
 from portal.catalog.models import Course, Section, Term
 from portal.core.db import transaction
 from portal.notifications.models import Notice
-from portal.people import keys
-from portal.people.keys import Wish
+from portal.people import tokens
 from portal.people.models import AuditEntry, CompletedCourse, Hold, Override, Student
+from portal.people.tokens import Wish
 from portal.plans import plan as plans
 from portal.plans import store
 from portal.plans.plan import Part, Plan
@@ -96,7 +96,7 @@ def campus(cast: Cast) -> Campus:
     asked = asking.ask_seats(
         offer["waited"].id, 3, "So many wait for it.", cast.iris.account_id or 0
     )
-    keys.make_for("cleo", Wish("A script of hers", ["read"], days=90))
+    tokens.make_for("cleo", Wish("A script of hers", ["read"], days=90))
     _until(lambda session: session.scalar(select(Notice.id).limit(1)))
     _until(lambda session: session.get(WindowReport, ended))
     return Campus(

@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 from e2e.person import Meet, Person
 from e2e.portal import Running
 from portal.catalog.models import Section, Term
-from portal.people import changes
+from portal.people import caches
 from portal.people.models import Student
 from tests import cast as builders
 from tests.cast import Cast
@@ -90,4 +90,4 @@ def test_a_hold_bars_the_student_until_it_is_lifted(
 
 def _until_known(person: Person) -> None:
     """Wait until every process of the portal looks anew at what is on record."""
-    person.page.wait_for_timeout(changes.FRESH * 1000)
+    person.page.wait_for_timeout(caches.FRESH * 1000)

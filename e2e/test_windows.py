@@ -7,8 +7,8 @@ from playwright.sync_api import Locator, expect
 from e2e.person import Meet, Person
 from e2e.portal import Running
 from e2e.test_lobby import banner_is
+from portal.catalog.local_time import Clockface
 from portal.catalog.models import Course, Section, Term
-from portal.windows.localtime import Clockface
 from tests import cast as builders
 from tests.cast import Cast
 

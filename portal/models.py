@@ -1,5 +1,6 @@
 """Every table, so that `Base.metadata` is whole for migrations."""
 
+from portal.calendar import models as schedule
 from portal.catalog import models as catalog
 from portal.catalog import section_changes
 from portal.core import flags
@@ -14,7 +15,6 @@ from portal.plans import models as plans
 from portal.recorder import models as record
 from portal.reports import models as reports
 from portal.requests import models as requests
-from portal.schedule import models as schedule
 from portal.windows import models as windows
 
 __all__ = [

@@ -6,7 +6,7 @@ from flask import Flask
 from sqlalchemy import select
 
 from portal.core.db import transaction
-from portal.people import accounts
+from portal.people import visitors
 from portal.people.models import Account, AuditEntry, Teacher
 from portal.runtime.cli import main
 from tests.cast import a_department, an_account
@@ -33,8 +33,8 @@ def kept(username: str) -> Account | None:
 def roles(username: str) -> set[str]:
     found = kept(username)
     assert found
-    accounts.forget(found.id)
-    visitor = accounts.find(found.id)
+    visitors.forget(found.id)
+    visitor = visitors.find(found.id)
     assert visitor
     return set(visitor.roles)
 

@@ -17,7 +17,7 @@ from portal.backend import Backend
 from portal.core import cache, db, logs
 from portal.core.outage import postgresql
 from portal.notifications import box
-from portal.people import accounts, profile
+from portal.people import student_profile, visitors
 from tests.cast import a_student
 from tests.record.processes import wait_for
 from tests.web.visitors import browser_of
@@ -87,8 +87,8 @@ def together(ask: Callable[[Any], Any], whom: Sequence[Any]) -> list[Any]:
 def people(backend: Backend) -> list[tuple[int, int]]:  # noqa: ARG001
     """Accounts and the students who they are; nothing is remembered of any."""
     made = [a_student(f"student{number}") for number in range(MANY)]
-    accounts._visitors.clear()  # noqa: SLF001
-    profile._profiles.clear()  # noqa: SLF001
+    visitors._visitors.clear()  # noqa: SLF001
+    student_profile._profiles.clear()  # noqa: SLF001
     box._boxes.clear()  # noqa: SLF001
     return [(each.account_id, each.id) for each in made]
 
@@ -96,9 +96,9 @@ def people(backend: Backend) -> list[tuple[int, int]]:  # noqa: ARG001
 def test_a_cold_cache_reads_many_people_over_a_few_connections(
     people: list[tuple[int, int]], most: list[int]
 ) -> None:
-    found = together(accounts.find, [account for account, _ in people])
+    found = together(visitors.find, [account for account, _ in people])
     assert [each.student_id for each in found] == [student for _, student in people]
-    profiles = together(profile.profile, [student for _, student in people])
+    profiles = together(student_profile.profile, [student for _, student in people])
     assert [each.student for each in profiles] == [student for _, student in people]
     assert {each.unread for each in together(box.box, [account for account, _ in people])} == {0}
     # One more looks for what has changed.
@@ -116,7 +116,7 @@ def test_whoever_is_not_there_is_not_found_among_many_either(
 
 def _or_error(student: int) -> Any:
     try:
-        return profile.profile(student)
+        return student_profile.profile(student)
     except LookupError as error:
         return error
 
@@ -140,7 +140,7 @@ def test_who_finds_all_connections_taken_is_told_that_and_when_to_come_back(
 
 @pytest.mark.usefixtures("full")
 def test_a_program_is_told_the_same_as_problem_details(browsers: list[FlaskClient]) -> None:
-    accounts._visitors.clear()  # noqa: SLF001
+    visitors._visitors.clear()  # noqa: SLF001
     answer = browsers[0].get("/api/v1/me")
     assert (answer.status_code, answer.mimetype) == (503, "application/problem+json")
     assert answer.headers["Retry-After"] == "10"
@@ -152,11 +152,11 @@ def test_what_is_known_is_told_while_all_connections_are_taken(
     people: list[tuple[int, int]], pool: Engine
 ) -> None:
     account, _ = people[0]
-    known = accounts.find(account)
-    accounts.doubt(account)
+    known = visitors.find(account)
+    visitors.doubt(account)
     with ExitStack() as held:
         take_all(pool, held)
-        assert accounts.find(account) == known
+        assert visitors.find(account) == known
 
 
 def test_a_server_that_takes_no_more_connections_is_crowded_not_away() -> None:

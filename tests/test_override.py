@@ -8,7 +8,7 @@ from click.testing import CliRunner, Result
 from sqlalchemy import select
 
 from portal.core.db import transaction
-from portal.people import profile
+from portal.people import student_profile
 from portal.people.models import AuditEntry, Override
 from portal.runtime.cli import main
 from tests import cast as builders
@@ -32,7 +32,7 @@ def grant(student: str = "ada", *choices: str, **where: str) -> Result:
 
 
 def permitted(student: Any) -> dict[int, frozenset[str]]:
-    return dict(profile.read(student.id).overrides)
+    return dict(student_profile.read(student.id).overrides)
 
 
 def kept() -> Override:

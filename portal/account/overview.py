@@ -6,7 +6,7 @@ from flask.typing import ResponseReturnValue
 from portal.backend import backend
 from portal.core.db import transaction
 from portal.core.i18n import _, _l
-from portal.people import credentials, keys
+from portal.people import credentials, tokens
 from portal.people.models import Account, Student
 from portal.web.http.access import signed_in, visitor
 from portal.web.http.languages import new_session
@@ -33,7 +33,7 @@ def show() -> ResponseReturnValue:
         account=account,
         student=student,
         roles=[label for role, label in ROLES.items() if role in who.roles],
-        tokens=len(keys.of_account(who.id)),
+        tokens=len(tokens.of_account(who.id)),
         password=settings.passwords and bool(account.password_hash),
         provider=settings.oidc and settings.oidc.name,
     )

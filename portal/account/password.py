@@ -16,7 +16,7 @@ from flask.typing import ResponseReturnValue
 from portal.backend import backend
 from portal.core.db import transaction
 from portal.core.i18n import _, _n
-from portal.people import accounts, credentials, keys, passwords, strength
+from portal.people import credentials, passwords, tokens, visitors
 from portal.people.models import Account
 from portal.people.passwords import LONGEST, SHORTEST
 from portal.web.account import devices, sessions
@@ -46,9 +46,9 @@ def change() -> ResponseReturnValue:
         credentials.change_password(account.id, request.form["fresh"])
     except passwords.TooManyError:
         abort(503, retry_after=BUSY_SECONDS)
-    revoked = keys.revoke(account.id) if "tokens" in request.form else []
+    revoked = tokens.revoke(account.id) if "tokens" in request.form else []
     shared = not session.permanent
-    who = accounts.find(account.id) or abort(401)
+    who = visitors.find(account.id) or abort(401)
     sessions.begin(who, shared=shared)
     flash(_("Your password is changed. You are logged out everywhere else."), "message")
     if revoked:
@@ -77,7 +77,7 @@ def _errors(account: Account) -> dict[str, list[str]]:
         errors["current"] = [_("This is not your password.")]
     fresh = given.get("fresh", "")
     about = (account.username, account.name, account.email, backend().settings.institution)
-    if wrong := strength.objection(fresh, about):
+    if wrong := passwords.objection(fresh, about):
         errors["fresh"] = [wrong]
     elif fresh == given.get("current"):
         errors["fresh"] = [_("This is the password that you have already.")]

@@ -15,9 +15,9 @@ from flask import (
 from flask.typing import ResponseReturnValue
 
 from portal.core.i18n import _, _l
-from portal.people import keys
-from portal.people.keys import MOST, SCOPES, Wish
+from portal.people import tokens
 from portal.people.models import AccessKey
+from portal.people.tokens import MOST, SCOPES, Wish
 from portal.web.http.access import signed_in, visitor
 from portal.web.http.extensions import limiter
 from portal.web.http.layout import go
@@ -79,7 +79,7 @@ def ask(token: int) -> ResponseReturnValue:
 @signed_in
 def revoke(token: int) -> ResponseReturnValue:
     """End it: whoever sends it is refused within two seconds."""
-    for name in keys.revoke(visitor().id, token) or abort(404):
+    for name in tokens.revoke(visitor().id, token) or abort(404):
         flash(_("“%(name)s” is revoked.", name=name), "message")
     return go(url_for(".index"))
 
@@ -104,12 +104,12 @@ def _read() -> Reading:
 def _made(reading: Reading) -> str:
     """The secret of a new token; blank where there can be none, with the reason in `reading`."""
     try:
-        return keys.make(visitor().id, Wish(reading.name, reading.scopes, reading.days))
-    except keys.NameTakenError:
+        return tokens.make(visitor().id, Wish(reading.name, reading.scopes, reading.days))
+    except tokens.NameTakenError:
         reading.wrong(
             "name", _("You have a token of this name. Choose another, or revoke that one.")
         )
-    except keys.TooManyError:
+    except tokens.TooManyError:
         most = _(
             "You have %(most)s tokens, which is the most. Revoke one you don’t need.", most=MOST
         )
@@ -118,14 +118,14 @@ def _made(reading: Reading) -> str:
 
 
 def _own(token: int) -> AccessKey:
-    mine = keys.of_account(visitor().id)
+    mine = tokens.of_account(visitor().id)
     return next((each for each in mine if each.id == token), None) or abort(404)
 
 
 def _page(reading: Reading, **made: str) -> str:
     return render_template(
         "account/tokens.html",
-        tokens=keys.of_account(visitor().id),
+        tokens=tokens.of_account(visitor().id),
         form=reading,
         may=MAY,
         periods=DAYS,

@@ -7,9 +7,9 @@ from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import MultiDict
 
 from portal.core.i18n import _
+from portal.web import drafts
+from portal.web.drafts import Form
 from portal.web.http.access import visitor
-from portal.windows import drafts
-from portal.windows.drafts import Form
 
 OWN = ("csrf_token", "refused")
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from werkzeug.datastructures import MultiDict
 
+from portal.catalog.local_time import Clockface, NotOnTheClock, TwiceOnTheClock
 from portal.core.i18n import _, _l
-from portal.windows.localtime import Clockface, NotOnTheClock, TwiceOnTheClock
 
 
 @dataclass(frozen=True)

@@ -23,10 +23,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from portal.backend import backend
 from portal.catalog import cohort_names, formatting, requisites, restrictions
+from portal.catalog.local_time import Clockface
 from portal.catalog.requisites import Tree
 from portal.catalog.spellings import Unclear, Unreadable, code_of, credits_of
 from portal.core.i18n import _, _l
-from portal.windows.localtime import Clockface
 
 if TYPE_CHECKING:
     from portal.catalog.views import MeetingView, ReserveView

@@ -7,14 +7,14 @@ from unicodedata import combining, normalize
 
 from portal.core.i18n import _l
 from portal.instructor.rosters import Person, Roster
-from portal.people.years import place
+from portal.people.models import year_order
 
 LONGEST = 80
 By = Callable[[Person], Any]
 ORDERS: dict[str, By] = {
     "name": lambda person: folded(person.name),
     "number": lambda person: person.number,
-    "year": lambda person: place(person.year),
+    "year": lambda person: year_order(person.year),
     "major": lambda person: person.majors,
     "email": lambda person: folded(person.email),
     "credits": lambda person: person.credits,

@@ -24,7 +24,7 @@ from portal.live.subscription import Hear, Subscription
 from portal.live.topics import Topic
 from portal.live.updates import MISSED, SPREAD_MS, Signal, Updates
 from portal.live.waiting_rooms import WaitingRooms
-from portal.people import accounts
+from portal.people import visitors
 
 log = logging.getLogger(__name__)
 
@@ -193,7 +193,7 @@ class Hub:
 
     def _hear_ended(self, account: int, _: Any) -> None:
         """Pages whose session goes on come back at once; the others can't."""
-        accounts.doubt(account)
+        visitors.doubt(account)
         for page in list(self.pages):
             if page.visitor.id == account:
                 page.close(REFUSED)

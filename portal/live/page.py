@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from portal.core.i18n import ENGLISH
 from portal.live.frames import framed
 from portal.live.updates import Signal
-from portal.people.accounts import Visitor
+from portal.people.visitors import Visitor
 
 if TYPE_CHECKING:
     from portal.live.topics import Topic

@@ -21,7 +21,7 @@ from portal.live.page import REFUSED, RESTART, Page, Parcel
 from portal.live.topics import Topic
 from portal.live.updates import Signal
 from portal.live.visibility import may_see_roster, selection_ended, visible_sections
-from portal.people import accounts
+from portal.people import visitors
 from portal.waiting_room import room
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class SocketSession:
         self,
         socket: "Server",
         hub: Hub,
-        visitor: accounts.Visitor,
+        visitor: visitors.Visitor,
         *,
         session: str = "",
         ends: float = inf,
@@ -268,7 +268,7 @@ class SocketSession:
                 self.hub.listen(page, _same(frozenset(left)), set(page.topics))
 
     def _still_valid(self) -> bool:
-        found: Any = accounts.find(self.page.visitor.id)
+        found: Any = visitors.find(self.page.visitor.id)
         same = found is not None and found.has(self.page.visitor.epoch, self.session)
         return same and time() < self.ends
 

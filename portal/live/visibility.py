@@ -10,8 +10,8 @@ from portal.backend import backend
 from portal.catalog.models import section_teachers
 from portal.catalog.term_catalog import NoSuchTerm, SectionView, catalog_of
 from portal.core.db import transaction
-from portal.people.accounts import Visitor
-from portal.people.profile import profile
+from portal.people.student_profile import profile
+from portal.people.visitors import Visitor
 from portal.seats import desk, rules
 from portal.windows.phases import phase, shows
 

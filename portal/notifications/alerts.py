@@ -8,12 +8,12 @@ from sqlalchemy import event
 from sqlalchemy.orm import Session
 
 from portal.backend import backend
+from portal.catalog.local_time import Clockface
 from portal.core.i18n import _
 from portal.notifications import outbox
 from portal.notifications.codes import NO_TERM
 from portal.people.models import Account
 from portal.recorder.wake import wake
-from portal.windows.localtime import Clockface
 
 A_DAY = 24 * 60  # minutes for which it is of use
 

@@ -12,7 +12,7 @@ from portal.core.db import transaction
 from portal.core.outage import postgresql
 from portal.notifications.models import Notice
 from portal.notifications.words import News, Words, words
-from portal.people import changes
+from portal.people import caches
 
 PAGE = 20
 AT_ONCE = 3  # toasts
@@ -129,4 +129,4 @@ def _box_of_each(accounts: Collection[int]) -> dict[int, Box]:
 
 
 # Every request has looked for changes when it asked who the visitor is.
-_boxes = changes.keep("inbox", _box, _box_of_each)
+_boxes = caches.keep("inbox", _box, _box_of_each)

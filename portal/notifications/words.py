@@ -7,6 +7,7 @@ from urllib.parse import quote_plus
 
 from portal.backend import backend
 from portal.catalog import requisites
+from portal.catalog.local_time import Clockface
 from portal.catalog.section_changes import changes
 from portal.catalog.term_catalog import catalog_of
 from portal.core.i18n import _
@@ -30,7 +31,6 @@ from portal.seats.case import Case, Step, name_of
 from portal.seats.promise import Promise, in_words
 from portal.seats.reasons import Told, told
 from portal.seats.rulings import hold_in_words, reason_of
-from portal.windows.localtime import Clockface
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from portal.catalog.local_time import local_clock
 from portal.core.i18n import _, _n
 from portal.operations.figures import Figures, Jobs, Stored, breakers, switches
 from portal.ops.names import QUEUES
 from portal.waiting_room.admission_limits import Pause
 from portal.waiting_room.wording import grouped
-from portal.windows.localtime import local_clock
 
 SLOW = 10  # seconds of lag
 MANY = 1000  # events that are not recorded

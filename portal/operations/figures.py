@@ -45,7 +45,7 @@ from portal.ops.dead import DeadLetter
 from portal.ops.models import AuditRun
 from portal.ops.names import PARTS
 from portal.ops.scaling import Asked, Pool
-from portal.people import profile
+from portal.people import student_profile
 from portal.people.models import Account
 from portal.recorder.consistency import fence
 from portal.recorder.journal import last_seq
@@ -55,7 +55,7 @@ from portal.seats.totals import Totals, totals
 from portal.waiting_room import admission_limits, room, wait_estimates
 from portal.waiting_room.admission_limits import Pause
 from portal.waiting_room.room import RoomState
-from portal.windows import readiness, warmth
+from portal.windows import readiness
 from portal.windows.phases import Phase, phase
 
 Found = TypeVar("Found")
@@ -302,9 +302,9 @@ def ready(term: int, students: int) -> Ready | None:
     found = readiness.readiness(term)
     if found is None:
         return None
-    there = warmth.processes()
+    there = readiness.processes()
     warm = [each for each in there if each.wish >= found.wanted]
-    students = min(students, profile.most())
+    students = min(students, student_profile.most())
     done = bool(found.told) and len(warm) == len(there)
     return Ready(
         sections=found.sections,

@@ -7,7 +7,7 @@ from sqlalchemy import select, update
 from portal.core.db import transaction
 from portal.live.publish import sessions_ended
 from portal.notifications.alerts import alert
-from portal.people import accounts, passwords
+from portal.people import passwords, visitors
 from portal.people.models import Account, AuditEntry
 
 MOST_ENDED = 200  # sessions of an account to remember as ended; with one more, all of them end
@@ -39,7 +39,7 @@ def end_session(account_id: int, name: str, until: float) -> None:
             account.session_epoch, account.ended_sessions = account.session_epoch + 1, {}
         else:
             account.ended_sessions = {**going, name: until}
-    accounts.forget(account_id)
+    visitors.forget(account_id)
     sessions_ended(account_id)
 
 
@@ -55,5 +55,5 @@ def _change(account_id: int, action: str, **values: str) -> None:
         )
         if values:
             alert(session, account_id, "password")
-    accounts.forget(account_id)
+    visitors.forget(account_id)
     sessions_ended(account_id)

@@ -30,7 +30,7 @@ from portal.catalog.models import (
     section_teachers,
 )
 from portal.core.db import Base
-from portal.people.deeds import DEEDS
+from portal.people.audit_actions import AUDIT_ACTIONS
 
 Moment = DateTime(timezone=True)
 
@@ -170,7 +170,7 @@ class AccessKey(Base):
     account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"), index=True)
     name: Mapped[str] = mapped_column(String(80))
     digest: Mapped[bytes] = mapped_column(LargeBinary(32), unique=True)
-    scopes: Mapped[list[str]] = mapped_column(ARRAY(String(40)))  # of portal.people.keys.SCOPES
+    scopes: Mapped[list[str]] = mapped_column(ARRAY(String(40)))  # of portal.people.tokens.SCOPES
     created_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
     expires_at: Mapped[datetime | None] = mapped_column(Moment)
     revoked_at: Mapped[datetime | None] = mapped_column(Moment)
@@ -195,8 +195,8 @@ class AuditEntry(Base):
 
     @validates("action")
     def _known(self, _name: str, action: str) -> str:
-        if action not in DEEDS:
-            raise ValueError(f"portal/people/deeds.py has no {action!r}.")
+        if action not in AUDIT_ACTIONS:
+            raise ValueError(f"portal/people/audit_actions.py has no {action!r}.")
         return action
 
 
@@ -238,3 +238,13 @@ class PeopleChange(Base):
     kind: Mapped[str] = mapped_column(String(8), primary_key=True)
     id: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
     at: Mapped[datetime] = mapped_column(Moment, server_default=func.clock_timestamp(), index=True)
+
+
+# Class years in the order in which students go through them; others follow by name.
+
+CLASS_YEARS = ("Freshman", "Sophomore", "Junior", "Senior", "Graduate")
+
+
+def year_order(year: str) -> tuple[int, str]:
+    """Sorts class years."""
+    return (CLASS_YEARS.index(year) if year in CLASS_YEARS else len(CLASS_YEARS)), year

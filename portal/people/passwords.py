@@ -1,7 +1,7 @@
 """Passwords: Argon2id at OWASP's minimum, since thousands log in within one minute."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from threading import BoundedSemaphore
 from typing import TypeVar
@@ -10,6 +10,8 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 from gevent.monkey import is_module_patched
 from gevent.threadpool import ThreadPool
+
+from portal.core.i18n import _
 
 Result = TypeVar("Result")
 
@@ -78,3 +80,31 @@ def _pool() -> ThreadPool:
 @cache
 def _places() -> BoundedSemaphore:
     return BoundedSemaphore(AT_ONCE)
+
+
+# Whether a password is good enough to be chosen: by length and by how soon it would be guessed.
+
+GUESSED = 3  # of zxcvbn's scores, 0 to 4: at least a hundred million guesses
+LOOKED_AT = 72  # characters; what comes after makes no password worse
+
+
+def objection(password: str, about: Sequence[str]) -> str:
+    """What speaks against a password of someone with these names; blank where nothing does."""
+    if len(password) < SHORTEST:
+        return _("A password has at least %(least)s characters.", least=SHORTEST)
+    if len(password) > LONGEST:
+        return _("A password has at most %(most)s characters.", most=LONGEST)
+    if _score(password, about) < GUESSED:
+        return _(
+            "This would be guessed soon: it is often used, or made of names, dates or patterns."
+            " Four words that have nothing to do with each other are hard to guess and easy to"
+            " remember."
+        )
+    return ""
+
+
+def _score(password: str, about: Sequence[str]) -> int:
+    from zxcvbn import zxcvbn  # noqa: PLC0415  its lists of words are 15 MB, and seldom needed
+
+    words = [word for name in about for word in (name, *name.split())]
+    return int(zxcvbn(password[:LOOKED_AT], words)["score"])

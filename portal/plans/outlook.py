@@ -10,7 +10,7 @@ from portal.seats.wishes import hundredths
 
 if TYPE_CHECKING:
     from portal.catalog.term_catalog import SectionView, TermCatalog
-    from portal.people.profile import Profile
+    from portal.people.student_profile import StudentProfile
 
 Reasons = dict[int, list[Reason]]  # by section
 
@@ -18,7 +18,7 @@ UNKNOWN = [Reason("section_unknown")]
 
 
 def outlook(
-    profile: "Profile", catalog: "TermCatalog", standing: Standing, limit: int, plan: Plan
+    profile: "StudentProfile", catalog: "TermCatalog", standing: Standing, limit: int, plan: Plan
 ) -> list[list[Reasons]]:
     """For each option of each line, what stands in its way; `limit` is in hundredths.
 

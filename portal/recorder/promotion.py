@@ -13,7 +13,7 @@ from portal.catalog.term_catalog import TermCatalog, catalog_of, live_terms
 from portal.core.db import transaction
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.types import Candidate, Promotion, Reason, WindowView
-from portal.people import profile
+from portal.people import student_profile
 from portal.people.models import Hold, Override
 from portal.recorder.models import LoggedEvent, SectionSeats, WaitlistEntry
 from portal.recorder.wake import wake
@@ -74,7 +74,7 @@ def _candidate(
     """The waiter as PostgreSQL knows them now."""
     card = offered.section(section)
     try:
-        who = profile.read(student)  # a hold may have been lifted a moment ago
+        who = student_profile.read(student)  # a hold may have been lifted a moment ago
     except LookupError:
         return _hopeless(student, "student_unknown")
     if card is None:

@@ -6,6 +6,7 @@ from itertools import groupby
 from typing import Any
 
 from portal.backend import backend
+from portal.catalog.local_time import Clockface
 from portal.catalog.term_catalog import catalog_of
 from portal.core.i18n import _, _l
 from portal.ledger.types import SeatCounts
@@ -14,7 +15,6 @@ from portal.recorder.receipts import Receipt
 from portal.seats import keeping
 from portal.seats.case import Case
 from portal.seats.reasons import Told, told
-from portal.windows.localtime import Clockface
 
 GIVEN = ("enrolled", "promoted")
 Facts = dict[str, Any]

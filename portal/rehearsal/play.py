@@ -20,7 +20,7 @@ from portal.rehearsal.behavior import OPENING
 from portal.rehearsal.crowd import Crowd, Timeline
 from portal.rehearsal.practice_term import PracticeTerm
 from portal.rehearsal.student import Answer, Student
-from portal.windows import warmth
+from portal.windows import readiness
 
 MIN_STUDENTS, MAX_STUDENTS = 2, 500
 MIN_SECONDS, MAX_SECONDS = 20, 120 * 60
@@ -125,7 +125,7 @@ def _report(crowd: Crowd, practice: PracticeTerm) -> dict[str, Any]:
         real = (session.scalar(everyone) or 0) - len(practice.numbers)
     answers, visits = list(crowd.answers), list(crowd.visits.values())
     seen = report.Observed(answers, visits, crowd.timeline, crowd.cpu_used)
-    processes = len(warmth.processes())
+    processes = len(readiness.processes())
     return {
         "phases": report.phases(answers, crowd.timeline),
         "waits": report.waits(visits),

@@ -16,7 +16,7 @@ from portal.catalog.models import Course, Department, Meeting, Section, Subject,
 from portal.core.db import transaction
 from portal.people.models import Account, Student
 from portal.people.passwords import hash_password
-from portal.windows.lists import with_list
+from portal.windows.cohorts import with_list
 from portal.windows.models import window_ids
 from portal.windows.warmup import warm_up
 

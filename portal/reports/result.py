@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from typing import Any
 
-from portal.people.years import place
+from portal.people.models import year_order
 from portal.reports.attempts import Attempts
 from portal.reports.gather import Gathered
 
@@ -64,7 +64,7 @@ def _cohorts(found: Gathered) -> list[dict[str, Any]]:
         rows[member.level, member.year].update(counted)
     return [
         {"level": level, "year": year, **rows[level, year]}
-        for level, year in sorted(rows, key=lambda each: (place(each[1]), each[0]))
+        for level, year in sorted(rows, key=lambda each: (year_order(each[1]), each[0]))
     ]
 
 

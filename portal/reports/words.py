@@ -2,7 +2,7 @@
 
 from portal.catalog import subjects
 from portal.core.i18n import _, _l
-from portal.people import years
+from portal.people import models
 from portal.reports.fairness import LATE
 
 KINDS = {
@@ -45,6 +45,6 @@ def name(kind: str, group: str) -> str:
 def place(kind: str, group: str) -> tuple[int, str]:
     """Sorts the groups of a table as one reads them."""
     if kind == "year":
-        return years.place(group)
+        return models.year_order(group)
     late = kind == "arrival" and group in ORDER
     return (ORDER.index(group) if late else -1), group

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from portal.catalog.models import Section, Term
 from portal.core.db import transaction
 from portal.ledger.errors import LedgerUnavailable
-from portal.people import overrides
+from portal.people import permissions
 from portal.people.models import AuditEntry
 from portal.recorder.promotion import retry_skipped
 from portal.requests import listing
@@ -19,7 +19,7 @@ from portal.requests.errors import RequestRefused
 from portal.requests.models import Request
 from portal.requests.stale import obstacle
 from portal.requests.telling import tell_author
-from portal.windows.offer import offer
+from portal.windows.warmup import offer
 
 
 def approve(request_id: int, by: int, why: str) -> bool:
@@ -80,10 +80,10 @@ def _act(session: Session, request: Request, section: Section, by: int) -> None:
     if request.kind == "seats":
         _enlarge(session, request, section, by)
     else:
-        wanted = overrides.Permit(
+        wanted = permissions.Permit(
             request.student_id or 0, section.id, request.waives, request.reason
         )
-        overrides.permit(session, wanted, by)
+        permissions.permit(session, wanted, by)
 
 
 def _enlarge(session: Session, request: Request, section: Section, by: int) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from portal.backend import backend
 from portal.catalog.term_catalog import SectionView, catalog_of
-from portal.people import profile
+from portal.people import student_profile
 from portal.recorder import read_with_fallback
 from portal.requests.models import Request
 from portal.seats import desk, foresight
@@ -30,7 +30,7 @@ def way(request: Request) -> Way | None:
     card = offered.section(request.section_id)
     if card is None or request.student_id is None:
         return None
-    who = profile.read(request.student_id)
+    who = student_profile.read(request.student_id)
     standing = read_with_fallback.standing(offered.term.id, who.student)
     held = {each.section: each.credits for each in standing.enrolled}
     case = Case(offered, card, backend().settings.zone, held)

@@ -110,7 +110,7 @@ def post_worker_init(worker: Any) -> None:
     from portal.core import flags, memory, metrics  # noqa: PLC0415
     from portal.live.hub import close_pages_on_exit  # noqa: PLC0415
     from portal.web.http import request_log, slow_clients  # noqa: PLC0415
-    from portal.windows import warmth  # noqa: PLC0415
+    from portal.windows import readiness  # noqa: PLC0415
 
     worker.log.error_log.addFilter(slow_clients.hush)
     worker.log.error_log.addFilter(request_log.worth_writing)
@@ -119,9 +119,9 @@ def post_worker_init(worker: Any) -> None:
     if hub := worker.wsgi.extensions.get("live"):  # an app on trial may have none
         hub.start()
         close_pages_on_exit(worker, hub)
-    warmth.read_ahead()
+    readiness.read_ahead()
     memory.settle()
-    Thread(target=warmth.watch, args=(Event(),), daemon=True, name="warmth").start()
+    Thread(target=readiness.watch, args=(Event(),), daemon=True, name="warmth").start()
     if started := os.environ.get("FAIRSEAT_STARTED"):  # the supervisor waits for it
         Path(started).touch()
 

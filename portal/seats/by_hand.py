@@ -8,7 +8,7 @@ from decimal import Decimal
 from portal.backend import backend
 from portal.catalog.term_catalog import catalog_of
 from portal.ledger.types import AdminAdjustment, Decision, Reason
-from portal.people.profile import Profile, profile
+from portal.people.student_profile import StudentProfile, profile
 from portal.recorder.wake import wake
 from portal.seats import desk, wishes
 from portal.seats.wishes import Wanted, hundredths
@@ -92,7 +92,7 @@ class Many:
         return "system" if self.by is None else f"account:{self.by}"
 
 
-def adjust_batch(many: Many, people: Mapping[int, Profile]) -> list[Decision]:
+def adjust_batch(many: Many, people: Mapping[int, StudentProfile]) -> list[Decision]:
     """Let the ledger decide many changes in one step; answers in their order.
 
     Every drop counts before any addition. Their students are `people`. Raises KeyReused.
@@ -115,7 +115,7 @@ def firm(reasons: Iterable[Reason]) -> list[Reason]:
     return [reason for reason in reasons if reason.code in FIRM]
 
 
-def _asked(change: Adjustment, who: Profile) -> AdminAdjustment:
+def _asked(change: Adjustment, who: StudentProfile) -> AdminAdjustment:
     """The change with all that the ledger must be told."""
     if change.add is None and change.drop is None:
         raise ValueError("A change by hand needs a section.")

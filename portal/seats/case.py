@@ -9,8 +9,8 @@ from zoneinfo import ZoneInfo
 
 from portal.catalog import requisites
 from portal.catalog.formatting import credit_words, number
+from portal.catalog.local_time import Clockface
 from portal.core.i18n import _
-from portal.windows.localtime import Clockface
 
 if TYPE_CHECKING:
     from portal.catalog.term_catalog import SectionView, TermCatalog

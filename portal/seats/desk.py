@@ -17,7 +17,7 @@ from portal.backend import backend
 from portal.catalog.term_catalog import TermCatalog, catalog_of
 from portal.ledger import replies
 from portal.ledger.types import Decision, SubmissionResult, WindowView
-from portal.people.profile import Profile, profile
+from portal.people.student_profile import StudentProfile, profile
 from portal.recorder.wake import wake
 from portal.seats import counted, wishes
 from portal.seats.wishes import Wanted, Wish, hundredths
@@ -127,7 +127,7 @@ def leave(asked: Asked) -> Decision:
     return answer
 
 
-def windows_of(who: Profile, term: int) -> list[WindowView]:
+def windows_of(who: StudentProfile, term: int) -> list[WindowView]:
     """The windows of a term for the student's cohorts, at most a second old."""
     return open_to(who, windows(term))
 
@@ -154,7 +154,7 @@ def left(drops: Mapping[str, int], term: int, at: int) -> int:
     return max(0, catalog_of(term).term.drops_per_day - drops.get(day, 0))
 
 
-def limit(who: Profile, offered: TermCatalog) -> Decimal:
+def limit(who: StudentProfile, offered: TermCatalog) -> Decimal:
     """The most credits that the student may hold in a term."""
     return offered.term.credit_limit if who.credit_limit is None else who.credit_limit
 
@@ -170,5 +170,5 @@ def days(now: datetime, zone: ZoneInfo) -> list[tuple[int, str]]:
     return [(round(at * 1000), day.isoformat()) for at, day in zip(starts, around, strict=True)]
 
 
-def _actor(who: Profile) -> str:
+def _actor(who: StudentProfile) -> str:
     return f"account:{who.account}"

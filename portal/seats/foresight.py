@@ -12,11 +12,11 @@ from portal.windows.phases import Phase
 
 if TYPE_CHECKING:
     from portal.catalog.term_catalog import SectionView, TermCatalog
-    from portal.people.profile import Profile
+    from portal.people.student_profile import StudentProfile
 
 
 def foreseen(  # noqa: PLR0913  what a claim depends on
-    profile: "Profile",
+    profile: "StudentProfile",
     card: "SectionView",
     catalog: "TermCatalog",
     standing: Standing,
@@ -44,7 +44,7 @@ def foreseen(  # noqa: PLR0913  what a claim depends on
 
 
 def plan(  # noqa: PLR0913  what a plan depends on
-    profile: "Profile",
+    profile: "StudentProfile",
     catalog: "TermCatalog",
     standing: Standing,
     limit: int,
@@ -77,7 +77,7 @@ def plan(  # noqa: PLR0913  what a plan depends on
 
 
 def needed_by(
-    profile: "Profile",
+    profile: "StudentProfile",
     catalog: "TermCatalog",
     standing: Standing,
     given_up: Collection[int],
@@ -97,7 +97,7 @@ def needed_by(
 
 
 def waited_by(
-    profile: "Profile", catalog: "TermCatalog", standing: Standing, section: int
+    profile: "StudentProfile", catalog: "TermCatalog", standing: Standing, section: int
 ) -> list[Reason]:
     """The seats whose corequisites are met only while the student waits for the section.
 
@@ -119,7 +119,7 @@ def waited_by(
 
 
 def alone(
-    profile: "Profile", catalog: "TermCatalog", standing: Standing
+    profile: "StudentProfile", catalog: "TermCatalog", standing: Standing
 ) -> dict[int, tuple[list[int], bool]]:
     """Seats held without a corequisite: the missing courses, and whether they are waited for."""
     held = catalog.some(each.section for each in standing.enrolled)
@@ -135,7 +135,7 @@ def alone(
 
 
 def drops(
-    profile: "Profile", catalog: "TermCatalog", standing: Standing, given_up: Collection[int]
+    profile: "StudentProfile", catalog: "TermCatalog", standing: Standing, given_up: Collection[int]
 ) -> int:
     """How many drops of the day it is to give these seats up together.
 
@@ -163,7 +163,9 @@ def drops(
     return number
 
 
-def beside(profile: "Profile", card: "SectionView", held: list["SectionView"]) -> list[Reason]:
+def beside(
+    profile: "StudentProfile", card: "SectionView", held: list["SectionView"]
+) -> list[Reason]:
     """Which of the sections held are of the same course, or meet at the same time."""
     return _permitted(profile, card, _meets(card, held))
 
@@ -221,7 +223,10 @@ def _meets(card: "SectionView", others: list["SectionView"]) -> list[Reason]:
 
 
 def _lone(
-    profile: "Profile", card: "SectionView", catalog: "TermCatalog", beside: list["SectionView"]
+    profile: "StudentProfile",
+    card: "SectionView",
+    catalog: "TermCatalog",
+    beside: list["SectionView"],
 ) -> list[Reason]:
     """That a corequisite is missing beside these sections, or is not offered at all."""
     beyond = rules.unoffered(profile, card, catalog)
@@ -230,7 +235,9 @@ def _lone(
     return beyond or ([Reason("corequisite", {"missing": missing})] if missing else [])
 
 
-def _permitted(profile: "Profile", card: "SectionView", reasons: list[Reason]) -> list[Reason]:
+def _permitted(
+    profile: "StudentProfile", card: "SectionView", reasons: list[Reason]
+) -> list[Reason]:
     passes = rules.permitted(profile, card)
     return [each for each in reasons if each.code not in passes]
 

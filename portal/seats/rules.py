@@ -10,14 +10,14 @@ from portal.windows.phases import in_cohort
 
 if TYPE_CHECKING:
     from portal.catalog.term_catalog import SectionView, TermCatalog
-    from portal.people.profile import Profile
+    from portal.people.student_profile import StudentProfile
 
 NOT_OFFERED = 0  # stands for a course that no student can hold this term
 LEDGERS_OWN = ("same_course", "time_conflict", "credit_limit", "corequisite")
 WAIVABLE = ("prerequisite", "restriction", "not_for_you", *LEDGERS_OWN)
 
 
-def refusals(profile: "Profile", card: "SectionView") -> list[Reason]:
+def refusals(profile: "StudentProfile", card: "SectionView") -> list[Reason]:
     """Every rule of PostgreSQL that stands between the student and the section."""
     reasons = [Reason("hold", hold.facts) for hold in profile.holds if hold.stands]
     if card.status == "OPEN" and not visible(profile, card):
@@ -31,7 +31,7 @@ def refusals(profile: "Profile", card: "SectionView") -> list[Reason]:
     return [reason for reason in reasons if reason.code not in passes]
 
 
-def visible(profile: "Profile", card: "SectionView") -> bool:
+def visible(profile: "StudentProfile", card: "SectionView") -> bool:
     """Whether the list shows the section: OPEN, and of a course for this student."""
     if card.status != "OPEN":
         return False
@@ -44,37 +44,39 @@ def visible(profile: "Profile", card: "SectionView") -> bool:
     )
 
 
-def permitted(profile: "Profile", card: "SectionView") -> frozenset[str]:
+def permitted(profile: "StudentProfile", card: "SectionView") -> frozenset[str]:
     """Codes of the reasons that the registrar permits the student to pass, for this section."""
     return profile.overrides.get(card.id, frozenset())
 
 
-def waived(profile: "Profile", card: "SectionView") -> tuple[str, ...]:
+def waived(profile: "StudentProfile", card: "SectionView") -> tuple[str, ...]:
     """Those of them that are the ledger's to give."""
     passes = permitted(profile, card)
     return tuple(code for code in LEDGERS_OWN if code in passes)
 
 
-def reserves(profile: "Profile", card: "SectionView") -> tuple[int, ...]:
+def reserves(profile: "StudentProfile", card: "SectionView") -> tuple[int, ...]:
     """Those of the section's reserves whose cohort the student is in."""
     return tuple(each.id for each in card.reserves if in_cohort(profile, each.cohort))
 
 
 def corequisites(
-    profile: "Profile", card: "SectionView", catalog: "TermCatalog"
+    profile: "StudentProfile", card: "SectionView", catalog: "TermCatalog"
 ) -> dict[str, Any] | None:
     """What must be held in the same term, as a tree of course ids; None where nothing must."""
     return _by_id(_lacking(profile, card), catalog)
 
 
-def unoffered(profile: "Profile", card: "SectionView", catalog: "TermCatalog") -> list[Reason]:
+def unoffered(
+    profile: "StudentProfile", card: "SectionView", catalog: "TermCatalog"
+) -> list[Reason]:
     """A refusal where the corequisites can't be met, as no section of them is offered."""
     lacking = _lacking(profile, card)
     beyond = requisites.missing(lacking, lambda code: _course(code, catalog) != NOT_OFFERED)
     return [Reason("corequisite_not_offered", {"missing": beyond})] if beyond else []
 
 
-def _lacking(profile: "Profile", card: "SectionView") -> requisites.Tree | None:
+def _lacking(profile: "StudentProfile", card: "SectionView") -> requisites.Tree | None:
     """The corequisites that were not passed in an earlier term."""
     if "corequisite" in permitted(profile, card):
         return None
@@ -96,7 +98,7 @@ def _course(code: str, catalog: "TermCatalog") -> int:
 
 
 def _restrictions(
-    profile: "Profile", restrictions: Iterable[tuple[str, str, str]]
+    profile: "StudentProfile", restrictions: Iterable[tuple[str, str, str]]
 ) -> Iterator[Reason]:
     for (rule, kind), values in grouped(restrictions).items():
         have = [word for word in _attributes(profile, kind) if word.strip()]
@@ -107,7 +109,7 @@ def _restrictions(
             yield Reason("restriction", facts)
 
 
-def _attributes(profile: "Profile", kind: str) -> Iterable[str]:
+def _attributes(profile: "StudentProfile", kind: str) -> Iterable[str]:
     """What the student's record says under a kind of restriction; nothing where unknown."""
     match kind:
         case "major":

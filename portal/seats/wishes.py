@@ -11,7 +11,7 @@ from portal.seats import linked, rules
 
 if TYPE_CHECKING:
     from portal.catalog.term_catalog import TermCatalog
-    from portal.people.profile import Profile
+    from portal.people.student_profile import StudentProfile
 
 
 @dataclass(frozen=True)
@@ -60,13 +60,13 @@ def content(wishes: Sequence[Wish]) -> list[Any]:
     ]
 
 
-def line(wish: Wish, who: "Profile", offered: "TermCatalog") -> LedgerChoice:
+def line(wish: Wish, who: "StudentProfile", offered: "TermCatalog") -> LedgerChoice:
     """The wish with all that the ledger must be told."""
     options = (_option(each, who, offered) for each in wish.options)
     return LedgerChoice(tuple(options), wish.wait, wish.instead)
 
 
-def part(wanted: Wanted, who: "Profile", offered: "TermCatalog") -> Claim:
+def part(wanted: Wanted, who: "StudentProfile", offered: "TermCatalog") -> Claim:
     """One section with all that the ledger must be told."""
     card = offered.section(wanted.section)
     if card is None:
@@ -87,7 +87,7 @@ def hundredths(credits: Decimal) -> int:  # noqa: A002  the field's word
     return round(credits * 100)
 
 
-def _option(option: Sequence[Wanted], who: "Profile", offered: "TermCatalog") -> ClaimGroup:
+def _option(option: Sequence[Wanted], who: "StudentProfile", offered: "TermCatalog") -> ClaimGroup:
     """Its parts; one that is no partner of any other is refused."""
     cards = offered.some([each.section for each in option])
     strangers = {card.id for card in linked.strangers(cards)}

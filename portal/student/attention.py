@@ -7,14 +7,14 @@ from datetime import datetime, timedelta
 from markupsafe import Markup
 
 from portal.backend import backend
+from portal.catalog.local_time import Clockface
 from portal.catalog.time_conflicts import pair_in_words, pairs
 from portal.catalog.views import SectionView
 from portal.core.i18n import _
-from portal.people.profile import HoldView, Profile
+from portal.people.student_profile import HoldView, StudentProfile
 from portal.recorder.events import milliseconds
 from portal.seats import rules, rulings
 from portal.student.drawing import drawn
-from portal.windows.localtime import Clockface
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Attention:
         return holds, meetings
 
 
-def attention(who: Profile, held: Iterable[SectionView]) -> Attention:
+def attention(who: StudentProfile, held: Iterable[SectionView]) -> Attention:
     """What there is to see to for a student who holds these sections."""
     running = [card for card in held if card.status != "CANCELED"]
     clashing = [pair for pair in pairs(running) if not _permitted(who, *pair)]
@@ -49,7 +49,7 @@ def shown(term: int, found: Attention) -> Markup:
     )
 
 
-def _permitted(who: Profile, one: SectionView, other: SectionView) -> bool:
+def _permitted(who: StudentProfile, one: SectionView, other: SectionView) -> bool:
     """Whether the registrar permits the student one of them though it clashes."""
     return any("time_conflict" in rules.permitted(who, card) for card in (one, other))
 

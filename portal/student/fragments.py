@@ -20,7 +20,7 @@ from portal.student.drawing import drawn
 from portal.student.line import Line
 from portal.student.scene import Scene
 from portal.waiting_room import wording
-from portal.windows import countdown
+from portal.windows import phases
 
 
 def seats(counts: SeatCounts) -> Markup:
@@ -44,7 +44,7 @@ def act(scene: Scene, section: int) -> Markup:
 
 def banner(line: Line) -> Markup:
     """The phase of the selection and its countdown, or one's number in line, id banner."""
-    words = wording.words() if line.kind == "waiting" else countdown.words()
+    words = wording.words() if line.kind == "waiting" else phases.words()
     return drawn("fragments/banner.html", scene=line.scene, line=line, words=words, wording=wording)
 
 

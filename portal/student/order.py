@@ -5,6 +5,7 @@ from flask.typing import ResponseReturnValue
 from flask_login import current_user
 
 from portal.backend import backend
+from portal.catalog.local_time import Clockface
 from portal.catalog.term_catalog import catalog_of
 from portal.core.cache import AWAY
 from portal.ledger.types import WindowView
@@ -13,7 +14,6 @@ from portal.student import bp
 from portal.waiting_room import draw, wording
 from portal.waiting_room.draw import Draw
 from portal.web.http.access import public
-from portal.windows.localtime import Clockface
 
 SHOWN = 100  # requests on the page; the file has all
 

@@ -11,7 +11,7 @@ from portal.catalog.search import Query
 from portal.catalog.term_catalog import TermCatalog, catalog_of
 from portal.core.i18n import _
 from portal.ledger.errors import LedgerUnavailable
-from portal.people.profile import profile
+from portal.people.student_profile import profile
 from portal.plans.plan import Option, Plan
 from portal.plans.store import plan_of
 from portal.recorder import read_with_fallback

@@ -6,17 +6,17 @@ from functools import cached_property
 from zlib import crc32
 
 from portal.backend import backend
+from portal.catalog.local_time import Clockface
 from portal.catalog.term_catalog import SectionView, TermCatalog, TermView, catalog_of
 from portal.core.i18n import _
 from portal.ledger.types import HeldSeat, Reason, Standing, WaitlistPosition
-from portal.people.profile import Profile, profile
+from portal.people.student_profile import StudentProfile, profile
 from portal.plans.plan import Plan
 from portal.plans.store import plan_of
 from portal.seats import desk, foresight, rules
 from portal.seats.case import Case
 from portal.seats.reasons import Told
 from portal.student.attention import Attention, attention
-from portal.windows.localtime import Clockface
 from portal.windows.phases import Phase, phase, shows
 
 
@@ -24,7 +24,7 @@ from portal.windows.phases import Phase, phase, shows
 class Scene:
     """One student, one term, one moment of the ledger's clock."""
 
-    profile: Profile
+    profile: StudentProfile
     catalog: TermCatalog
     standing: Standing
     phase: Phase

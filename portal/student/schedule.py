@@ -7,12 +7,12 @@ from flask.typing import ResponseReturnValue
 from htmx_flask import request
 
 from portal.backend import backend
+from portal.calendar import feeds, timetable, words
 from portal.catalog.term_catalog import TermCatalog, catalog_of
 from portal.catalog.views import SectionView
 from portal.core.cache import AWAY
 from portal.core.i18n import _
-from portal.people.profile import profile
-from portal.schedule import feeds, mine, words
+from portal.people.student_profile import profile
 from portal.seats.case import amount, credits_in_words, name_of
 from portal.student import attention, bp
 from portal.student.scene import titled
@@ -25,7 +25,7 @@ from portal.web.http.layout import go
 def schedule(term_id: int) -> ResponseReturnValue:
     """The week, the list, exams and days off; the part that changes alone where htmx asks."""
     offered, student = catalog_of(term_id), visitor().student_id or 0
-    found = mine.schedule(offered, student)
+    found = timetable.schedule(offered, student)
     if request.htmx.target == "schedule":
         if request.args.get("mark") == found.mark:
             return "", 204

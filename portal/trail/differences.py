@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from portal.catalog import formatting
+from portal.catalog.local_time import Clockface
 from portal.core.i18n import _
 from portal.requests.words import RULES
 from portal.trail import words
@@ -14,7 +15,6 @@ from portal.trail.entries import Entry
 from portal.trail.things import Key, Thing
 from portal.trail.told import in_words
 from portal.windows import cohorts
-from portal.windows.localtime import Clockface
 
 NONE = "–"
 MOMENTS = ("opens", "closes")  # in ms

@@ -2,7 +2,7 @@
 
 from portal.catalog.section_fields import FIELDS as SECTION_FIELDS
 from portal.core.i18n import _l
-from portal.people.deeds import DEEDS
+from portal.people.audit_actions import AUDIT_ACTIONS
 
 THINGS = {
     "account": _l("Account"),
@@ -130,7 +130,7 @@ VALUES = {
 
 def action(code: str) -> str:
     """What was done."""
-    return str(DEEDS.get(code) or code.replace(".", ": ").replace("_", " "))
+    return str(AUDIT_ACTIONS.get(code) or code.replace(".", ": ").replace("_", " "))
 
 
 def thing(kind: str) -> str:

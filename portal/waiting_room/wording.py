@@ -11,7 +11,7 @@ from babel.numbers import format_decimal
 from portal.core.i18n import _, _n, current_locale
 from portal.waiting_room.room import RULES
 from portal.waiting_room.wait_estimates import MINUTE, NEVER, WaitRange
-from portal.windows.countdown import forms
+from portal.windows.phases import forms
 
 Unit = Literal["minutes", "hours"]
 LONG = 120  # minutes from which on a wait is told in hours

@@ -6,9 +6,9 @@ from hashlib import sha256
 from flask import Blueprint, Response, abort, request
 
 from portal.backend import backend
+from portal.calendar import feeds, ical
 from portal.core.db import transaction
 from portal.core.i18n import _, in_language
-from portal.schedule import classes, feeds, ical
 from portal.web.http.access import public
 from portal.web.http.extensions import limiter
 from portal.web.http.request_info import client_address
@@ -41,13 +41,13 @@ def feed(secret: str) -> Response:
         if found is None:
             abort(404)
         kept, language = found
-        held = classes.held(session, kept.student_id)
+        held = ical.held(session, kept.student_id)
         digest = sha256(_written(held, language, EPOCH)).hexdigest()
         changed = feeds.since(kept, digest)
     return _answer(_written(held, language, changed), digest, changed)
 
 
-def _written(held: list[classes.Held], language: str, stamp: datetime) -> bytes:
+def _written(held: list[ical.Held], language: str, stamp: datetime) -> bytes:
     settings = backend().settings
     with in_language(language):
         name = _("Classes at %(institution)s", institution=settings.institution)

@@ -18,8 +18,8 @@ from wtforms.widgets import DateInput, DateTimeLocalInput, HiddenInput, TextArea
 
 from portal.backend import backend
 from portal.catalog import formatting
+from portal.catalog.local_time import Clockface, NotOnTheClock, TwiceOnTheClock
 from portal.core.i18n import _, _l
-from portal.windows.localtime import Clockface, NotOnTheClock, TwiceOnTheClock
 
 LONGEST_REASON = 500  # characters
 

@@ -10,7 +10,7 @@ from portal.catalog.models import Term
 from portal.catalog.term_catalog import offered_terms
 from portal.core.cache import AWAY
 from portal.ledger.errors import LedgerUnavailable
-from portal.people.profile import profile
+from portal.people.student_profile import profile
 from portal.recorder import read_with_fallback
 from portal.web.http.access import signed_in, visitor
 from portal.windows.phases import Phase, open_to, phase

@@ -3,6 +3,7 @@
 Years, levels, subjects and students are lists of names; a `list` has its id and its size.
 """
 
+from hashlib import sha256
 from typing import Any
 
 from sqlalchemy import (
@@ -15,16 +16,19 @@ from sqlalchemy import (
     bindparam,
     exists,
     func,
+    insert,
+    literal,
     select,
     true,
 )
+from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.orm import Session
 
 from portal.catalog.cohort_names import KINDS, LONG, describe, listed, whom
 from portal.catalog.models import Subject
 from portal.catalog.subjects import labels
-from portal.people.models import ListedStudent, Student, StudentSubject
-from portal.people.years import place
+from portal.core.db import transaction
+from portal.people.models import ListedStudent, Student, StudentList, StudentSubject, year_order
 
 Cohort = dict[str, Any]
 
@@ -62,7 +66,7 @@ def choices(session: Session) -> dict[str, dict[str, str]]:
     )
     found = {"years": years, "levels": levels, "subjects": subjects}
     offered = {kind: list(session.scalars(query)) for kind, query in found.items()}
-    offered["years"].sort(key=place)
+    offered["years"].sort(key=year_order)
     called = {**offered, "subjects": labels(offered["subjects"])}
     return {kind: dict(zip(names, called[kind], strict=True)) for kind, names in offered.items()}
 
@@ -105,3 +109,38 @@ def inside(cohort: Cohort) -> ColumnElement[bool]:
         )
         found.append(of_subject)
     return and_(true(), *found)
+
+
+# Long lists of students: kept once and for all, so that a window need only name its own.
+
+
+def with_list(cohort: Cohort) -> Cohort:
+    """The cohort with its students as a list, where they are many.
+
+    The same students make the same list, so that doing it again changes nothing.
+    """
+    numbers = cohort.get("students", [])
+    if len(numbers) <= LONG:
+        return cohort
+    rest = {kind: names for kind, names in cohort.items() if kind != "students"}
+    number, students = keep(numbers)
+    return rest | {"list": {"id": number, "students": students}}
+
+
+def keep(numbers: list[str]) -> tuple[int, int]:
+    """The id of the list of these students, and how many there are of them."""
+    digest = sha256("\n".join(sorted(set(numbers))).encode()).hexdigest()
+    which = select(StudentList.id).where(StudentList.digest == digest)
+    with transaction() as session:
+        made = session.scalar(
+            upsert(StudentList)
+            .values(digest=digest)
+            .on_conflict_do_nothing()
+            .returning(StudentList.id)
+        )
+        if made:
+            known = select(literal(made), Student.id).where(numbered(numbers))
+            session.execute(insert(ListedStudent).from_select(["list_id", "student_id"], known))
+        kept = made or session.scalars(which).one()
+        count = select(func.count()).where(ListedStudent.list_id == kept)
+        return kept, session.scalars(count).one()

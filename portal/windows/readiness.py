@@ -1,25 +1,109 @@
-"""A term made ready for its openings: the ledger told of every section, the web processes warm.
+"""Whether web processes have read what an opening needs: each reads by itself, and says so."""
 
-Whoever asks, and however many at once, it is done once for each catalogue and each opening.
-"""
-
+import json
+import logging
+import os
+import socket
 from dataclasses import dataclass
 from datetime import timedelta
+from random import random
+from threading import Event
 from typing import Any
 
+from redis.exceptions import RedisError
 from redis.lock import Lock
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from portal.backend import backend
+from portal.catalog import term_catalog
 from portal.catalog.models import Term
 from portal.core.db import transaction
+from portal.ledger import replicas
+from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.function_library import prefix, translate_errors
+from portal.people import student_profile, visitors
 from portal.people.models import Student
 from portal.recorder.events import milliseconds
-from portal.windows import warmth
 from portal.windows.models import Window
 from portal.windows.warmup import warm_up
+
+WANTED = "warm:wanted"  # moment (ms) since which whoever has not read anew is to do so
+PROCESSES = "warm:processes"  # hash: process -> what it says of itself
+EVERY = 3.0  # seconds between two looks
+LOST = 15_000  # ms after which a process that says nothing is one no more
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Process:
+    """A web process: up to which wish (ms) it has read, how many profiles, when it said so."""
+
+    wish: int
+    profiles: int
+    read: int
+    at: int
+
+
+def want(at: int) -> None:
+    """Have every web process read what is offered and who students are (`at` in ms)."""
+    with translate_errors():
+        backend().redis.set(WANTED, at)
+
+
+def read_ahead() -> None:
+    """Read what is offered and who students are, so that a rush need not ask PostgreSQL."""
+    term_catalog.preload()
+    student_profile.preload()
+    visitors.preload()
+
+
+def processes() -> list[Process]:
+    """The web processes that are there."""
+    with translate_errors():
+        found: Any = backend().redis.hvals(PROCESSES)
+    known = [Process(**json.loads(each)) for each in found]
+    now = backend().ledger.now()
+    return [each for each in known if each.at > now - LOST]
+
+
+def watch(ended: Event) -> None:
+    """In a web process: read when it is wanted, and say so every few seconds."""
+    name, said = f"{socket.gethostname()}:{os.getpid()}", Process(0, 0, 0, 0)
+    while not ended.wait(EVERY * (0.5 + random())):  # noqa: S311  so that not all read at once
+        try:
+            said = look(name, said)
+        except (LedgerUnavailable, RedisError, OSError):
+            continue  # the next look finds it back
+        except Exception:
+            log.exception("What an opening needs could not be read ahead.")
+
+
+def look(name: str, before: Process) -> Process:
+    """Read if it has been wanted since, say so, and forget the processes that are gone."""
+    redis, now = backend().redis, backend().ledger.now
+    with translate_errors():
+        wish = int(redis.get(WANTED) or 0)
+        if backend().settings.replicas:
+            replicas.look(redis)
+    read = before.read
+    if wish > before.wish or not read:
+        read_ahead()
+        read = now()
+    said = Process(wish, student_profile.known(), read, now())
+    with translate_errors():
+        redis.hset(PROCESSES, name, json.dumps(vars(said)))
+        told: Any = redis.hgetall(PROCESSES)
+        gone = [each for each, what in told.items() if json.loads(what)["at"] < said.at - 4 * LOST]
+        if gone:
+            redis.hdel(PROCESSES, *gone)
+    return said
+
+
+# A term made ready for its openings: the ledger told of every section, the web processes warm.
+#
+# Whoever asks, and however many at once, it is done once for each catalogue and each opening.
 
 LEAD = timedelta(minutes=15)  # before an opening
 LOCK_SECONDS = 50.0
@@ -68,7 +152,7 @@ def make_ready(term: int) -> bool:
         now = backend().ledger.now()
         _note(term, told=now)
         if wish.opening:  # a rush that is on must not be slowed by reading everything
-            warmth.want(now)
+            want(now)
             _note(term, wanted=now)
     return True
 

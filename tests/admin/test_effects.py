@@ -10,12 +10,12 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 
 from portal.backend import backend
+from portal.catalog.local_time import Clockface
 from portal.catalog.models import Term
 from portal.core.db import transaction
 from portal.ledger.types import WindowView
 from portal.people.models import AuditEntry
 from portal.waiting_room import room
-from portal.windows.localtime import Clockface
 from tests.admin.windows import HOUR, WHY, address, field
 from tests.cast import Cast, a_coming_window, an_open_window
 

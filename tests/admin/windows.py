@@ -1,12 +1,12 @@
 """Windows as an admin's forms name them, and what students do in them straight at the ledger."""
 
 from portal.backend import backend
+from portal.catalog.local_time import Clockface
 from portal.catalog.models import Section, Term
 from portal.ledger.types import Decision, WindowView
 from portal.people.models import Student
 from portal.recorder.recorder import drain
 from portal.reports.closeout import close_out
-from portal.windows.localtime import Clockface
 
 HOUR = 60 * 60_000
 WHY = {"reason": "The registrar asked for it"}

@@ -7,8 +7,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from portal.people import keys
-from portal.people.keys import SCOPES, Wish
+from portal.people import tokens
+from portal.people.tokens import SCOPES, Wish
 
 ROOT = "/api/v1"
 
@@ -36,4 +36,4 @@ class Caller:
 
 def caller(app: Flask, username: str, scopes: tuple[str, ...] = SCOPES) -> Caller:
     """A program with a token of that account."""
-    return Caller(app.test_client(), keys.make_for(username, Wish("tests", scopes)))
+    return Caller(app.test_client(), tokens.make_for(username, Wish("tests", scopes)))

@@ -6,7 +6,7 @@ from typing import Any
 import requests
 
 from portal.backend import backend
-from portal.people import keys
+from portal.people import tokens
 from portal.waiting_room import room
 from tests.bots.bot import Bot, pick
 from tests.bots.conftest import Meet
@@ -120,7 +120,7 @@ def test_without_a_form_token_nothing_is_taken(
 def test_a_program_with_a_token_needs_a_turn_as_well(
     meet: Meet, cast: Cast, term: Any, section: Any
 ) -> None:
-    token = keys.make(cast.ada.account_id, keys.Wish("a bot"))
+    token = tokens.make(cast.ada.account_id, tokens.Wish("a bot"))
     bot, body = meet(), {"student_id": cast.ada.id, "semester_id": term.id}
     bot.http.headers["Authorization"] = f"Bearer {token}"
     asked = {**body, "section_ids": [section.id]}

@@ -15,7 +15,7 @@ from portal.core.db import transaction
 from portal.models import Base
 from portal.people import passwords
 from portal.people.models import Account, CompletedCourse, Hold, Student, Teacher
-from portal.people.profile import Profile, profile
+from portal.people.student_profile import StudentProfile, profile
 from portal.seats import rules
 from tests.owner import as_owner
 
@@ -39,7 +39,7 @@ def empty(connected: Backend) -> None:
     connected.redis.flushall()
 
 
-def profiles(count: int) -> list[Profile]:
+def profiles(count: int) -> list[StudentProfile]:
     with transaction() as session:
         ids = session.scalars(select(Student.id).order_by(Student.id).limit(count)).all()
     return [profile(each) for each in ids]

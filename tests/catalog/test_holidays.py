@@ -2,9 +2,9 @@
 
 from datetime import date
 
+from portal.calendar.days_off import Break, joined
 from portal.catalog.demo import university
 from portal.catalog.demo.holidays import days_off
-from portal.schedule.days_off import Break, joined
 
 
 def breaks(today: date) -> tuple[Break, ...]:

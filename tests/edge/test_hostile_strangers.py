@@ -11,7 +11,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from portal.app import create_app
-from portal.people import keys
+from portal.people import tokens
 from portal.protection.rate_limits import rate_limiter
 from tests.cast import PASSWORD, Cast
 from tests.edge.story import Values, a_values, address, routes
@@ -119,7 +119,7 @@ def test_no_body_breaks_an_answer(strict: Flask, values: Values) -> None:
 
 def test_no_body_breaks_the_api_for_who_has_a_token(app: Flask, values: Values, cast: Cast) -> None:
     client = app.test_client()
-    bearer = {"Authorization": f"Bearer {keys.make(cast.ada.account_id, keys.Wish('hostile'))}"}
+    bearer = {"Authorization": f"Bearer {tokens.make(cast.ada.account_id, tokens.Wish('hostile'))}"}
     broken = []
     for name, method, route in routes(app):
         if method == "GET" or not route.rule.startswith("/api/"):

@@ -11,9 +11,9 @@ from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
 from portal.backend import backend
+from portal.calendar import feeds
 from portal.core import logs
 from portal.core.db import connect
-from portal.schedule import feeds
 from tests.cast import PASSWORD, Cast
 from tests.web.visitors import browser_of
 

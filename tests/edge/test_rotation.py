@@ -9,10 +9,10 @@ from flask import Flask, Response
 
 from portal.app import create_app
 from portal.backend import Backend, backend
+from portal.calendar import feeds
 from portal.notifications import codes
 from portal.notifications.webhooks import secret
 from portal.protection.captcha import puzzle
-from portal.schedule import feeds
 from portal.waiting_room import access_tokens
 from portal.waiting_room.access_tokens import AccessToken
 from portal.web.account import devices

@@ -8,7 +8,7 @@ from itsdangerous import URLSafeTimedSerializer
 from sqlalchemy import update
 
 from portal.core.db import transaction
-from portal.people import accounts
+from portal.people import visitors
 from portal.people.models import Account
 from portal.waiting_room import access_tokens
 from portal.waiting_room.access_tokens import AccessToken
@@ -67,7 +67,7 @@ def test_raising_an_accounts_epoch_ends_its_sessions(app: Flask, cast: Cast) -> 
     with transaction() as session:
         raised = update(Account).where(Account.id == cast.ada.account_id)
         session.execute(raised.values(session_epoch=Account.session_epoch + 1))
-    accounts.forget(cast.ada.account_id)
+    visitors.forget(cast.ada.account_id)
     assert ada.get("/api/v1/me").status_code == 401
     assert ben.get("/api/v1/me").status_code == 200
 
@@ -77,7 +77,7 @@ def test_a_session_of_a_deleted_account_is_over(app: Flask, cast: Cast) -> None:
     with transaction() as session:
         gone = update(Account).where(Account.id == cast.ada.account_id)
         session.execute(gone.values(deleted_at="2020-01-01"))
-    accounts.forget(cast.ada.account_id)
+    visitors.forget(cast.ada.account_id)
     assert ada.get("/api/v1/me").status_code == 401
 
 

@@ -28,7 +28,7 @@ from portal.recorder.events import Event
 from portal.recorder.journal import last_seq
 from portal.runtime.data_folder import DataFolder, Run
 from portal.runtime.listener import not_ready
-from portal.windows import warmth
+from portal.windows import readiness as warmth
 from portal.windows.readiness import readiness
 from tests import cast
 from tests.faults.checker import Pair

@@ -10,7 +10,7 @@ from wsproto.events import TextMessage
 
 from portal.live.frames import WholeFrames, framed
 from portal.live.page import Batch, Page
-from portal.people.accounts import Visitor
+from portal.people.visitors import Visitor
 
 FRAME = framed("-" * 1_000_000)  # more than a line takes at once
 END = framed("end")

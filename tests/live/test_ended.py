@@ -10,7 +10,7 @@ from portal.core import redis_clients
 from portal.core.db import transaction
 from portal.live.hub import Hub
 from portal.live.publish import sessions_ended
-from portal.people import accounts, changes
+from portal.people import caches, visitors
 from portal.people.models import Account
 from tests.cast import Cast
 from tests.live.test_trouble import until
@@ -26,16 +26,16 @@ def hub(backend: Backend) -> Iterator[Hub]:
 
 @pytest.mark.usefixtures("hub")
 def test_a_process_without_pages_hears_it(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(changes._seen, "seconds", 3600)  # noqa: SLF001  so that it does not look
+    monkeypatch.setattr(caches._seen, "seconds", 3600)  # noqa: SLF001  so that it does not look
     account = cast.ada.account_id or 0
-    session = accounts.find(account).get_id()
-    assert accounts.of_session(session)
+    session = visitors.find(account).get_id()
+    assert visitors.of_session(session)
     with transaction() as db:
         changed = update(Account).where(Account.id == account)
         db.execute(changed.values(session_epoch=Account.session_epoch + 1))
 
     def over() -> bool:
         sessions_ended(account)  # the hub may still be on its way to the ledger
-        return accounts.of_session(session) is None
+        return visitors.of_session(session) is None
 
     until(over)

@@ -2,7 +2,7 @@
 
 from portal.live.hub import EVERY, HealthRounds
 from portal.live.page import Page
-from portal.people.accounts import Visitor
+from portal.people.visitors import Visitor
 
 ADA = Visitor(1, "Ada", frozenset(), None, frozenset(), 0)
 

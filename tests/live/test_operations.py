@@ -11,7 +11,7 @@ from portal.live import rendering
 from portal.live.hub import Hub
 from portal.live.page import Page
 from portal.live.topics import operations
-from portal.people import accounts
+from portal.people import visitors
 from tests.cast import Cast
 from tests.live.conftest import Claim, Open
 from tests.live.nodes import a_node
@@ -75,7 +75,7 @@ def test_nothing_is_asked_while_nobody_looks(app: Flask, cast: Cast, settings: o
     try:
         hub._watch.tell()  # noqa: SLF001 - what its thread does each second
         assert asked == []
-        admin = accounts.find(cast.max.id)
+        admin = visitors.find(cast.max.id)
         assert admin
         pages = [Page(admin, lambda: None), Page(admin, lambda: None)]
         for page in pages:

@@ -12,7 +12,7 @@ from portal.live import topics, waiting_rooms
 from portal.live.listeners import Listeners
 from portal.live.page import Page
 from portal.live.waiting_rooms import WaitingRooms
-from portal.people.accounts import Visitor
+from portal.people.visitors import Visitor
 from portal.waiting_room import room
 from tests import cast as builders
 from tests.cast import Cast

@@ -18,7 +18,7 @@ from portal.live import frames
 from portal.live.hub import Hub
 from portal.live.page import REFUSED, RESTART
 from portal.live.sockets import SocketSession
-from portal.people import accounts
+from portal.people import visitors
 from portal.people.models import Account
 from portal.seats import desk
 from tests import cast as builders
@@ -56,7 +56,7 @@ def line(backend: Backend, cast: Cast) -> Iterator[Line]:
     headers = {f"HTTP_{name.upper().replace('-', '_')}": each for name, each in HANDSHAKE.items()}
     environ = {"werkzeug.socket": ours, "HTTP_HOST": "tests", **headers}
     frames.prepare(environ)
-    ada = accounts.find(cast.ada.account_id)
+    ada = visitors.find(cast.ada.account_id)
     assert ada
     talk = SocketSession(Server.accept(environ), hub, ada)
     thread = Thread(target=run, args=(talk,), daemon=True)
@@ -135,7 +135,7 @@ def test_one_whose_sessions_were_all_ended_is_sent_away(line: Line, cast: Cast) 
     with transaction() as session:
         mine = update(Account).where(Account.id == cast.ada.account_id)
         session.execute(mine.values(session_epoch=Account.session_epoch + 1))
-    accounts.doubt(cast.ada.account_id or 0)
+    visitors.doubt(cast.ada.account_id or 0)
     line.look()
     kind, why = line.heard()
     assert (kind, int.from_bytes(why[:2])) == (GOODBYE, REFUSED)

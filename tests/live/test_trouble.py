@@ -20,8 +20,8 @@ from portal.live import frames
 from portal.live.hub import Hub
 from portal.live.page import Page
 from portal.live.sockets import SocketSession
-from portal.people import accounts
-from portal.people.accounts import Visitor
+from portal.people import visitors
+from portal.people.visitors import Visitor
 from portal.runtime import embedded_valkey
 from tests.cast import Cast
 from tests.live.conftest import Open
@@ -44,7 +44,7 @@ def hub(backend: Backend) -> Iterator[Hub]:
 
 @pytest.fixture
 def ada(cast: Cast) -> Visitor:
-    found = accounts.find(cast.ada.account_id)
+    found = visitors.find(cast.ada.account_id)
     assert found
     return found
 

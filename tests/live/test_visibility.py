@@ -7,7 +7,7 @@ from flask.testing import FlaskClient
 
 from portal.catalog.models import Section, Term
 from portal.live.visibility import visible_sections
-from portal.people import accounts
+from portal.people import visitors
 from tests import cast as builders
 from tests.cast import Cast
 from tests.live.conftest import Claim, Open
@@ -38,7 +38,7 @@ def allowed(term: Term, sections: Sections) -> Allowed:
     """Gives the kinds that an account may see."""
 
     def of(account: int) -> set[str]:
-        visitor = accounts.find(account)
+        visitor = visitors.find(account)
         assert visitor
         ids = {section.id: kind for kind, section in sections.items()}
         return {ids[section] for section in visible_sections(visitor, term.id, list(ids))}
@@ -76,7 +76,7 @@ def test_admins_see_all(cast: Cast, allowed: Allowed) -> None:
 
 
 def test_nobody_sees_sections_of_a_term_that_there_is_not(cast: Cast, sections: Sections) -> None:
-    visitor = accounts.find(cast.ada.account_id)
+    visitor = visitors.find(cast.ada.account_id)
     assert visitor
     assert visible_sections(visitor, 2**30, [sections["open"].id]) == ()
 

@@ -9,9 +9,9 @@ from portal.core.db import transaction
 from portal.notifications import outbox
 from portal.notifications.letter import Letter, letter
 from portal.notifications.models import NoticeSetting, Outgoing
-from portal.people import credentials, keys
-from portal.people.keys import Wish
+from portal.people import credentials, tokens
 from portal.people.models import Account
+from portal.people.tokens import Wish
 from tests.cast import Cast
 from tests.notices.stories import give_addresses
 
@@ -44,8 +44,8 @@ def test_a_password_that_was_changed_is_told(ada: int) -> None:
 
 
 def test_a_token_that_was_made_is_told_by_its_name(ada: int) -> None:
-    secret = keys.make(ada, Wish("My script\nTo: eve@evil.example"))
-    keys.make_for("ada", Wish("operator's"))
+    secret = tokens.make(ada, Wish("My script\nTo: eve@evil.example"))
+    tokens.make_for("ada", Wish("operator's"))
     mine, given = written()
     assert mine.message["To"].addresses[0].addr_spec == "ada@u.example"
     assert "My script" in mine.message["Subject"]
@@ -80,7 +80,7 @@ def test_sessions_that_one_ended_oneself_are_no_alarm(ada: int) -> None:
 
 
 def test_what_was_not_done_is_not_told(ada: int) -> None:
-    keys.make(ada, Wish("script"))
-    with pytest.raises(keys.NameTakenError):
-        keys.make(ada, Wish("script"))
+    tokens.make(ada, Wish("script"))
+    with pytest.raises(tokens.NameTakenError):
+        tokens.make(ada, Wish("script"))
     assert len(list(written())) == 1

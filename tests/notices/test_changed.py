@@ -9,7 +9,7 @@ from portal.catalog.views import MeetingView
 from portal.core.db import transaction
 from portal.core.i18n import in_language
 from portal.notifications.words import News, words
-from portal.windows.offer import offer
+from portal.windows.warmup import offer
 from tests.cast import Cast
 from tests.notices.stories import Story, a_letter, notices, outbox, set_section, told
 from tests.notices.test_follow import recorded_again

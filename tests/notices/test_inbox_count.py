@@ -6,7 +6,7 @@ from flask.testing import FlaskClient
 
 from portal.core.outage import postgresql
 from portal.notifications import box
-from portal.people import changes
+from portal.people import caches
 from tests.cast import Cast
 from tests.notices.stories import Story, notices, set_section
 from tests.record.processes import wait_for
@@ -89,7 +89,7 @@ def test_what_another_process_has_made_is_known_within_seconds(story: Story, cas
     cancel(story, cast)
 
     def seen() -> bool:
-        changes.look()  # as every request does
+        caches.look()  # as every request does
         return box.box(account) == box.Box(1, notices()[0].id)
 
     wait_for(seen)

@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy import update
 
 from portal.backend import Backend
+from portal.catalog.local_time import Clockface
 from portal.catalog.models import Course, Section, Term
 from portal.core.db import transaction
 from portal.core.i18n import in_language
@@ -16,7 +17,6 @@ from portal.notifications.letter import Unaddressable, letter
 from portal.notifications.reminders import remind
 from portal.people.models import Account
 from portal.recorder.events import moment
-from portal.windows.localtime import Clockface
 from tests import cast as builders
 from tests.cast import Cast
 from tests.notices.stories import Story, a_letter, outbox, set_section

@@ -8,7 +8,7 @@ from sqlalchemy.exc import OperationalError
 
 from portal.backend import Backend
 from portal.core.db import transaction
-from portal.people import accounts, changes
+from portal.people import caches, visitors
 from tests.cast import Cast, an_account
 from tests.record.processes import wait_for
 from tests.statements import statements
@@ -20,33 +20,33 @@ TEACHES = (
 
 
 def test_roles_follow_from_what_an_account_has(cast: Cast) -> None:
-    assert accounts.find(cast.ada.account_id).roles == {"student"}
-    assert accounts.find(cast.iris.account_id).roles == {"instructor"}
-    assert accounts.find(cast.max.id).roles == {"admin"}
+    assert visitors.find(cast.ada.account_id).roles == {"student"}
+    assert visitors.find(cast.iris.account_id).roles == {"instructor"}
+    assert visitors.find(cast.max.id).roles == {"admin"}
 
 
 def test_an_account_may_have_no_role(backend: Backend) -> None:
-    assert accounts.find(an_account("zoe").id).roles == frozenset()
+    assert visitors.find(an_account("zoe").id).roles == frozenset()
     assert backend
 
 
 @pytest.mark.parametrize("kept", ["", "1", "1.", ".1", "x.1", "1.x", "-1.1", "1.1.1", "².1"])
 def test_a_session_that_makes_no_sense_is_nobodys(backend: Backend, kept: str) -> None:
-    assert accounts.of_session(kept) is None
+    assert visitors.of_session(kept) is None
     assert backend
 
 
 def test_a_session_of_an_older_epoch_is_nobodys(cast: Cast) -> None:
-    assert accounts.of_session(f"{cast.ada.account_id}.1") is not None
-    assert accounts.of_session(f"{cast.ada.account_id}.0") is None
+    assert visitors.of_session(f"{cast.ada.account_id}.1") is not None
+    assert visitors.of_session(f"{cast.ada.account_id}.0") is None
 
 
 def test_a_visitor_who_is_known_costs_no_query(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
-    accounts.find(cast.ada.account_id)
-    monkeypatch.setattr(changes._seen, "seconds", 3600)  # noqa: SLF001  however long it takes
+    visitors.find(cast.ada.account_id)
+    monkeypatch.setattr(caches._seen, "seconds", 3600)  # noqa: SLF001  however long it takes
     with statements() as sent:
         for _ in range(50):
-            assert accounts.find(cast.ada.account_id)
+            assert visitors.find(cast.ada.account_id)
     assert not [each for each in sent if "FROM accounts" in each]
 
 
@@ -59,41 +59,41 @@ def test_a_visitor_who_is_known_costs_no_query(cast: Cast, monkeypatch: pytest.M
     ],
 )
 def test_roles_that_change_are_seen(cast: Cast, change: str, found: set[str]) -> None:
-    seen = changes.news(None)
-    before = accounts.find(cast.ada.account_id)
+    seen = caches.news(None)
+    before = visitors.find(cast.ada.account_id)
     assert before
     assert before.roles == {"student"}
     with transaction() as session:
         session.execute(text(change))
-    changes.news(seen)
-    after = accounts.find(cast.ada.account_id)
+    caches.news(seen)
+    after = visitors.find(cast.ada.account_id)
     assert after
     assert after.roles == found
 
 
 def test_ended_sessions_are_nobodys_within_seconds(cast: Cast) -> None:
     session_id = f"{cast.ada.account_id}.1"
-    assert accounts.of_session(session_id)
+    assert visitors.of_session(session_id)
     with transaction() as session:
         session.execute(text("UPDATE accounts SET session_epoch = 2"))
-    wait_for(lambda: accounts.of_session(session_id) is None)
+    wait_for(lambda: visitors.of_session(session_id) is None)
 
 
 def test_an_account_that_is_deleted_is_nobody(cast: Cast) -> None:
-    seen = changes.news(None)
-    assert accounts.find(cast.max.id)
+    seen = caches.news(None)
+    assert visitors.find(cast.max.id)
     with transaction() as session:
         session.execute(text("UPDATE accounts SET deleted_at = now() WHERE username = 'max'"))
-    changes.news(seen)
-    assert accounts.find(cast.max.id) is None
+    caches.news(seen)
+    assert visitors.find(cast.max.id) is None
 
 
 def test_a_known_visitor_stays_known_while_the_database_is_away(
     cast: Cast, without_database: Callable[[], None]
 ) -> None:
-    seen = accounts.find(cast.ada.account_id)
+    seen = visitors.find(cast.ada.account_id)
     without_database()
-    assert accounts.find(cast.ada.account_id) == seen
+    assert visitors.find(cast.ada.account_id) == seen
 
 
 def test_a_stranger_can_not_be_found_while_the_database_is_away(
@@ -101,18 +101,18 @@ def test_a_stranger_can_not_be_found_while_the_database_is_away(
 ) -> None:
     without_database()
     with pytest.raises(OperationalError):
-        accounts.find(cast.ben.account_id)
+        visitors.find(cast.ben.account_id)
 
 
 def test_all_who_are_students_can_be_read_ahead(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(changes, "BATCH", 3)
+    monkeypatch.setattr(caches, "BATCH", 3)
     everyone = [each.account_id for each in (cast.ada, cast.ben, cast.cleo, cast.dan)]
-    read = [accounts.find(account) for account in everyone]
-    changes.news(None)  # so that nothing is known
-    accounts.preload()
+    read = [visitors.find(account) for account in everyone]
+    caches.news(None)  # so that nothing is known
+    visitors.preload()
     with statements() as sent:
-        found = [accounts.find(account) for account in everyone]
+        found = [visitors.find(account) for account in everyone]
     assert not [each for each in sent if "FROM accounts" in each]
     assert found == read

@@ -13,9 +13,9 @@ from sqlalchemy.exc import OperationalError
 
 from portal.backend import Backend
 from portal.core.db import transaction, with_driver
-from portal.people import accounts, changes, profile
+from portal.people import caches, student_profile, visitors
 from portal.people.models import Account, CompletedCourse
-from portal.people.profile import Profile
+from portal.people.student_profile import StudentProfile
 from portal.seats import desk
 from portal.seats.desk import Asked
 from tests import cast as builders
@@ -43,8 +43,8 @@ def others(backend: Backend) -> Iterator[Callable[[], Connection]]:
     engine.dispose()
 
 
-def known(*students: Any) -> list[Profile]:
-    return [profile.profile(student.id) for student in students]
+def known(*students: Any) -> list[StudentProfile]:
+    return [student_profile.profile(student.id) for student in students]
 
 
 def holds(*students: Any) -> list[int]:
@@ -73,7 +73,7 @@ def test_a_thousand_questions_cost_one_look_every_two_seconds(cast: Cast) -> Non
     with statements() as sent:
         for _ in range(1000):
             known(cast.ada, cast.ben)
-    assert len(sent) <= 1 + (monotonic() - began) / changes.FRESH
+    assert len(sent) <= 1 + (monotonic() - began) / caches.FRESH
 
 
 def test_a_hold_that_another_process_places_is_seen_within_seconds(
@@ -89,29 +89,29 @@ def test_a_hold_that_another_process_places_is_seen_within_seconds(
 def test_holds_of_transactions_that_commit_out_of_order_are_all_seen(
     cast: Cast, others: Callable[[], Connection]
 ) -> None:
-    seen = changes.news(None)
+    seen = caches.news(None)
     assert holds(cast.ada, cast.ben, cast.cleo) == [0, 0, 0]
     first, second, third = others(), others(), others()
     for connection, student in ((first, cast.ada), (second, cast.ben), (third, cast.cleo)):
         connection.execute(HOLD, {"who": student.id})
     second.commit()
-    seen = changes.news(seen)
+    seen = caches.news(seen)
     assert holds(cast.ada, cast.ben, cast.cleo) == [0, 1, 0]
     third.commit()
-    seen = changes.news(seen)
+    seen = caches.news(seen)
     assert holds(cast.ada, cast.ben, cast.cleo) == [0, 1, 1]
     first.commit()
-    changes.news(seen)
+    caches.news(seen)
     assert holds(cast.ada, cast.ben, cast.cleo) == [1, 1, 1]
 
 
 def test_what_is_told_once_is_not_told_again(cast: Cast) -> None:
-    seen = changes.news(None)
+    seen = caches.news(None)
     with transaction() as session:
         session.execute(HOLD, {"who": cast.ada.id})
-    seen = changes.news(seen)
+    seen = caches.news(seen)
     known(cast.ada)
-    changes.news(seen)
+    caches.news(seen)
     with statements() as sent:
         known(cast.ada)
     assert not [each for each in sent if "FROM students" in each]
@@ -143,22 +143,22 @@ def test_what_changes_is_seen(cast: Cast, change: str) -> None:
     with transaction() as session:
         session.add(CompletedCourse(student_id=eve.id, course_code="CSC-1"))
         session.execute(HOLD, {"who": eve.id})
-    seen = changes.news(None)
+    seen = caches.news(None)
     (before,) = known(eve)
     with transaction() as session:
         session.execute(text(CHANGES[change]), {"eve": eve.id, "ada": cast.ada.id})
-    changes.news(seen)
+    caches.news(seen)
     (after,) = known(eve)
     assert after != before
-    assert after == profile.read(eve.id)
+    assert after == student_profile.read(eve.id)
 
 
 def test_who_is_deleted_has_no_profile(cast: Cast) -> None:
-    seen = changes.news(None)
+    seen = caches.news(None)
     known(cast.ada)
     with transaction() as session:
         session.execute(text("UPDATE students SET deleted_at = now()"))
-    changes.news(seen)
+    caches.news(seen)
     with pytest.raises(LookupError):
         known(cast.ada)
 
@@ -175,22 +175,22 @@ def test_known_students_stay_known_while_the_database_is_away(
 
 @pytest.mark.parametrize("late", [timedelta(hours=13), timedelta(days=40)])
 def test_who_has_not_looked_for_long_forgets_everything(cast: Cast, late: timedelta) -> None:
-    seen = changes.news(None)
+    seen = caches.news(None)
     known(cast.ada)
     with transaction() as session:
         session.execute(HOLD, {"who": cast.ada.id})
         session.execute(text("DELETE FROM people_changes"))
-    changes.news(replace(seen, at=seen.at - late))
+    caches.news(replace(seen, at=seen.at - late))
     assert holds(cast.ada) == [1]
 
 
 def test_in_a_database_that_was_set_back_everything_is_forgotten(cast: Cast) -> None:
-    seen = changes.news(None)
+    seen = caches.news(None)
     known(cast.ada)
     with transaction() as session:
         session.execute(HOLD, {"who": cast.ada.id})
     later = seen.newest + 1_000_000
-    changes.news(replace(seen, snapshot=f"{later}:{later}:"))
+    caches.news(replace(seen, snapshot=f"{later}:{later}:"))
     assert holds(cast.ada) == [1]
 
 
@@ -205,20 +205,20 @@ def test_old_changes_are_cleared_away(cast: Cast) -> None:
 
 
 def test_all_students_can_be_read_ahead(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(changes, "BATCH", 3)
+    monkeypatch.setattr(caches, "BATCH", 3)
     settled()
-    profile.preload()
+    student_profile.preload()
     everyone = (cast.ada, cast.ben, cast.cleo, cast.dan)
     with statements() as sent:
         found = known(*everyone)
     assert not [each for each in sent if "FROM students" in each]
-    assert found == [profile.read(student.id) for student in everyone]
+    assert found == [student_profile.read(student.id) for student in everyone]
 
 
 def test_the_accounts_of_all_students_can_be_read_ahead(cast: Cast) -> None:
     settled()
-    accounts.preload()
+    visitors.preload()
     with statements() as sent:
-        found = [accounts.find(each.account_id) for each in (cast.ada, cast.ben)]
+        found = [visitors.find(each.account_id) for each in (cast.ada, cast.ben)]
     assert not [each for each in sent if "FROM accounts" in each]
-    assert found == [accounts.read(Account.id == each.account_id) for each in (cast.ada, cast.ben)]
+    assert found == [visitors.read(Account.id == each.account_id) for each in (cast.ada, cast.ben)]

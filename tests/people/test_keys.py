@@ -6,39 +6,39 @@ from hashlib import sha256
 
 import pytest
 
-from portal.people import keys
-from portal.people.keys import MOST, NameTakenError, TooManyError, Wish
+from portal.people import tokens
+from portal.people.tokens import MOST, NameTakenError, TooManyError, Wish
 from tests.cast import Cast
 from tests.people.tokens import a_token, deeds, kept
 
 
 def test_only_the_digest_of_a_secret_is_kept(cast: Cast) -> None:
-    secret = keys.make(cast.ada.account_id, Wish("script", ["read"], 30))
+    secret = tokens.make(cast.ada.account_id, Wish("script", ["read"], 30))
     (key,) = kept()
     assert key.digest == sha256(secret.encode()).digest()
     assert secret not in str([entry.after for entry in deeds()])
 
 
 def test_a_secret_is_long_and_begins_as_scanners_know_it(cast: Cast) -> None:
-    secret = keys.make(cast.ada.account_id, Wish("script"))
+    secret = tokens.make(cast.ada.account_id, Wish("script"))
     assert secret.startswith("fs_")
     assert len(secret) >= 43
 
 
 def test_twenty_are_the_most(cast: Cast) -> None:
     for number in range(MOST):
-        keys.make(cast.ada.account_id, Wish(f"number {number}"))
+        tokens.make(cast.ada.account_id, Wish(f"number {number}"))
     with pytest.raises(TooManyError):
-        keys.make(cast.ada.account_id, Wish("one more"))
+        tokens.make(cast.ada.account_id, Wish("one more"))
     with pytest.raises(TooManyError):
-        keys.make_for("ada", Wish("one more"))
-    assert keys.make(cast.ben.account_id, Wish("of another"))
+        tokens.make_for("ada", Wish("one more"))
+    assert tokens.make(cast.ben.account_id, Wish("of another"))
 
 
 def test_twenty_are_the_most_though_many_are_made_at_once(cast: Cast) -> None:
     def make(number: int) -> bool:
         try:
-            return bool(keys.make(cast.ada.account_id, Wish(f"number {number}")))
+            return bool(tokens.make(cast.ada.account_id, Wish(f"number {number}")))
         except TooManyError:
             return False
 
@@ -50,30 +50,30 @@ def test_twenty_are_the_most_though_many_are_made_at_once(cast: Cast) -> None:
 def test_those_that_ended_do_not_count(cast: Cast) -> None:
     for number in range(MOST):
         a_token(cast.ada.account_id, name=f"{number}", expires_at=datetime.now(UTC))
-    assert keys.make(cast.ada.account_id, Wish("one more"))
+    assert tokens.make(cast.ada.account_id, Wish("one more"))
 
 
 def test_a_name_is_of_one_live_token(cast: Cast) -> None:
-    keys.make(cast.ada.account_id, Wish("script"))
+    tokens.make(cast.ada.account_id, Wish("script"))
     with pytest.raises(NameTakenError):
-        keys.make(cast.ada.account_id, Wish("script"))
-    keys.revoke(cast.ada.account_id)
-    assert keys.make(cast.ada.account_id, Wish("script"))
+        tokens.make(cast.ada.account_id, Wish("script"))
+    tokens.revoke(cast.ada.account_id)
+    assert tokens.make(cast.ada.account_id, Wish("script"))
 
 
 def test_nobody_revokes_anothers(cast: Cast) -> None:
     a_token(cast.ada.account_id)
     (key,) = kept()
-    assert keys.revoke(cast.ben.account_id, key.id) == []
-    assert keys.revoke(cast.ada.account_id, key.id) == ["test"]
-    assert keys.revoke(cast.ada.account_id, key.id) == []
+    assert tokens.revoke(cast.ben.account_id, key.id) == []
+    assert tokens.revoke(cast.ada.account_id, key.id) == ["test"]
+    assert tokens.revoke(cast.ada.account_id, key.id) == []
 
 
 def test_who_made_and_who_revoked_one_is_kept(cast: Cast) -> None:
     ada = cast.ada.account_id
-    keys.make(ada, Wish("script", ["read"], 30))
-    keys.revoke(ada)
-    keys.make_for("ada", Wish("operator's"))
+    tokens.make(ada, Wish("script", ["read"], 30))
+    tokens.revoke(ada)
+    tokens.make_for("ada", Wish("operator's"))
     made, revoked, given = deeds()
     assert [each.action for each in (made, revoked, given)] == [
         "token.make",
@@ -88,7 +88,7 @@ def test_who_made_and_who_revoked_one_is_kept(cast: Cast) -> None:
 
 
 def test_a_token_ends_after_its_days(cast: Cast) -> None:
-    keys.make(cast.ada.account_id, Wish("script", days=30))
+    tokens.make(cast.ada.account_id, Wish("script", days=30))
     (key,) = kept()
     assert key.expires_at
     assert abs(key.expires_at - datetime.now(UTC) - timedelta(days=30)) < timedelta(minutes=1)

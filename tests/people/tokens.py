@@ -6,8 +6,8 @@ from datetime import datetime
 from sqlalchemy import select
 
 from portal.core.db import transaction
-from portal.people.keys import SCOPES, digest
 from portal.people.models import AccessKey, AuditEntry
+from portal.people.tokens import SCOPES, digest
 
 
 def a_token(account_id: int, *scopes: str, name: str = "test", **fields: datetime) -> str:

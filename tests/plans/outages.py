@@ -6,15 +6,15 @@ from contextlib import contextmanager
 from portal.backend import backend
 from portal.core import db
 from portal.core.outage import postgresql
-from portal.people import changes
+from portal.people import caches
 
 NOWHERE = "postgresql://nobody@127.0.0.1:1/nothing"
 
 
 def settled() -> None:
     """See what has changed of people, so that no later look forgets what a test then reads."""
-    changes._seen.clear()  # noqa: SLF001 - no request would wait for the next look
-    changes.look()
+    caches._seen.clear()  # noqa: SLF001 - no request would wait for the next look
+    caches.look()
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from portal.live.topics import student as pages_of
 from portal.live.updates import Updates
 from portal.notifications.models import Notice
 from portal.people.models import AuditEntry, Student
-from portal.people.profile import read_all
+from portal.people.student_profile import read_all
 from portal.recorder.consistency.audit import audit_term
 from portal.recorder.consistency.restore import restore
 from portal.recorder.receipt_texts import shown

@@ -10,7 +10,7 @@ from portal.core.db import transaction
 from portal.recorder.consistency.audit import audit
 from portal.recorder.promotion import promote
 from portal.recorder.recorder import drain
-from portal.windows.offer import offer
+from portal.windows.warmup import offer
 from tests.cast import an_account
 from tests.record.rush import Rush, a_rush, claim
 

@@ -10,9 +10,9 @@ from portal.backend import Backend
 from portal.catalog.models import Course, Department, Subject, Term
 from portal.catalog.term_catalog import live_terms, offered_terms
 from portal.core.db import transaction
-from portal.people import search
+from portal.people import student_records
 from portal.people.models import Account, Student
-from portal.people.profile import read
+from portal.people.student_profile import read
 from portal.rehearsal import practice_term
 from portal.rehearsal.practice_term import NotForPractice, PracticeTerm
 from portal.windows import cohorts
@@ -89,7 +89,7 @@ def test_afterwards_nothing_of_it_is_left_but_rows_that_are_deleted(
         # The cast: six with accounts of their own and the admin, four of them students.
         assert left == [7, 4, 0, 0, 0, 0]
         assert not cohorts.choices(session)["subjects"]
-        assert search.by_number(session, practice.numbers[0]) is None
+        assert student_records.by_number(session, practice.numbers[0]) is None
     assert live_terms() == []
     assert "Practice" not in browser_of(app, "max").get("/admin").text
 

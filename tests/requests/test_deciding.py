@@ -16,7 +16,7 @@ from portal.notifications.holds import tell_student
 from portal.people import holds
 from portal.people.holds import Wish
 from portal.people.models import Override
-from portal.people.profile import profile
+from portal.people.student_profile import profile
 from portal.recorder.promotion import promote
 from portal.requests import asking, deciding
 from portal.requests.errors import RequestRefused

@@ -7,7 +7,7 @@ from typing import Any
 
 from portal.catalog.term_catalog import TermCatalog
 from portal.catalog.views import MeetingView, SectionView, TermView
-from portal.people.profile import Profile
+from portal.people.student_profile import StudentProfile
 
 TERM = TermView(7, "Fall 2030", date(2030, 8, 26), date(2030, 12, 20), Decimal(21), 3)
 _ids = count(1)
@@ -66,7 +66,7 @@ def a_board(*cards: SectionView) -> TermCatalog:
     return TermCatalog(TERM, 1, cards)
 
 
-def a_profile(**facts: Any) -> Profile:
+def a_profile(**facts: Any) -> StudentProfile:
     """An undergraduate sophomore of computer science who has passed nothing."""
     settings: dict[str, Any] = {
         "student": 1,
@@ -82,7 +82,7 @@ def a_profile(**facts: Any) -> Profile:
         "majors": frozenset({"CSC", "Computer Science"}),
         "minors": frozenset({"MAT", "Mathematics"}),
     }
-    return Profile(**settings | facts)
+    return StudentProfile(**settings | facts)
 
 
 def course(code: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from portal.core.db import transaction
 from portal.ledger.errors import KeyReused
 from portal.ledger.types import Outcome
 from portal.people.models import CompletedCourse, Hold, Student
-from portal.people.profile import profile
+from portal.people.student_profile import profile
 from portal.seats import desk
 from portal.seats.desk import Asked
 from tests import cast as builders

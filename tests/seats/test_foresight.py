@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from portal.ledger.types import HeldSeat, Reason, SeatCounts, Standing, WaitlistPosition
-from portal.people.profile import Permit
+from portal.people.student_profile import Permit
 from portal.seats import foresight
 from tests.seats.makers import a_board, a_card, a_meeting, a_profile, course, some
 

@@ -6,8 +6,8 @@ import pytest
 
 from portal.backend import backend as parts
 from portal.ledger.types import Outcome
-from portal.people import overrides
-from portal.people.overrides import Whom
+from portal.people import permissions
+from portal.people.permissions import Whom
 from portal.recorder.promotion import promote
 from portal.seats import desk
 from tests import cast as builders
@@ -16,7 +16,7 @@ from tests.seats.test_desk import asked, claim, reasons
 
 
 def permit(section: Any, *waives: str, who: str = "ada") -> None:
-    overrides.grant(Whom(who, "Fall 2030", section.crn), waives, "By the dean.", None)
+    permissions.grant(Whom(who, "Fall 2030", section.crn), waives, "By the dean.", None)
 
 
 def test_who_has_one_gets_the_seat_that_others_are_refused(term: Any, cast: Cast) -> None:
@@ -59,7 +59,7 @@ def test_a_seat_that_comes_free_is_given_by_the_overrides_of_then(
     claim(cast.ada, wished, wait=True)
     assert claim(cast.ada, other).outcome == Outcome.ENROLLED
     if not kept:
-        overrides.revoke(Whom("ada", "Fall 2030", wished.crn), "")
+        permissions.revoke(Whom("ada", "Fall 2030", wished.crn), "")
     desk.drop(asked(cast.ben, wished))
     assert promote(term.id, "test") == int(kept)
     passed = parts().ledger.standing(term.id, cast.ada.id).waiting

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from portal.people.profile import HoldView, Permit
+from portal.people.student_profile import HoldView, Permit
 from portal.seats import rules
 from tests.seats.makers import a_board, a_card, a_profile, course, every, some
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from portal.people.deeds import DEEDS
+from portal.people.audit_actions import AUDIT_ACTIONS
 from portal.people.models import AuditEntry
 from portal.trail import words
 
 
 def test_no_two_deeds_have_the_same_name() -> None:
-    names = [words.action(code) for code in DEEDS]
+    names = [words.action(code) for code in AUDIT_ACTIONS]
     assert len(set(names)) == len(names)
 
 

@@ -12,8 +12,8 @@ from flask.testing import FlaskClient
 from portal.backend import Backend
 from portal.seats import desk
 from portal.waiting_room import draw, room
-from portal.windows import schedule
-from portal.windows.schedule import Author, Plan
+from portal.windows import service
+from portal.windows.service import Author, Plan
 from tests import cast as builders
 from tests.cast import Cast
 from tests.test_health import stalled
@@ -150,9 +150,9 @@ def test_the_audit_notes_the_fingerprint_when_a_window_is_scheduled(
 ) -> None:
     now = builders.backend().ledger.now()
     plan = Plan("Everyone", now + 10**6, now + 10**7, {})
-    number = schedule.new_id()
-    schedule.schedule(term.id, number, plan, cast.max.id)
-    schedule.move(term.id, number, now + 2 * 10**6, now + 10**7, Author(cast.max.id))
+    number = service.new_id()
+    service.schedule(term.id, number, plan, cast.max.id)
+    service.move(term.id, number, now + 2 * 10**6, now + 10**7, Author(cast.max.id))
     [(at, fingerprint)] = draw.audited_commitments(term.id, number)
     assert fingerprint == room.commitment(term.id, number)
     told = words(client.get(f"/terms/{term.id}/windows/{number}/order").text)
@@ -165,8 +165,8 @@ def test_another_fingerprint_than_was_noted_is_told(
     client: FlaskClient, term: Any, cast: Cast, backend: Backend
 ) -> None:
     now = builders.backend().ledger.now()
-    number = schedule.new_id()
-    schedule.schedule(term.id, number, Plan("", now + 10**6, now + 10**7, {}), cast.max.id)
+    number = service.new_id()
+    service.schedule(term.id, number, Plan("", now + 10**6, now + 10**7, {}), cast.max.id)
     backend.redis.hset(f"{{t:{term.id}}}:room:{number}", "seed", "0" * 64)
     room._seed.cache_clear()  # noqa: SLF001 - as if the portal had been restarted
     assert "another one" in words(client.get(f"/terms/{term.id}/windows/{number}/order").text)

@@ -10,7 +10,7 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from portal.backend import Backend, backend
-from portal.people import keys
+from portal.people import tokens
 from portal.runtime.embedded_servers import Servers
 from portal.waiting_room.access_tokens import LIFETIME, AccessToken
 from tests import cast as builders
@@ -172,7 +172,7 @@ def test_a_button_gets_a_toast(ada: Holder, section: Any) -> None:
 
 
 def bearer(account: int) -> dict[str, str]:
-    return {"Authorization": f"Bearer {keys.make(account, keys.Wish(f'of {account}'))}"}
+    return {"Authorization": f"Bearer {tokens.make(account, tokens.Wish(f'of {account}'))}"}
 
 
 def register(guarded: Flask, who: Any, section: Any, **headers: str) -> TestResponse:

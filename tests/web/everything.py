@@ -18,9 +18,9 @@ from portal.notifications.models import Notice
 from portal.notifications.webhooks import book
 from portal.notifications.webhooks.book import Who
 from portal.notifications.webhooks.models import Delivery
-from portal.people import keys
-from portal.people.keys import Wish
+from portal.people import tokens
 from portal.people.models import AuditEntry, Hold, Override
+from portal.people.tokens import Wish
 from portal.recorder.journal import last_seq
 from portal.recorder.promotion import promote
 from portal.recorder.receipts import code
@@ -58,7 +58,7 @@ def a_story(app: Flask, cast: Cast) -> Values:
     windows = [builders.an_open_window(term)]
     sections = _sections(term, cast)
     _happen(app, sections)
-    keys.make_for("ada", Wish("a script"))
+    tokens.make_for("ada", Wish("a script"))
     promote(term.id, "tests")
     drain(term.id)
     others = [builders.a_term(name) for name in ("Fall 2031", "Fall 2032", "Fall 2033")]
@@ -91,7 +91,7 @@ def a_story(app: Flask, cast: Cast) -> Values:
         "override_id": [_permitted(cast, sections["held"])],
         "webhook_id": [_told(cast)],
         "what": list(WEBHOOK_CHANGES),
-        "token": [key.id for key in keys.of_account(cast.ada.account_id)],
+        "token": [key.id for key in tokens.of_account(cast.ada.account_id)],
     }
 
 

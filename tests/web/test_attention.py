@@ -10,9 +10,9 @@ from flask.testing import FlaskClient
 from portal.backend import Backend
 from portal.core.db import transaction
 from portal.notifications.holds import tell_student
-from portal.people import holds, overrides, profile
+from portal.people import holds, permissions, student_profile
 from portal.people.holds import Wish
-from portal.people.overrides import Permit
+from portal.people.permissions import Permit
 from portal.recorder.recorder import drain
 from portal.seats import by_hand
 from portal.seats.by_hand import Adjustment
@@ -31,7 +31,7 @@ def hold(cast: Cast, **fields: Any) -> None:
         **{"kind": "Bursar", "reason": "a bill is unpaid", "office": "the bursar", **fields}
     )
     holds.place(cast.ada.id, wish, by=cast.max.id, why="Unpaid.", tell=tell_student)
-    profile._profiles.clear()  # noqa: SLF001  rather than wait two seconds
+    student_profile._profiles.clear()  # noqa: SLF001  rather than wait two seconds
 
 
 @pytest.fixture
@@ -117,8 +117,8 @@ def test_a_clash_that_the_student_is_permitted_is_no_matter(
 ) -> None:
     permit = Permit(cast.ada.id, clashing[0].id, ["time_conflict"], "Agreed.")
     with transaction() as session:
-        overrides.permit(session, permit, cast.max.id)
-    profile._profiles.clear()  # noqa: SLF001
+        permissions.permit(session, permit, cast.max.id)
+    student_profile._profiles.clear()  # noqa: SLF001
     assert CLASH not in words(ada.get(f"/terms/{clashing[0].term_id}").text)
 
 

@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from portal.backend import Backend
-from portal.people import keys
+from portal.people import tokens
 from tests import cast as builders
 from tests.cast import Cast
 from tests.web.visits import press, seat
@@ -42,7 +42,7 @@ def scene(term: Any, cast: Cast) -> Scene:
 @pytest.fixture
 def program(app: Flask, cast: Cast) -> Callable[..., TestResponse]:
     """Posts JSON to the API in Ada's name."""
-    token = keys.make(cast.ada.account_id, keys.Wish("tests"))
+    token = tokens.make(cast.ada.account_id, tokens.Wish("tests"))
     sent = {"Authorization": f"Bearer {token}"}
     return lambda path, body: app.test_client().post(f"/api/v1{path}", json=body, headers=sent)
 

@@ -9,11 +9,11 @@ from flask.testing import FlaskClient
 from icalendar import Calendar
 from sqlalchemy import func, select, update
 
+from portal.calendar.models import CalendarFeed
 from portal.catalog.models import Meeting, Section, Term
 from portal.core.db import transaction
 from portal.people.models import Account
 from portal.recorder import recorder
-from portal.schedule.models import CalendarFeed
 from tests import cast as builders
 from tests.cast import Cast, Meets
 from tests.web.visitors import browser_of

@@ -14,7 +14,7 @@ from portal.backend import Backend
 from portal.core import db
 from portal.core.db import transaction
 from portal.core.i18n import _, in_language
-from portal.people import accounts
+from portal.people import visitors
 from portal.people.models import Account
 from tests import cast as builders
 from tests.cast import Cast
@@ -153,7 +153,7 @@ def test_while_postgresql_is_away_the_choice_of_this_browser_counts(
 ) -> None:
     client = browser_of(app, "ada")
     choose(client, "es")
-    accounts.forget(cast.ada.account_id)
+    visitors.forget(cast.ada.account_id)
     db.connect("postgresql://nobody@127.0.0.1:1/nothing").dispose()
     try:
         page = client.get("/nowhere")

@@ -8,7 +8,7 @@ from sqlalchemy import update
 from werkzeug.test import TestResponse
 
 from portal.core.db import transaction
-from portal.people import accounts, passwords
+from portal.people import passwords, visitors
 from portal.people.models import Account
 from tests.cast import PASSWORD, Cast, an_account
 from tests.web.visitors import browser_of, without_token
@@ -193,7 +193,7 @@ def test_all_sessions_of_an_account_can_be_ended_at_once(app: Flask, cast: Cast)
     with transaction() as session:
         ended = update(Account).where(Account.id == cast.ada.account_id)
         session.execute(ended.values(session_epoch=2))
-    accounts.forget(cast.ada.account_id)
+    visitors.forget(cast.ada.account_id)
     assert client.get("/api/v1/me").status_code == 401
 
 

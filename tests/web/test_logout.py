@@ -9,7 +9,7 @@ import requests
 from flask import Flask
 
 from portal.backend import Backend
-from portal.people import accounts, credentials
+from portal.people import credentials, visitors
 from portal.people.models import Account
 from tests.cast import PASSWORD, Cast
 from tests.live.nodes import Node, a_node
@@ -92,7 +92,7 @@ def test_ended_sessions_are_forgotten_when_their_time_is_over(app: Flask, cast: 
     credentials.end_session(account, "long ago", time() - 1)
     for name in ("a", "b"):
         credentials.end_session(account, name, time() + 3600)
-    found = accounts.read(Account.id == account)
+    found = visitors.read(Account.id == account)
     assert found
     assert found.ended == {"a", "b"}
     assert app
@@ -103,7 +103,7 @@ def test_who_logs_out_without_end_ends_all_sessions_instead(app: Flask, cast: Ca
     other = browser_of(app, "ada")
     for number in range(credentials.MOST_ENDED + 1):
         credentials.end_session(account, str(number), time() + 3600)
-    found = accounts.read(Account.id == account)
+    found = visitors.read(Account.id == account)
     assert found
     assert not found.ended
     assert other.get("/api/v1/me").status_code == 401

@@ -10,13 +10,13 @@ from flask.testing import FlaskClient
 from sqlalchemy import update
 
 from portal.backend import backend as parts
+from portal.calendar.models import DayOff
 from portal.catalog import term_catalog
 from portal.catalog.models import Section
 from portal.core import redis_clients
 from portal.core.db import transaction
 from portal.ledger.client import Ledger
 from portal.recorder import recorder
-from portal.schedule.models import DayOff
 from tests import cast as builders
 from tests.cast import Cast, Meets
 from tests.web.visitors import browser_of

@@ -5,7 +5,7 @@ import re
 from flask import Flask, session
 from flask.testing import FlaskClient
 
-from portal.people import accounts
+from portal.people import visitors
 from portal.people.models import Account
 from portal.web.account import sessions
 
@@ -13,7 +13,7 @@ from portal.web.account import sessions
 def browser_of(app: Flask, username: str) -> FlaskClient:
     """A browser without JavaScript in which that person's session has begun, without the form."""
     client = app.test_client()
-    visitor = accounts.read(Account.username == username)
+    visitor = visitors.read(Account.username == username)
     assert visitor
     with app.test_request_context(environ_base=client.environ_base):
         sessions.begin(visitor)

@@ -7,7 +7,7 @@ from babel import Locale
 
 from portal.core.i18n import LANGUAGES, in_language
 from portal.ledger.types import WindowView
-from portal.windows import countdown
+from portal.windows import phases
 from portal.windows.phases import MINUTE, phase
 
 HOUR, DAY = 60 * MINUTE, 24 * 60 * MINUTE
@@ -47,9 +47,9 @@ def test_answers_without_a_number_are_told_in_the_readers_language() -> None:
 @pytest.mark.parametrize("amount", [1, 2, 5, 11, 21])
 def test_the_browser_says_what_the_server_says(language: str, amount: int) -> None:
     with in_language(language):
-        words = countdown.words()
+        words = phases.words()
         for kind in ("before", "open"):
-            for unit in countdown.UNITS:
+            for unit in phases.UNITS:
                 form = words["answers"][kind][unit][Locale(language).plural_form(amount)]
                 said = re.sub(r"%\((\w+)\)s", str(amount), form)
-                assert said == countdown.sentence(kind, unit, amount, amount)
+                assert said == phases.sentence(kind, unit, amount, amount)

@@ -5,8 +5,8 @@ from werkzeug.datastructures import MultiDict
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from portal.backend import Backend
-from portal.windows import drafts
-from portal.windows.drafts import LAST, LONGEST
+from portal.web import drafts
+from portal.web.drafts import LAST, LONGEST
 
 MAX, OTTO = 1, 2
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from portal.catalog.local_time import Clockface, NotOnTheClock, TwiceOnTheClock
 from portal.core.i18n import in_language
-from portal.windows.localtime import Clockface, NotOnTheClock, TwiceOnTheClock
 
 CLOCK = Clockface(ZoneInfo("America/New_York"))
 

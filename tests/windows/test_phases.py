@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from portal.ledger.types import WindowView
-from portal.people.profile import Profile
+from portal.people.student_profile import StudentProfile
 from portal.windows.phases import MINUTE, in_cohort, open_to, phase
 
 WINDOW = WindowView(1, "Selection", 100 * MINUTE, 200 * MINUTE, "scheduled", {})
-ADA = Profile(
+ADA = StudentProfile(
     student=1,
     account=1,
     name="Ada",

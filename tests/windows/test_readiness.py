@@ -14,7 +14,7 @@ from portal.ledger.function_library import prefix
 from portal.ops.dead import Watch
 from portal.recorder.recorder import drain
 from portal.recorder.sweep import Sweeper
-from portal.windows import readiness, warmth
+from portal.windows import readiness
 from portal.windows.readiness import Wish, make_ready
 from tests import cast
 from tests.cast import Cast
@@ -79,7 +79,7 @@ def test_a_ledger_that_lost_its_sections_is_told_again(backend: Backend, term: T
 
 def test_an_opening_that_is_near_has_the_web_processes_read(backend: Backend, term: Term) -> None:
     make_ready(term.id)
-    assert not backend.redis.exists(warmth.WANTED)
+    assert not backend.redis.exists(readiness.WANTED)
     window = cast.a_coming_window(term, minutes=10)
     drain(term.id)
     assert readiness.wanted(term.id).opening == window.opens
@@ -87,7 +87,7 @@ def test_an_opening_that_is_near_has_the_web_processes_read(backend: Backend, te
     assert not make_ready(term.id)
     found = readiness.readiness(term.id)
     assert found
-    assert int(backend.redis.get(warmth.WANTED) or 0) == found.wanted > 0
+    assert int(backend.redis.get(readiness.WANTED) or 0) == found.wanted > 0
 
 
 def test_an_opening_that_is_past_or_far_asks_for_nothing(term: Term) -> None:
@@ -101,24 +101,24 @@ def test_an_opening_that_is_past_or_far_asks_for_nothing(term: Term) -> None:
 
 
 def test_a_web_process_reads_and_says_so(backend: Backend, term: Term) -> None:
-    before = warmth.Process(0, 0, 0, 0)
-    warmth.want(backend.ledger.now())
-    said = warmth.look("one", before)
-    assert said.wish == int(backend.redis.get(warmth.WANTED) or 0)
+    before = readiness.Process(0, 0, 0, 0)
+    readiness.want(backend.ledger.now())
+    said = readiness.look("one", before)
+    assert said.wish == int(backend.redis.get(readiness.WANTED) or 0)
     assert said.profiles >= 4
-    assert warmth.look("one", said).read == said.read  # nothing new was wanted
-    warmth.want(said.wish + 1)
-    assert warmth.look("one", said).read > said.read
-    assert [each.wish for each in warmth.processes()] == [said.wish + 1]
+    assert readiness.look("one", said).read == said.read  # nothing new was wanted
+    readiness.want(said.wish + 1)
+    assert readiness.look("one", said).read > said.read
+    assert [each.wish for each in readiness.processes()] == [said.wish + 1]
     assert term
 
 
 def test_a_process_that_is_gone_is_counted_no_more(backend: Backend) -> None:
-    gone = warmth.Process(1, 1, 1, backend.ledger.now() - 5 * warmth.LOST)
-    backend.redis.hset(warmth.PROCESSES, "gone", json.dumps(vars(gone)))
-    assert warmth.processes() == []
-    warmth.look("here", warmth.Process(0, 0, 0, 0))
-    assert backend.redis.hkeys(warmth.PROCESSES) == [b"here"]
+    gone = readiness.Process(1, 1, 1, backend.ledger.now() - 5 * readiness.LOST)
+    backend.redis.hset(readiness.PROCESSES, "gone", json.dumps(vars(gone)))
+    assert readiness.processes() == []
+    readiness.look("here", readiness.Process(0, 0, 0, 0))
+    assert backend.redis.hkeys(readiness.PROCESSES) == [b"here"]
 
 
 def test_the_clock_has_it_done_before_an_opening(backend: Backend, term: Term) -> None:

@@ -19,9 +19,9 @@ from portal.seats import by_hand
 from portal.seats.reasons import told
 from portal.student.amounts import amounts
 from portal.student.wish import KEY, new_key
+from portal.web.drafts import Form
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
-from portal.windows.drafts import Form
 
 bp = Blueprint("adjust", __name__, url_prefix="/terms/<int:term_id>/adjust")
 

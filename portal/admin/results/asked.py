@@ -10,9 +10,9 @@ from portal.catalog import requisites
 from portal.catalog.term_catalog import SectionView, TermCatalog
 from portal.core.db import transaction
 from portal.core.i18n import _
-from portal.people import profile as people
-from portal.people.profile import Profile
-from portal.people.search import by_number
+from portal.people import student_profile as people
+from portal.people.student_profile import StudentProfile
+from portal.people.student_records import by_number
 from portal.seats.by_hand import Adjustment
 from portal.seats.case import Case, name_of
 from portal.student.amounts import amounts
@@ -23,7 +23,7 @@ class Asked:
     """Who, into what and out of what, as far as it is known; what is wrong is in `reading`."""
 
     offered: TermCatalog
-    who: Profile | None = None
+    who: StudentProfile | None = None
     add: SectionView | None = None
     drop: SectionView | None = None
     credits: Decimal | None = None
@@ -80,7 +80,7 @@ def read(fields: Mapping[str, str], offered: TermCatalog) -> Asked:
 FIELDS = ("student", "add", "drop", "credits")
 
 
-def _student(number: str, reading: Reading) -> Profile | None:
+def _student(number: str, reading: Reading) -> StudentProfile | None:
     with transaction() as session:
         found = by_number(session, number) if number else None
     if found is None:

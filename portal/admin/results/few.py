@@ -25,9 +25,9 @@ from portal.ledger.types import SeatCounts
 from portal.recorder import read_with_fallback
 from portal.seats import linked
 from portal.seats.case import name_of
+from portal.web.drafts import Form
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
-from portal.windows.drafts import Form
 
 bp = Blueprint("few", __name__, url_prefix="/terms/<int:term_id>/few")
 

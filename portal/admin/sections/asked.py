@@ -14,7 +14,7 @@ from portal.catalog.models import Room
 from portal.catalog.sections import named_teachers
 from portal.core.i18n import _
 from portal.windows import cohorts
-from portal.windows.offer import offer
+from portal.windows.warmup import offer
 
 
 def choices(session: Session, form: Form) -> dict[str, Any]:

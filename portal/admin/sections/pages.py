@@ -13,6 +13,7 @@ from portal.admin.sections.query import Sifted
 from portal.admin.sections.words import ACTIONS, DEEDS
 from portal.backend import backend
 from portal.catalog import requisites
+from portal.catalog.local_time import Clockface
 from portal.catalog.models import Course, Section
 from portal.catalog.section_fields import FIELDS
 from portal.catalog.sections import (
@@ -34,7 +35,6 @@ from portal.trail import differences, entries, things
 from portal.trail.entries import Entry
 from portal.web.http.access import requires
 from portal.windows import cohorts
-from portal.windows.localtime import Clockface
 
 bp = Blueprint("sections", __name__, url_prefix="/terms/<int:term_id>/sections")
 

@@ -10,11 +10,11 @@ from werkzeug.datastructures import MultiDict
 from portal.admin.times import Reading, read_time
 from portal.admin.windows.form import SHOWN_UNKNOWN, read_some
 from portal.backend import backend
+from portal.catalog.local_time import Clockface
 from portal.catalog.views import ReserveView
 from portal.core.i18n import _, _n
 from portal.recorder.events import milliseconds, moment
 from portal.windows import cohorts
-from portal.windows.localtime import Clockface
 
 MOST = 8  # rows
 MOST_SEATS = 100_000

@@ -22,10 +22,9 @@ from portal.ledger.errors import WindowRefused
 from portal.ledger.types import WindowView
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
-from portal.windows import schedule
-from portal.windows.cautions import cautions
-from portal.windows.effects import effects
-from portal.windows.schedule import Author
+from portal.windows import service
+from portal.windows.coverage import effects
+from portal.windows.service import Author, cautions
 
 bp = Blueprint("changes", __name__, url_prefix="/terms/<int:term_id>/windows/<int:window_id>")
 
@@ -57,7 +56,7 @@ def do(term_id: int, window_id: int, action: str) -> ResponseReturnValue:
     deed, subject = DEEDS[action], _subject(term_id, window_id)
     reading = _read(deed, subject, request.form)
     author = Author(visitor().id, request.form.get("reason", ""), _was())
-    if schedule.done_from(action, term_id, window_id, author, reading.values):
+    if service.done_from(action, term_id, window_id, author, reading.values):
         return _done(deed, subject)  # the same press once more
     if reading.errors:
         return _page("change", term_id, deed, subject, reading), 422
@@ -79,7 +78,7 @@ def _done(deed: Deed, subject: Scheduled) -> ResponseReturnValue:
 
 
 def _subject(term_id: int, window_id: int) -> Scheduled:
-    window = schedule.find(term_id, window_id)
+    window = service.find(term_id, window_id)
     return scheduled(window, backend().ledger.now()) if window else abort(404)
 
 

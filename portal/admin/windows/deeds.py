@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from portal.core.i18n import _l
 from portal.ledger.types import Change
-from portal.windows import schedule
+from portal.windows import service
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ DEEDS = {
         _l("Moved: %(name)s."),
         "before",
         ("opens", "closes"),
-        schedule.move,
+        service.move,
     ),
     "cancel": Deed(
         _l("Cancel the window"),
@@ -41,7 +41,7 @@ DEEDS = {
         _l("Canceled: %(name)s."),
         "before",
         (),
-        schedule.cancel,
+        service.cancel,
     ),
     "extend": Deed(
         _l("Extend the window"),
@@ -51,7 +51,7 @@ DEEDS = {
         _l("Extended: %(name)s."),
         "open",
         ("closes",),
-        schedule.extend,
+        service.extend,
     ),
     "close": Deed(
         _l("Close the window now"),
@@ -63,7 +63,7 @@ DEEDS = {
         _l("Closed: %(name)s."),
         "open",
         (),
-        schedule.close,
+        service.close,
     ),
 }
 TOO_LATE = {"before": "not_open", "open": "already_open", "ended": "already_ended"}

@@ -7,10 +7,10 @@ from werkzeug.datastructures import FileStorage, MultiDict
 
 from portal.admin.times import Listed, Reading, check_order, read_time
 from portal.catalog import formatting
+from portal.catalog.local_time import Clockface
 from portal.core.i18n import _
 from portal.windows import cohorts
-from portal.windows.localtime import Clockface
-from portal.windows.schedule import Plan
+from portal.windows.service import Plan
 
 NAME_LENGTH = 120
 SHOWN_UNKNOWN = 5

@@ -12,18 +12,19 @@ from portal.admin.times import Reading
 from portal.admin.windows.deeds import REFUSED
 from portal.admin.windows.form import read_plan, typed
 from portal.backend import backend
+from portal.catalog.local_time import Clockface
 from portal.catalog.term_catalog import TermView, catalog_of
 from portal.core.db import transaction
 from portal.core.i18n import _
 from portal.ledger.errors import WindowRefused
 from portal.ledger.types import WindowView
+from portal.web import drafts
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
 from portal.web.http.uploads import takes_files
-from portal.windows import cohorts, drafts, schedule
-from portal.windows.cautions import cautions
-from portal.windows.effects import doubled
-from portal.windows.localtime import Clockface
+from portal.windows import cohorts, service
+from portal.windows.coverage import doubled
+from portal.windows.service import cautions
 
 bp = Blueprint("windows", __name__, url_prefix="/terms/<int:term_id>/windows")
 
@@ -45,7 +46,7 @@ def create(term_id: int) -> ResponseReturnValue:
     term, form = catalog_of(term_id).term, typed(request.form, request.files.get("file"))
     place, number = _place(term_id), request.form.get("draft", 0, type=int)
     if drafts.kept(visitor().id, place, number) is None:  # a number is never made up by a form
-        number = schedule.new_id()
+        number = service.new_id()
     drafts.keep(visitor().id, place, number, form)
     return redirect(url_for(".draft", term_id=term.id, draft=number), 303)
 
@@ -90,7 +91,7 @@ def confirm(term_id: int, draft: int) -> ResponseReturnValue:
     if plan is None:
         return _form(term, reading, form, draft), 422
     try:
-        schedule.schedule(term.id, draft, plan, visitor().id)
+        service.schedule(term.id, draft, plan, visitor().id)
     except WindowRefused as refused:
         reading.wrong("closes", str(REFUSED[refused.code]))
         return _form(term, reading, form, None), 422

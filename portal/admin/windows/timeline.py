@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from portal.catalog.local_time import Clockface
 from portal.ledger.types import WindowView
 from portal.windows.coverage import Lane, Stretch
-from portal.windows.localtime import Clockface
 from portal.windows.phases import phase
 
 WIDTH = 1000

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from datetime import date, timedelta
 
-from portal.schedule.models import DayOff
+from portal.calendar.models import DayOff
 
 MON, THU = 0, 3
 

@@ -27,7 +27,7 @@ from portal.exchange.importing.reporting import add_notes
 from portal.exchange.importing.tables import Progress
 from portal.ledger.types import Outcome
 from portal.people.models import AuditEntry
-from portal.people.profile import read_all
+from portal.people.student_profile import read_all
 from portal.recorder.events import IMPORT_PREFIX
 from portal.seats import by_hand
 from portal.seats.by_hand import FIRM, SHUT, Adjustment, Many

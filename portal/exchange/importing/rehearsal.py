@@ -18,7 +18,7 @@ from portal.exchange.importing.compare import Counts
 from portal.exchange.importing.enrollments import NOT_CHECKED, Change, by_student, in_order
 from portal.exchange.importing.report import Note
 from portal.ledger.types import HeldSeat, Standing
-from portal.people.profile import Profile, read_all
+from portal.people.student_profile import StudentProfile, read_all
 from portal.recorder.models import Enrollment
 from portal.seats import desk, foresight, rules
 from portal.seats.wishes import hundredths
@@ -155,7 +155,9 @@ def _judge_batch(
             yield change, senseless[change.id] or against.get(change.section or 0, []), reserves
 
 
-def _senseless(change: Change, who: Profile | None, offered: TermCatalog | None) -> list[str]:
+def _senseless(
+    change: Change, who: StudentProfile | None, offered: TermCatalog | None
+) -> list[str]:
     card = offered.section(change.section) if offered and change.section else None
     if card is None:
         return ["section_unknown"]
@@ -165,7 +167,7 @@ def _senseless(change: Change, who: Profile | None, offered: TermCatalog | None)
 
 
 def _against(
-    who: Profile, offered: TermCatalog, kept: list[HeldSeat], changes: list[Change]
+    who: StudentProfile, offered: TermCatalog, kept: list[HeldSeat], changes: list[Change]
 ) -> dict[int, list[str]]:
     """By section, what speaks against the student's having all of it."""
     wanted = []

@@ -6,8 +6,8 @@ from typing import Any
 import click
 
 from portal.backend import backend
-from portal.people import overrides
-from portal.people.overrides import OverrideRefusedError, Whom
+from portal.people import permissions
+from portal.people.permissions import OverrideRefusedError, Whom
 from portal.runtime.command_context import connected
 from portal.seats.rules import WAIVABLE
 
@@ -41,12 +41,12 @@ def command(student: str, *, term: str, crn: str, revoke: bool, **choices: Any) 
 
 
 def _granted(whom: Whom, waive: tuple[str, ...], reason: str, until: datetime | None) -> str:
-    name = overrides.grant(whom, waive, reason, _end_of(until) if until else None)
+    name = permissions.grant(whom, waive, reason, _end_of(until) if until else None)
     return f"{name} may take the section {whom.crn} past: {', '.join(waive)}."
 
 
 def _revoked(whom: Whom, reason: str) -> str:
-    number = overrides.revoke(whom, reason)
+    number = permissions.revoke(whom, reason)
     if not number:
         raise OverrideRefusedError(f"Nothing is permitted to {whom.student!r} for {whom.crn}.")
     return f"Taken back: {number} override{'' if number == 1 else 's'}."

@@ -2,7 +2,7 @@
 
 import click
 
-from portal.people import keys
+from portal.people import tokens
 from portal.runtime.command_context import connected
 
 
@@ -15,16 +15,16 @@ from portal.runtime.command_context import connected
 @click.option(
     "--scope",
     "scopes",
-    type=click.Choice(keys.SCOPES),
+    type=click.Choice(tokens.SCOPES),
     multiple=True,
-    default=keys.SCOPES,
+    default=tokens.SCOPES,
     help="What it may do; everything if not given. May be given several times.",
 )
 def command(user: str, name: str, days: int | None, scopes: tuple[str, ...]) -> None:
     """Make a personal access token for USER and print it, this once."""
     with connected():
         try:
-            secret = keys.make_for(user, keys.Wish(name, sorted(set(scopes)), days))
-        except (keys.UnknownUserError, keys.TooManyError) as refused:
+            secret = tokens.make_for(user, tokens.Wish(name, sorted(set(scopes)), days))
+        except (tokens.UnknownUserError, tokens.TooManyError) as refused:
             raise click.ClickException(str(refused)) from refused
     click.echo(secret)

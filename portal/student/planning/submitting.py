@@ -10,6 +10,7 @@ from htmx_flask import request
 from markupsafe import Markup
 
 from portal.backend import backend
+from portal.catalog.local_time import Clockface
 from portal.catalog.term_catalog import NoSuchTerm, TermCatalog, catalog_of
 from portal.core import logs
 from portal.core.cache import AWAY
@@ -30,7 +31,6 @@ from portal.student.resuming import with_plan
 from portal.web.http.access import requires, visitor
 from portal.web.http.errors import LATER, UNSURE
 from portal.web.http.guard import needs_access_token
-from portal.windows.localtime import Clockface
 
 log = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from sqlalchemy import update
 
 from portal.core.db import transaction
 from portal.core.i18n import LANGUAGES
-from portal.people import accounts
+from portal.people import visitors
 from portal.people.models import Account
 from portal.web.account.login import safe_path
 from portal.web.http.access import public, visitor
@@ -32,4 +32,4 @@ def choose() -> ResponseReturnValue:
 def _keep(account: int, language: str) -> None:
     with transaction() as db:
         db.execute(update(Account).where(Account.id == account).values(language=language))
-    accounts.forget(account)
+    visitors.forget(account)

@@ -25,7 +25,7 @@ from portal.backend import backend
 from portal.core.db import look, transaction
 from portal.ledger.function_library import translate_errors
 from portal.live.publish import sessions_ended
-from portal.people import accounts, credentials, passwords
+from portal.people import credentials, passwords, visitors
 from portal.people.models import Account
 from portal.people.passwords import LONGEST
 from portal.protection import captcha
@@ -151,10 +151,10 @@ def safe_path(wanted: str) -> str:
     return wanted if plain and wanted.startswith("/") and not wanted.startswith("//") else "/"
 
 
-def _enter(visitor: accounts.Visitor, onward: str) -> ResponseReturnValue:
+def _enter(visitor: visitors.Visitor, onward: str) -> ResponseReturnValue:
     shared = "shared" in request.form
     end_this_session()
-    visitor = accounts.find(visitor.id) or visitor  # ending that session may end all of them
+    visitor = visitors.find(visitor.id) or visitor  # ending that session may end all of them
     sessions.begin(visitor, shared=shared)
     answer = make_response(redirect(onward))
     if not shared:
@@ -162,9 +162,9 @@ def _enter(visitor: accounts.Visitor, onward: str) -> ResponseReturnValue:
     return answer
 
 
-def _visitor(username: str, password: str) -> accounts.Visitor | None:
+def _visitor(username: str, password: str) -> visitors.Visitor | None:
     account_id = _account(username, password)
-    return accounts.find(account_id) if account_id else None
+    return visitors.find(account_id) if account_id else None
 
 
 def _account(username: str, password: str) -> int | None:

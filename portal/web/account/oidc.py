@@ -14,7 +14,7 @@ from requests import RequestException
 from portal.breakers import Breaker, Resting
 from portal.core import logs
 from portal.core.settings import Oidc
-from portal.people import accounts
+from portal.people import visitors
 from portal.people.models import Account
 from portal.web.account import sessions
 from portal.web.account.login import end_this_session, page, safe_path
@@ -145,12 +145,12 @@ def come_back() -> ResponseReturnValue:
             log.warning("A login through the provider was not believed: %r", str(error))
         return page(onward, untrue=True), 400
     named = username.isprintable() and username  # no name of ours has a NUL or a line break
-    visitor = accounts.read(Account.username == named) if named else None
+    visitor = visitors.read(Account.username == named) if named else None
     if visitor is None:
         return page(onward, stranger=username or "?"), 403
     end_this_session()
     # Ending that session may have ended all of them: read the account as it is now.
-    sessions.begin(accounts.read(Account.id == visitor.id) or visitor)
+    sessions.begin(visitors.read(Account.id == visitor.id) or visitor)
     session["provider"] = True
     return redirect(onward)
 

@@ -16,7 +16,7 @@ from flask_login import login_user
 from portal.web.http.languages import new_session
 
 if TYPE_CHECKING:
-    from portal.people.accounts import Visitor
+    from portal.people.visitors import Visitor
 
 LONGEST = timedelta(hours=12)
 IDLE = timedelta(minutes=30)

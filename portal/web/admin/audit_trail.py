@@ -7,6 +7,7 @@ from flask import Blueprint, abort, render_template, request
 from flask.typing import ResponseReturnValue
 
 from portal.backend import backend
+from portal.catalog.local_time import local_clock
 from portal.core.i18n import _
 from portal.recorder.receipts import code
 from portal.spreadsheets import download
@@ -15,7 +16,6 @@ from portal.trail.differences import mentioned
 from portal.trail.entries import Entry
 from portal.trail.query import NOBODY, Query
 from portal.web.http.access import requires
-from portal.windows.localtime import local_clock
 
 bp = Blueprint("audit_trail", __name__)
 

@@ -8,6 +8,7 @@ from flask import Blueprint, abort, request
 from flask.typing import ResponseReturnValue
 
 from portal.backend import backend
+from portal.catalog.local_time import local_clock
 from portal.core.db import transaction
 from portal.core.i18n import _, _l, _n
 from portal.ledger.function_library import translate_errors
@@ -25,7 +26,6 @@ from portal.people.models import AuditEntry
 from portal.recorder.wake import wake
 from portal.web.confirm import Confirmation, NotPossible, confirm, done
 from portal.web.http.access import requires, visitor
-from portal.windows.localtime import local_clock
 
 bp = Blueprint("dead_letters", __name__)
 

@@ -6,9 +6,9 @@ from flask.typing import ResponseReturnValue
 from portal.catalog.term_catalog import SectionView, catalog_of, live_terms
 from portal.core.db import transaction
 from portal.core.i18n import _, _l
-from portal.people import teaching
+from portal.people import instructors
+from portal.people.instructors import Meanwhile, Teaches
 from portal.people.models import Account
-from portal.people.teaching import Meanwhile, Teaches
 from portal.web.admin.students import searched
 from portal.web.confirm import Confirmation, NotPossible, confirm, done
 from portal.web.forms import Form, TextField
@@ -37,7 +37,7 @@ def index() -> ResponseReturnValue:
     """Render the instructors that match a search, all or those without an account."""
     (text, page), without = searched(), request.args.get("show") == "without"
     with transaction() as session:
-        found, more = teaching.teachers(session, text, page, without=without)
+        found, more = instructors.teachers(session, text, page, without=without)
     return render_template(
         "admin/instructors.html", text=text, found=found, page=page, more=more, without=without
     )
@@ -56,7 +56,7 @@ def link(instructor_id: int) -> ResponseReturnValue:
     """Let an account teach as an instructor."""
     instructor, form = _instructor(instructor_id), AccountForm(request.values)
     with transaction() as session:
-        account = teaching.account_of(session, form.account.data)
+        account = instructors.account_of(session, form.account.data)
     if account is None:
         form.validate()
         name = form.account.data or "–"
@@ -69,7 +69,7 @@ def link(instructor_id: int) -> ResponseReturnValue:
 
     def act(reason: str) -> ResponseReturnValue:
         try:
-            teaching.link(instructor_id, account.id, by=visitor().id, why=reason)
+            instructors.link(instructor_id, account.id, by=visitor().id, why=reason)
         except Meanwhile:
             raise NotPossible(str(CHANGED)) from None
         return done(text, _address(instructor))
@@ -84,7 +84,7 @@ def unlink(instructor_id: int) -> ResponseReturnValue:
     instructor = _instructor(instructor_id)
     name = request.form.get("account", instructor.username or "").replace("\0", "")
     with transaction() as session:
-        account = teaching.account_of(session, name)
+        account = instructors.account_of(session, name)
     if account is None:
         abort(404)
     meaning = _(
@@ -94,7 +94,7 @@ def unlink(instructor_id: int) -> ResponseReturnValue:
 
     def act(reason: str) -> ResponseReturnValue:
         try:
-            teaching.unlink(instructor_id, account.id, by=visitor().id, why=reason)
+            instructors.unlink(instructor_id, account.id, by=visitor().id, why=reason)
         except Meanwhile:
             raise NotPossible(str(CHANGED)) from None
         return done(text, _address(instructor))
@@ -107,7 +107,7 @@ def _confirmation(
     instructor: Teaches, account: Account, title: str, meaning: str, *, danger: bool = False
 ) -> Confirmation:
     with transaction() as session:
-        others = teaching.others(session, account.id)
+        others = instructors.others(session, account.id)
     also = "; ".join(
         ", ".join(filter(None, (each.name, each.department)))
         for each in others
@@ -131,7 +131,7 @@ def _confirmation(
 def _instructor(instructor_id: int) -> Teaches:
     """Return the instructor, or 404."""
     with transaction() as session:
-        return teaching.teacher(session, instructor_id) or abort(404)
+        return instructors.teacher(session, instructor_id) or abort(404)
 
 
 def _address(instructor: Teaches) -> str:
@@ -140,8 +140,8 @@ def _address(instructor: Teaches) -> str:
 
 def _page(instructor: Teaches, form: AccountForm) -> str:
     with transaction() as session:
-        also = teaching.others(session, instructor.account or 0)
-        suggested = [] if instructor.account else teaching.suggested(session, instructor)
+        also = instructors.others(session, instructor.account or 0)
+        suggested = [] if instructor.account else instructors.suggested(session, instructor)
     return render_template(
         "admin/instructor.html",
         instructor=instructor,

@@ -10,6 +10,7 @@ from jinja2 import Environment
 from sqlalchemy import select
 
 from portal.backend import backend
+from portal.catalog.local_time import local_clock
 from portal.catalog.models import Term
 from portal.core import bulkheads, flags
 from portal.core.db import transaction
@@ -31,7 +32,6 @@ from portal.web.admin import dead_letters
 from portal.web.confirm import Confirmation, NotPossible, confirm, done, seen_number
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
-from portal.windows.localtime import local_clock
 
 if TYPE_CHECKING:
     from flask.blueprints import BlueprintSetupState

@@ -14,17 +14,17 @@ from portal.admin.results.asked import section_of
 from portal.admin.results.words import OBSTACLES
 from portal.backend import backend
 from portal.catalog import requisites
+from portal.catalog.local_time import local_clock
 from portal.catalog.term_catalog import SectionView, catalog_of, live_terms
 from portal.core.db import transaction
 from portal.core.i18n import _, _l
 from portal.ledger.types import HeldSeat, WaitlistPosition, WindowView
 from portal.notifications.holds import tell_student
-from portal.people import completed, holds, overrides, privacy, records, search
-from portal.people.completed import Stale
+from portal.people import holds, permissions, privacy, student_records
 from portal.people.holds import Wish
 from portal.people.models import Student
-from portal.people.profile import Profile
-from portal.people.records import HoldOn, Permit, Record
+from portal.people.student_profile import StudentProfile
+from portal.people.student_records import HoldOn, Permit, Record, Stale
 from portal.recorder import read_with_fallback
 from portal.recorder.promotion import retry_skipped
 from portal.recorder.receipt_texts import by_day
@@ -45,7 +45,6 @@ from portal.web.forms import (
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
 from portal.windows import cohorts
-from portal.windows.localtime import local_clock
 from portal.windows.phases import Phase, open_to, phase
 
 bp = Blueprint("students", __name__, url_prefix="/students")
@@ -99,8 +98,8 @@ def index() -> ResponseReturnValue:
     """Render the students that match a search; go to a student whose exact number it is."""
     text, page = searched()
     with transaction() as session:
-        exact = search.by_number(session, text) if text else None
-        found, more = search.students(session, text, page)
+        exact = student_records.by_number(session, text) if text else None
+        found, more = student_records.students(session, text, page)
     if exact:
         return go(_page_of(exact))
     return render_template("admin/students.html", text=text, students=found, page=page, more=more)
@@ -131,7 +130,7 @@ def searched() -> tuple[str, int]:
     return text, min(max(1, request.args.get("page", 1, type=int)), MOST_PAGES)
 
 
-def _student_term(who: Profile, term: int) -> StudentTerm:
+def _student_term(who: StudentProfile, term: int) -> StudentTerm:
     offered, standing, now = (
         catalog_of(term),
         read_with_fallback.standing(term, who.student),
@@ -312,9 +311,9 @@ def grant(student_id: int) -> ResponseReturnValue:
 
     def act(reason: str) -> ResponseReturnValue:
         section = form.card.id if form.card else 0
-        wanted = overrides.Permit(student_id, section, form.waives.data, reason, form.until.data)
+        wanted = permissions.Permit(student_id, section, form.waives.data, reason, form.until.data)
         with transaction() as session:
-            new = overrides.permit(session, wanted, visitor().id)
+            new = permissions.permit(session, wanted, visitor().id)
         retry_skipped(student_id)
         text = _("It is permitted.") if new else _("The very same is permitted already.")
         return done(text, _page_of(student_id))
@@ -342,7 +341,7 @@ def revoke(student_id: int, override_id: int) -> ResponseReturnValue:
     permit = _one(record.permits, override_id)
 
     def act(reason: str) -> ResponseReturnValue:
-        revoked = overrides.take_back(student_id, override_id, reason, by=visitor().id)
+        revoked = permissions.take_back(student_id, override_id, reason, by=visitor().id)
         text = _("It is taken back.") if revoked else _("It had been taken back already.")
         return done(text, _page_of(student_id))
 
@@ -397,11 +396,13 @@ class CompletedForm(Form):
         return requisites.key(self.course.data or "")
 
     @property
-    def wanted(self) -> completed.Course | None:
+    def wanted(self) -> student_records.CompletedFacts | None:
         """What the record should say."""
         if "remove" in self and self.remove.data:
             return None
-        return completed.Course(self.term.data, self.grade.data, self.credits.data or Decimal(0))
+        return student_records.CompletedFacts(
+            self.term.data, self.grade.data, self.credits.data or Decimal(0)
+        )
 
 
 @bp.route("/<int:student_id>/completed", methods=["GET", "POST"])
@@ -425,7 +426,9 @@ def correct_completed(student_id: int) -> ResponseReturnValue:
             form.refuse(_("The record says something else about this course now. Look again."))
             return None
         try:
-            completed.correct(student_id, form.code, seen, wanted, by=visitor().id, why=reason)
+            student_records.correct(
+                student_id, form.code, seen, wanted, by=visitor().id, why=reason
+            )
         except Stale:
             form.refuse(_("Somebody has changed the record meanwhile. Look again."))
             return None
@@ -451,12 +454,15 @@ def correct_completed(student_id: int) -> ResponseReturnValue:
     return confirm(page, act, form)
 
 
-def _completed(record: Record, code: str) -> completed.Course | None:
+def _completed(record: Record, code: str) -> student_records.CompletedFacts | None:
     found = (each for each in record.completed if each.code == code)
-    return next((completed.Course(each.term, each.grade, each.credits) for each in found), None)
+    return next(
+        (student_records.CompletedFacts(each.term, each.grade, each.credits) for each in found),
+        None,
+    )
 
 
-def _mark(course: completed.Course | None) -> str:
+def _mark(course: student_records.CompletedFacts | None) -> str:
     """Return what the record says of a course, as the form sends it back."""
     return f"{course.term_name}|{course.grade}|{course.credits}" if course else ""
 
@@ -521,7 +527,7 @@ def _privacy(private: bool) -> list[str]:  # noqa: FBT001
 def _record(student_id: int) -> Record:
     """Return the student's record, or 404."""
     with transaction() as session:
-        return records.find(session, student_id) or abort(404)
+        return student_records.find(session, student_id) or abort(404)
 
 
 def _one(rows: Iterable[Row], number: int) -> Row:

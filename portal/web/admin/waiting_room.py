@@ -18,7 +18,7 @@ from portal.waiting_room.room import Overtaken, QueueEntry
 from portal.web.confirm import Confirmation, NotPossible, confirm, done
 from portal.web.forms import Form, NumberField, ReasonField
 from portal.web.http.access import requires, visitor
-from portal.windows import schedule
+from portal.windows import service
 
 bp = Blueprint(
     "waiting_room", __name__, url_prefix="/terms/<int:term_id>/windows/<int:window_id>/room"
@@ -182,7 +182,7 @@ def act_on(term_id: int, window_id: int, control: str) -> ResponseReturnValue:
 
 def _window(term_id: int, window_id: int) -> WindowView:
     """Return the window, or 404."""
-    return schedule.find(term_id, window_id) or abort(404)
+    return service.find(term_id, window_id) or abort(404)
 
 
 def _address(term_id: int, window_id: int) -> str:

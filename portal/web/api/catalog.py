@@ -15,7 +15,7 @@ from portal.catalog.term_catalog import (
     offered_terms,
 )
 from portal.ledger.types import SeatCounts, Standing
-from portal.people.profile import profile
+from portal.people.student_profile import profile
 from portal.recorder.read_with_fallback import recorded
 from portal.seats import rules
 from portal.seats.case import name_of

@@ -10,7 +10,7 @@ from flask import Blueprint, Flask, Response, current_app, json, render_template
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup, escape
 
-from portal.people.keys import PREFIX
+from portal.people.tokens import PREFIX
 from portal.web.api.operations import document_health_checks
 from portal.web.api.registration import Choice
 from portal.web.api.schemas import PROBLEM_KINDS, Problem

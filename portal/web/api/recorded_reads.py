@@ -12,18 +12,18 @@ from cachetools import TTLCache, cached
 from flask import Response, g
 
 from portal.backend import backend
+from portal.catalog.local_time import Clockface
 from portal.catalog.term_catalog import TermCatalog
 from portal.core.cache import AWAY
 from portal.core.i18n import _
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.types import SeatCounts, Standing, WindowView
-from portal.people.profile import profile
+from portal.people.student_profile import profile
 from portal.recorder import read_with_fallback
 from portal.seats import desk
 from portal.student.scene import Scene
 from portal.web.api.blueprint import bp
 from portal.web.http.access import visitor
-from portal.windows.localtime import Clockface
 from portal.windows.phases import Phase, open_to, phase
 
 RECORDED_AT = "Fairseat-Recorded-At"

@@ -9,8 +9,8 @@ from marshmallow import Schema, fields
 
 from portal.catalog.term_catalog import TermCatalog, catalog_of, live_terms
 from portal.ledger.types import HeldSeat, Standing, WaitlistPosition
-from portal.people.keys import SCOPES
-from portal.people.profile import profile
+from portal.people.student_profile import profile
+from portal.people.tokens import SCOPES
 from portal.recorder import odds
 from portal.student.chances import chances
 from portal.web.api import recorded_reads

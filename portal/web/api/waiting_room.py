@@ -15,8 +15,8 @@ from portal.backend import backend
 from portal.catalog.term_catalog import live_terms
 from portal.core.i18n import _l
 from portal.ledger.types import WindowView
-from portal.people.accounts import Visitor
-from portal.people.profile import profile
+from portal.people.student_profile import profile
+from portal.people.visitors import Visitor
 from portal.protection import captcha
 from portal.protection.captcha import NotProven
 from portal.seats import desk

@@ -9,7 +9,7 @@ from flask_login import current_user
 from flask_wtf.csrf import CSRFError
 
 from portal.core.i18n import _, _l
-from portal.people.accounts import Visitor
+from portal.people.visitors import Visitor
 from portal.web.http import resubmission, resuming
 from portal.web.http.errors import Words, answer, problem
 from portal.web.http.request_info import same_origin

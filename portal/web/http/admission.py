@@ -7,7 +7,7 @@ from typing import Literal, cast
 from flask import Flask, Response, current_app, g
 
 from portal.backend import backend
-from portal.people.accounts import Visitor
+from portal.people.visitors import Visitor
 from portal.protection import captcha
 from portal.waiting_room import access_tokens, room
 from portal.waiting_room.access_tokens import LIFETIME, AccessToken

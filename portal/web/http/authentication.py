@@ -2,8 +2,8 @@
 
 from flask import Request, g, request
 
-from portal.people import accounts, bearers, keys
-from portal.people.accounts import Visitor
+from portal.people import tokens, visitors
+from portal.people.visitors import Visitor
 from portal.web.account import sessions
 from portal.web.http import request_limits
 from portal.web.http.extensions import logins
@@ -20,19 +20,19 @@ def start() -> None:
 def of_request(asked: Request) -> Visitor | None:
     """Return the visitor whose access token the request carries; its scopes are in `g.scopes`."""
     token = bearer(asked)
-    if token and not bearers.known(token):
+    if token and not tokens.known(token):
         request_limits.count_guess()
-    found = bearers.find(token) if token else None
+    found = tokens.find(token) if token else None
     if found is None:
         return None
     g.scopes = found.scopes
-    return accounts.find(found.account_id)
+    return visitors.find(found.account_id)
 
 
 def bearer(asked: Request = request) -> str | None:
     """Return the access token that a request carries, if any; pages accept none."""
     scheme, _, token = asked.headers.get("Authorization", "").partition(" ")
-    given = scheme.lower() == "bearer" and token.startswith(keys.PREFIX)
+    given = scheme.lower() == "bearer" and token.startswith(tokens.PREFIX)
     for_programs = asked.path.startswith("/api/") or asked.path in HEALTH
     return token if given and for_programs else None
 
@@ -41,4 +41,4 @@ def _of_session(kept: str) -> Visitor | None:
     # With a token, only the token's rights count.
     if not sessions.holds() or bearer():
         return None
-    return accounts.of_session(kept, sessions.name())
+    return visitors.of_session(kept, sessions.name())

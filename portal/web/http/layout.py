@@ -10,12 +10,12 @@ from markupsafe import Markup, escape
 from sqlalchemy.exc import SQLAlchemyError
 
 from portal.catalog import requisites
+from portal.catalog.local_time import Clockface
 from portal.core.i18n import LANGUAGES, current_locale
-from portal.people.accounts import Visitor
+from portal.people.visitors import Visitor
 from portal.recorder import read_with_fallback
 from portal.web.http import flash_messages
 from portal.web.http.access import visitor
-from portal.windows.localtime import Clockface
 
 HTMX = {
     "allowEval": False,

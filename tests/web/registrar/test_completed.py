@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from portal.catalog.models import Term
-from portal.people import profile
+from portal.people import student_profile
 from portal.people.models import Student
 from tests import cast as builders
 from tests.cast import Cast
@@ -44,7 +44,7 @@ def test_a_course_that_is_added_meets_a_prerequisite(
     needs = {"prerequisites": {"course": "MAT-1010"}}
     section = builders.a_section(builders.a_course(), term, **needs)
     assert add(boss, cast.ada).status_code == 303
-    assert profile.read(cast.ada.id).completed == {"MAT-1010"}
+    assert student_profile.read(cast.ada.id).completed == {"MAT-1010"}
     pick(browser_of(app, "ada"), section, "pick")
     assert holds(cast.ada, term.id) == [section.id]
 
@@ -72,7 +72,7 @@ def test_its_code_is_written_as_people_write_it(boss: FlaskClient, cast: Cast) -
 def test_a_course_is_taken_off(boss: FlaskClient, cast: Cast) -> None:
     add(boss, cast.ada)
     correct(boss, cast.ada, remove="yes")
-    assert profile.read(cast.ada.id).completed == frozenset()
+    assert student_profile.read(cast.ada.id).completed == frozenset()
     assert [each.action for each in entries()] == ["record.add", "record.remove"]
 
 

@@ -12,7 +12,7 @@ from portal.backend import backend
 from portal.catalog.models import Section
 from portal.notifications.holds import tell_student
 from portal.people import holds as hold_service
-from portal.people import profile
+from portal.people import student_profile
 from portal.people.holds import Wish
 from portal.people.models import Student
 from portal.recorder.promotion import promote
@@ -28,8 +28,8 @@ def place(boss: FlaskClient, student: Student, **fields: Any) -> TestResponse:
     return boss.post(f"/admin/students/{student.id}/holds/new", data={**form, **fields})
 
 
-def known(student: Student) -> list[profile.HoldView]:
-    return list(profile.read(student.id).holds)
+def known(student: Student) -> list[student_profile.HoldView]:
+    return list(student_profile.read(student.id).holds)
 
 
 def lift(boss: FlaskClient, student: Student, reason: str = WHY) -> TestResponse:
@@ -48,12 +48,12 @@ def test_it_bars_with_its_reason_until_it_is_lifted(
     app: Flask, boss: FlaskClient, cast: Cast, section: Section
 ) -> None:
     assert place(boss, cast.ada).status_code == 303
-    profile._profiles.clear()  # noqa: SLF001  rather than wait two seconds
+    student_profile._profiles.clear()  # noqa: SLF001  rather than wait two seconds
     refused = pick_of(app, section)
     assert "There is a hold on your record: a bill is unpaid. Please see the bursar" in refused
     assert holds(cast.ada, section.term_id) == []
     assert lift(boss, cast.ada).status_code == 303
-    profile._profiles.clear()  # noqa: SLF001
+    student_profile._profiles.clear()  # noqa: SLF001
     pick_of(app, section)
     assert holds(cast.ada, section.term_id) == [section.id]
 
@@ -169,7 +169,7 @@ def test_a_hold_is_an_obstacle_that_can_be_passed_by_hand(
     boss: FlaskClient, cast: Cast, section: Section
 ) -> None:
     place(boss, cast.ada)
-    profile._profiles.clear()  # noqa: SLF001
+    student_profile._profiles.clear()  # noqa: SLF001
     page = look(boss, cast.ada, section)
     assert 'value="hold"' in page.text
     assert press(boss, page, ("hold",)).status_code == 303

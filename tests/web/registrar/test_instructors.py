@@ -8,7 +8,7 @@ from werkzeug.test import TestResponse
 
 from portal.catalog.models import Section, Term
 from portal.core.db import transaction
-from portal.people import accounts
+from portal.people import visitors
 from portal.people.models import AuditEntry, Teacher
 from tests import cast as builders
 from tests.cast import Cast
@@ -37,7 +37,7 @@ def act(boss: FlaskClient, teacher: Teacher, deed: str, **fields: str) -> TestRe
 
 
 def classes(app: Flask, cast: Cast) -> str:
-    accounts.forget(cast.iris.account_id or 0)
+    visitors.forget(cast.iris.account_id or 0)
     return browser_of(app, "iris").get("/teaching").text
 
 
@@ -65,7 +65,7 @@ def test_an_account_of_the_same_name_is_suggested_and_looked_at_first(
     text = said(boss.get(f"{page}/link?account=iris"))
     assert "Teaches also as Iris" in text
     assert "MAT 1000-" in said(boss.get(page))
-    assert accounts.find(cast.iris.account_id or 0).teacher_ids == {cast.iris.id}
+    assert visitors.find(cast.iris.account_id or 0).teacher_ids == {cast.iris.id}
 
 
 def test_one_account_has_the_classes_of_all_its_teachers(
@@ -97,7 +97,7 @@ def test_what_another_admin_has_linked_meanwhile_stays(
     again = act(boss, twin, "link")
     assert again.status_code == 409
     assert "Somebody else has changed this meanwhile." in said(again)
-    assert twin.id in accounts.find(cast.otto.account_id or 0).teacher_ids
+    assert twin.id in visitors.find(cast.otto.account_id or 0).teacher_ids
     assert act(boss, twin, "unlink").status_code == 409  # which was not shown with that account
 
 

@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from portal.catalog.models import Section, Term
-from portal.people import profile
+from portal.people import student_profile
 from portal.people.models import Student
 from tests import cast as builders
 from tests.cast import Cast
@@ -30,7 +30,7 @@ def permit(boss: FlaskClient, student: Student, section: Section, /, **fields: A
 
 
 def permitted(student: Student) -> dict[int, frozenset[str]]:
-    return dict(profile.read(student.id).overrides)
+    return dict(student_profile.read(student.id).overrides)
 
 
 def take_back(boss: FlaskClient, student: Student, **fields: str) -> TestResponse:

@@ -5,7 +5,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import update
 
 from portal.core.db import transaction
-from portal.people import search
+from portal.people import student_records
 from portal.people.models import Account, Student
 from tests.cast import Cast
 from tests.web.registrar.office import said
@@ -51,7 +51,7 @@ def test_signs_stand_for_themselves(boss: FlaskClient, text: str) -> None:
 def test_many_come_page_by_page(
     boss: FlaskClient, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search, "PAGE", 3)
+    monkeypatch.setattr(student_records, "PAGE", 3)
     first, second = find(boss, ""), find(boss, "", page=2)
     assert cast.ada.number in first
     assert "Next" in first

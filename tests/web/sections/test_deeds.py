@@ -11,7 +11,7 @@ from sqlalchemy import update
 from portal.admin.sections.words import DEEDS
 from portal.catalog.models import Section, Term
 from portal.core.db import transaction
-from portal.windows.offer import offer
+from portal.windows.warmup import offer
 from tests import cast as builders
 from tests.cast import Cast
 from tests.web.sections.desk import change, do, entries, errors, place, said, seats, stored

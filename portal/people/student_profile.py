@@ -1,17 +1,30 @@
 """What the rules need to know of a student, read at once and kept until it changes."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from sys import intern
+from typing import Any
 
+from sqlalchemy import ARRAY, Integer, String, func, select
 from sqlalchemy.orm import Session
+from sqlalchemy.sql.elements import ColumnElement
 
+from portal.catalog.models import Department, Subject
 from portal.core.db import transaction
-from portal.people import changes
-from portal.people.models import Student
-from portal.people.profile_query import Facts, facts
+from portal.people import caches
+from portal.people.models import (
+    Account,
+    CompletedCourse,
+    Hold,
+    ListedStudent,
+    Override,
+    Student,
+    StudentSubject,
+)
+
+Facts = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -50,7 +63,7 @@ class Permit:
 
 
 @dataclass(frozen=True)
-class Profile:
+class StudentProfile:
     """A student as the rules see one; `majors` and `minors` have codes and names alike."""
 
     student: int
@@ -88,16 +101,16 @@ def within(since: datetime | None, until: datetime | None) -> bool:
     return (since is None or since <= now) and (until is None or now < until)
 
 
-def profile(student_id: int) -> Profile:
+def profile(student_id: int) -> StudentProfile:
     """The student's profile, at most 2 s behind, more only while PostgreSQL is away.
 
     Raises LookupError where there is no such student.
     """
-    changes.look()
+    caches.look()
     return _profiles.get(student_id)
 
 
-def read(student_id: int) -> Profile:
+def read(student_id: int) -> StudentProfile:
     """The student's profile as it is now; raises LookupError where there is none."""
     with transaction() as session:
         found = next(facts(session, Student.id == student_id), None)
@@ -106,7 +119,7 @@ def read(student_id: int) -> Profile:
     return _profile(found)
 
 
-def read_all(session: Session, students: Iterable[int]) -> dict[int, Profile]:
+def read_all(session: Session, students: Iterable[int]) -> dict[int, StudentProfile]:
     """The profiles of those students as they are now; who is not there has none."""
     found = facts(session, Student.id.in_(list(students)))
     return {each["student"]: _profile(each) for each in found}
@@ -114,7 +127,7 @@ def read_all(session: Session, students: Iterable[int]) -> dict[int, Profile]:
 
 def preload() -> None:
     """Read profiles, so that a rush finds them."""
-    changes.preload(_profiles, _batch)
+    caches.preload(_profiles, _batch)
 
 
 def known() -> int:
@@ -127,15 +140,15 @@ def most() -> int:
     return _profiles.size
 
 
-def _batch(after: int) -> dict[int, Profile]:
+def _batch(after: int) -> dict[int, StudentProfile]:
     with transaction() as session:
-        found = facts(session, Student.id > after, limit=changes.BATCH)
+        found = facts(session, Student.id > after, limit=caches.BATCH)
         return {each["student"]: _profile(each) for each in found}
 
 
-def _profile(found: Facts) -> Profile:
+def _profile(found: Facts) -> StudentProfile:
     subjects, permits = found.pop("subjects") or (), found.pop("overrides") or ()
-    return Profile(
+    return StudentProfile(
         **found
         | {
             "completed": frozenset(map(intern, found["completed"] or ())),
@@ -167,9 +180,97 @@ def _moment(seconds: float | None) -> datetime | None:
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
 
-def _read_many(students: Collection[int]) -> dict[int, Profile]:
+def _read_many(students: Collection[int]) -> dict[int, StudentProfile]:
     with transaction() as session:
         return read_all(session, students)
 
 
-_profiles = changes.keep("student", read, _read_many)
+_profiles = caches.keep("student", read, _read_many)
+
+
+# Reads profiles, however many, in one statement.
+
+
+def facts(
+    session: Session, *which: ColumnElement[bool], limit: int | None = None
+) -> Iterator[Facts]:
+    """What is on record of those students, by student."""
+    found = (
+        select(
+            Student.id.label("student"),
+            Student.account_id.label("account"),
+            Account.name,
+            Student.number,
+            Student.level,
+            Student.year,
+            Student.degree,
+            Student.campus,
+            Student.college,
+            func.coalesce(Department.name, "").label("department"),
+            Student.credit_limit,
+            _subjects().label("subjects"),
+            _completed().label("completed"),
+            _holds().label("holds"),
+            _overrides().label("overrides"),
+            _lists().label("lists"),
+        )
+        .join(Account, Account.id == Student.account_id)
+        .outerjoin(Department, Department.id == Student.department_id)
+        .where(Student.deleted_at.is_(None), *which)
+        .order_by(Student.id)
+        .limit(limit)
+    )
+    for row in session.execute(found).mappings():
+        yield dict(row)
+
+
+def _subjects() -> ColumnElement[Any]:
+    pair = func.jsonb_build_array(StudentSubject.kind, Subject.code, Subject.name)
+    return (
+        select(func.jsonb_agg(pair))
+        .join(Subject, Subject.id == StudentSubject.subject_id)
+        .where(StudentSubject.student_id == Student.id)
+        .correlate(Student)
+        .scalar_subquery()
+    )
+
+
+def _completed() -> ColumnElement[Any]:
+    return (
+        select(func.array_agg(CompletedCourse.course_code, type_=ARRAY(String)))
+        .where(CompletedCourse.student_id == Student.id)
+        .correlate(Student)
+        .scalar_subquery()
+    )
+
+
+def _holds() -> ColumnElement[Any]:
+    dates = (func.extract("epoch", each) for each in (Hold.starts_at, Hold.ends_at))
+    hold = func.jsonb_build_array(Hold.kind, Hold.reason, Hold.office, *dates)
+    return (
+        select(func.jsonb_agg(hold))
+        .where(Hold.student_id == Student.id, Hold.lifted_at.is_(None))
+        .correlate(Student)
+        .scalar_subquery()
+    )
+
+
+def _overrides() -> ColumnElement[Any]:
+    permit = func.jsonb_build_array(
+        Override.section_id, Override.waives, func.extract("epoch", Override.expires_at)
+    )
+    return (
+        select(func.jsonb_agg(permit))
+        .where(Override.student_id == Student.id, Override.revoked_at.is_(None))
+        .correlate(Student)
+        .scalar_subquery()
+    )
+
+
+def _lists() -> ColumnElement[Any]:
+    return (
+        select(func.array_agg(ListedStudent.list_id, type_=ARRAY(Integer)))
+        .where(ListedStudent.student_id == Student.id)
+        .correlate(Student)
+        .scalar_subquery()
+    )

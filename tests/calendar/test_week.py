@@ -5,8 +5,8 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as some
 
-from portal.schedule.week import STEP, Day, Week, week
-from tests.schedule.makers import Slot
+from portal.calendar.timetable import STEP, Day, Week, week
+from tests.calendar.makers import Slot
 
 MON, TUE, WED, FRI, SAT, SUN = 1, 2, 4, 16, 32, 64
 NINE, TEN, ELEVEN = 540, 600, 660

@@ -1,17 +1,19 @@
 """A student's record as the registrar sees it."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, or_, select
 from sqlalchemy.orm import Session
 
 from portal.catalog import requisites
 from portal.catalog.models import Course, Section, Term
-from portal.people import profile
-from portal.people.models import CompletedCourse, Hold, Override, Student
-from portal.people.profile import Profile, within
+from portal.core.db import transaction
+from portal.people import student_profile
+from portal.people.models import Account, AuditEntry, CompletedCourse, Hold, Override, Student
+from portal.people.student_profile import StudentProfile, within
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ class Completed:
 class Record:
     """All that is on record of a student, the latest first."""
 
-    profile: Profile
+    profile: StudentProfile
     username: str
     email: str
     private: bool  # see portal/people/privacy.py
@@ -95,7 +97,7 @@ def find(session: Session, student_id: int) -> Record | None:
         return None
     account = student.account
     return Record(
-        profile=profile.read(student_id),
+        profile=student_profile.read(student_id),
         username=account.username,
         email=account.email,
         private=student.private,
@@ -152,3 +154,116 @@ def _completed(session: Session, student_id: int) -> list[Completed]:
     found = select(CompletedCourse).where(CompletedCourse.student_id == student_id)
     rows = session.scalars(found.order_by(CompletedCourse.course_code))
     return [Completed(row.course_code, row.term_name, row.grade, row.credits) for row in rows]
+
+
+# Correcting which courses a student has completed, each change in the audit trail.
+
+
+class Stale(Exception):  # noqa: N818  a fact, not a mistake
+    """The record has been changed since it was looked at."""
+
+
+@dataclass(frozen=True)
+class CompletedFacts:
+    """A completed course as it is to stand on record."""
+
+    term_name: str
+    grade: str
+    credits: Decimal
+
+
+def correct(  # noqa: PLR0913  whose, what was, what is to be, who and why
+    student: int,
+    code: str,
+    seen: CompletedFacts | None,
+    wanted: CompletedFacts | None,
+    *,
+    by: int,
+    why: str,
+) -> None:
+    """Add the course (nothing `seen`), correct it, or take it off the record (nothing `wanted`).
+
+    Raises Stale where what is on record is not what was seen. It is done once if done twice.
+    """
+    with transaction() as session:
+        session.execute(select(Student.id).where(Student.id == student).with_for_update())
+        row = session.get(CompletedCourse, (student, code))
+        now = CompletedFacts(row.term_name, row.grade, row.credits) if row else None
+        if now == wanted:
+            return
+        if now != seen:
+            raise Stale(code)
+        if row and wanted is None:
+            session.delete(row)
+        elif wanted:
+            session.merge(CompletedCourse(student_id=student, course_code=code, **asdict(wanted)))
+        session.add(
+            AuditEntry(
+                account_id=by,
+                action=ACTIONS[now is None, wanted is None],
+                subject=f"student:{student} course:{code}",
+                before=_facts(code, now),
+                after=_facts(code, wanted),
+                reason=why,
+            )
+        )
+
+
+# Whether there was none, and whether there is none any more.
+ACTIONS = {
+    (True, False): "record.add",
+    (False, False): "record.correct",
+    (False, True): "record.remove",
+}
+
+
+def _facts(code: str, course: CompletedFacts | None) -> dict[str, Any] | None:
+    return {"course": code, **asdict(course), "credits": str(course.credits)} if course else None
+
+
+# Finding students by number, name or e-mail, a page at a time.
+
+PAGE = 50
+WORDS = 6  # more of them find nobody else
+
+
+@dataclass(frozen=True)
+class Found:
+    """A student as a list names one."""
+
+    id: int
+    name: str
+    number: str
+    email: str
+    year: str
+    level: str
+
+
+def students(session: Session, text: str, page: int) -> tuple[list[Found], bool]:
+    """Those whom every word of the text fits, by name, and whether there are more pages."""
+    found = (
+        select(Student.id, Account.name, Student.number, Account.email, Student.year, Student.level)
+        .join(Account, Account.id == Student.account_id)
+        .where(Student.deleted_at.is_(None), *map(_fits, text.split()[:WORDS]))
+        .order_by(Account.name, Student.number)
+        .offset((page - 1) * PAGE)
+        .limit(PAGE + 1)
+    )
+    rows = [Found(*row) for row in session.execute(found)]
+    return rows[:PAGE], len(rows) > PAGE
+
+
+def by_number(session: Session, number: str) -> int | None:
+    """The id of the student who has exactly this number."""
+    return session.scalar(
+        select(Student.id).where(Student.number == number, Student.deleted_at.is_(None))
+    )
+
+
+def _fits(word: str) -> ColumnElement[bool]:
+    return or_(
+        Student.number.istartswith(word, autoescape=True),
+        Account.name.icontains(word, autoescape=True),
+        Account.email.icontains(word, autoescape=True),
+        Account.username.istartswith(word, autoescape=True),
+    )

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as some
 from icalendar import Calendar
 
-from portal.schedule.ical import calendar
-from tests.schedule.makers import FALL, NEW_YORK, STAMP, a_class, occurrences, only, read
+from portal.calendar.ical import calendar
+from tests.calendar.makers import FALL, NEW_YORK, STAMP, a_class, occurrences, only, read
 
 MONDAY = date(2030, 8, 26)
 

@@ -6,9 +6,9 @@ from datetime import date, timedelta
 
 from sqlalchemy import select
 
+from portal.calendar.models import DayOff
 from portal.core.cache import Cache
 from portal.core.db import transaction
-from portal.schedule.models import DayOff
 
 FRESH_SECONDS = 10
 

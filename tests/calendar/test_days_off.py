@@ -3,9 +3,9 @@
 from datetime import date
 
 from portal.backend import Backend
+from portal.calendar.days_off import Break, breaks, joined
+from portal.calendar.models import DayOff
 from portal.core.db import transaction
-from portal.schedule.days_off import Break, breaks, joined
-from portal.schedule.models import DayOff
 from tests import cast as builders
 
 NOV = {day: date(2030, 11, day) for day in range(1, 31)}

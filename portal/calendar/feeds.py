@@ -11,9 +11,9 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
 from portal.backend import backend
+from portal.calendar.models import CalendarFeed
 from portal.core.db import transaction
 from portal.people.models import Account, Student
-from portal.schedule.models import CalendarFeed
 
 FORM = re.compile(r"([0-9]{1,9})-([A-Za-z0-9_-]{43})")
 NONCE_BYTES = 16

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, Select, func, select
 
 from portal.core.db import transaction
-from portal.people import changes
+from portal.people import caches
 from portal.people.models import Account, Student, Teacher
 
 
@@ -51,7 +51,7 @@ def find(account_id: int) -> Visitor | None:
 
     That sessions were ended is heard at once (portal/live/hub.py), where the ledger is reached.
     """
-    changes.look()
+    caches.look()
     return _visitors.get(account_id)
 
 
@@ -67,7 +67,7 @@ def doubt(account_id: int) -> None:
 
 def preload() -> None:
     """Read the visitors who are students, so that a rush finds them."""
-    changes.preload(_visitors, _batch)
+    caches.preload(_visitors, _batch)
 
 
 def read(which: ColumnElement[bool]) -> Visitor | None:
@@ -79,7 +79,7 @@ def read(which: ColumnElement[bool]) -> Visitor | None:
 
 def _batch(after: int) -> dict[int, Visitor | None]:
     mine = Student.id.is_not(None), Account.id > after
-    asked = _those(*mine).order_by(Account.id).limit(changes.BATCH)
+    asked = _those(*mine).order_by(Account.id).limit(caches.BATCH)
     with transaction() as session:
         return {row.id: _visitor(row) for row in session.execute(asked)}
 
@@ -130,4 +130,4 @@ def _of_accounts(account_ids: Collection[int]) -> dict[int, Visitor | None]:
     return {account: known.get(account) for account in account_ids}
 
 
-_visitors = changes.keep("account", _of_account, _of_accounts)
+_visitors = caches.keep("account", _of_account, _of_accounts)

@@ -2,20 +2,24 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import exists, select
 from sqlalchemy.orm import Session
 
 from portal.backend import backend
+from portal.catalog import formatting
+from portal.catalog.local_time import Clockface
+from portal.catalog.views import TermView
 from portal.core.db import transaction
+from portal.core.i18n import _
 from portal.ledger.types import Change, WindowView
 from portal.people.models import AuditEntry
 from portal.recorder.event_log import checkpoint
 from portal.recorder.wake import wake
 from portal.waiting_room import room
-from portal.windows.cohorts import Cohort
-from portal.windows.lists import with_list
+from portal.windows.cohorts import Cohort, with_list
 from portal.windows.models import window_ids
 
 
@@ -166,3 +170,30 @@ def _facts(term: int, window: WindowView | None) -> dict[str, Any] | None:
     names = ("name", "opens", "closes", "state", "cohort")
     facts = {name: getattr(window, name) for name in names}
     return facts | {"fingerprint": room.commitment(term, window.id)}
+
+
+# What an admin should know before a window is set to these times; none of it forbids them.
+
+EARLY = timedelta(days=366)
+
+
+def cautions(term: TermView, clock: Clockface, opens: int, closes: int, now: int) -> list[str]:
+    """Sentences about a beginning in the past and times outside the term (all in ms)."""
+    found = []
+    if opens <= now:
+        found.append(_("It begins in the past, so it opens at once."))
+    if clock.at(opens).date() < term.starts_on - EARLY:
+        found.append(
+            _(
+                "It begins more than a year before the term does, on %(day)s. Mind the year.",
+                day=formatting.day(term.starts_on, year=True),
+            )
+        )
+    if clock.at(closes - 1).date() > term.ends_on:
+        found.append(
+            _(
+                "It reaches beyond the last day of the term, %(day)s.",
+                day=formatting.day(term.ends_on, year=True),
+            )
+        )
+    return found

@@ -8,8 +8,7 @@ from zoneinfo import ZoneInfo
 from dateutil.rrule import rrulestr
 from icalendar import Calendar, Event
 
-from portal.schedule.classes import Held
-from portal.schedule.ical import calendar
+from portal.calendar.ical import Held, calendar
 
 NEW_YORK = ZoneInfo("America/New_York")
 STAMP = datetime(2030, 5, 1, 12, tzinfo=ZoneInfo("UTC"))

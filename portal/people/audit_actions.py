@@ -2,7 +2,7 @@
 
 from portal.core.i18n import _l
 
-DEEDS = {
+AUDIT_ACTIONS = {
     "account.change": _l("Account changed"),
     "account.make": _l("Account made"),
     "backup.made": _l("Backup made"),

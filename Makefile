@@ -1,6 +1,7 @@
 # make run     everything on this machine: set-up, servers, demo, web, workers (PORT, HOST, FAIRSEAT_VAR)
 # make cluster the same, with a ledger that has replicas, two web nodes and HAProxy, to rehearse failures
 # make rehearsal     an opening played against the portal that runs, by made-up students (STUDENTS, MINUTES, ANYWAY)
+# make wheel   a wheel to install, with everything that it needs: docs/operations.md
 # make test    set-up, lint, types, unit, integration and browser tests
 # make lint    the linter, the formatter, the types and the layers (.importlinter)
 # make translations  gather the texts, and say which are not translated yet
@@ -23,7 +24,7 @@ PROMETHEUS := .venv/prometheus/.stamp
 JEMALLOC := .venv/jemalloc
 
 .DELETE_ON_ERROR:
-.PHONY: run cluster rehearsal test unit e2e lint translations lock faults bench bench-quick measure pin-images clean
+.PHONY: run cluster rehearsal wheel test unit e2e lint translations lock faults bench bench-quick measure pin-images clean
 
 run: $(READY) $(WORDS) $(SCRIPTS) $(JEMALLOC)
 	@$(BIN)/fairseat up
@@ -33,6 +34,12 @@ cluster: $(READY) $(WORDS) $(SCRIPTS) $(JEMALLOC)
 
 rehearsal: $(READY) $(WORDS)
 	@$(BIN)/fairseat rehearse $(if $(STUDENTS),--students $(STUDENTS)) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(ANYWAY),--anyway)
+
+wheel: $(READY) $(WORDS) $(SCRIPTS)
+	@rm -rf build dist
+	@$(BIN)/python -m pip wheel -q --disable-pip-version-check --no-deps --no-build-isolation -w dist .
+	@rm -rf build
+	@ls dist/*.whl
 
 test: $(TESTABLE) $(WORDS) $(SCRIPTS) $(BROWSER) $(PROGRAMS) $(PROMETHEUS)
 	@$(MAKE) --no-print-directory lint
@@ -84,7 +91,7 @@ pin-images: .venv/made
 	@$(BIN)/python docker/pin_images.py
 
 clean:
-	rm -rf .venv node_modules static/vendor *.egg-info $(WORDS)
+	rm -rf .venv node_modules static/vendor build dist *.egg-info $(WORDS)
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis e2e/shots bench/out
 
 .venv/made: .ci/venv

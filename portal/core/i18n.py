@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache, lru_cache
+from pathlib import Path
 from typing import Any
 
 from babel import Locale
@@ -18,13 +19,11 @@ from jinja2 import Environment, pass_eval_context
 from jinja2.nodes import EvalContext
 from markupsafe import Markup
 
-from portal.core.settings import ROOT
-
 ENGLISH = Locale("en")
 LANGUAGES = {"en": "English", "es": "Español"}  # each by its own name
 # Exactly one Locale object per language: rendered parts are cached by it.
 LOCALES = {code: ENGLISH if code == str(ENGLISH) else Locale(code) for code in LANGUAGES}
-TEXTS = ROOT / "portal" / "translations"
+TEXTS = Path(__file__).resolve().parents[1] / "translations"
 
 _forced: ContextVar[Locale | None] = ContextVar("locale", default=None)
 _find_locale: Callable[[], Locale] = lambda: ENGLISH  # noqa: E731  replaced by the web layer

@@ -9,7 +9,9 @@ from zoneinfo import ZoneInfo
 
 Network = IPv4Network | IPv6Network
 
-ROOT = Path(__file__).resolve().parents[2]
+INSTALLED = Path(__file__).resolve().parents[1] / "resources"  # exists in an installed wheel alone
+# The folder of templates/, static/ and migrations/: the repository, or their copy in the wheel.
+ROOT = INSTALLED if INSTALLED.is_dir() else Path(__file__).resolve().parents[2]
 
 
 class SettingsError(ValueError):
@@ -185,5 +187,9 @@ def _limits(text: str) -> tuple[int, int] | None:
 
 
 def var_folder() -> Path:
-    """Where embedded servers keep their data (`FAIRSEAT_VAR`, by default `var/`)."""
-    return Path(os.environ.get("FAIRSEAT_VAR") or ROOT / "var").resolve()
+    """Return the data folder of embedded servers: `FAIRSEAT_VAR`, by default `var/`.
+
+    That is in the repository, or in the current folder where Fairseat was installed from a wheel.
+    """
+    default = (Path.cwd() if ROOT == INSTALLED else ROOT) / "var"
+    return Path(os.environ.get("FAIRSEAT_VAR") or default).resolve()

@@ -23,8 +23,7 @@ PATIENCE = 5.0
 COUNTS = "fairseat-metrics-"
 AGAIN = 1.0  # for a new connection, while it has not spoken since it was silent for too long
 
-wsgi_app = "wsgi:app"
-chdir = str(Path(__file__).resolve().parents[2])
+wsgi_app = "portal.app:create_app()"
 bind = os.environ.get("FAIRSEAT_BIND") or "{}:{}".format(
     os.environ.get("HOST", "127.0.0.1"), os.environ.get("PORT", "8000")
 )

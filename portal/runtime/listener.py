@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from portal.core.settings import ROOT
 from portal.runtime import starting_page
 from portal.runtime.child_process import Child, SupervisedChild
 from portal.runtime.restart import STARTED, reset, serves
@@ -83,7 +82,7 @@ class StartingPage:
 
     def __init__(self, door: socket.socket, log: Path) -> None:
         descriptor = door.fileno()
-        texts = str(ROOT / "portal" / "translations")
+        texts = str(Path(__file__).resolve().parents[1] / "translations")
         command = [sys.executable, "-IS", starting_page.__file__, str(descriptor), texts]
         self._child = Child("starting-page", command, log, keep_open=(descriptor,))
         self._down_since: float | None = None

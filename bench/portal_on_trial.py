@@ -24,7 +24,7 @@ from portal.people.visitors import Visitor
 from portal.waiting_room import access_tokens
 from portal.waiting_room.access_tokens import LIFETIME, AccessToken
 from portal.web.account import sessions
-from portal.web.http import guard
+from portal.web.http import admission
 from portal.windows.warmup import section_specs
 from tests import cast
 
@@ -193,7 +193,7 @@ def _claim(browser: Browser, section: int, *, turn: bool) -> bytes:
     held, cookies = browser.held, browser.cookies
     form = {"request": secrets.token_hex(16), "wait": "1"}
     if turn:
-        cookies += f"; {guard.COOKIE}={access_tokens.encode(held)}"
+        cookies += f"; {admission.COOKIE}={access_tokens.encode(held)}"
     token = browser.token
     return post(f"/terms/{held.term}/sections/{section}/pick", cookies, csrf_token=token, **form)
 

@@ -21,7 +21,6 @@ from portal.web.http import (
     correlation,
     errors,
     extensions,
-    guard,
     hosts,
     languages,
     layout,
@@ -58,7 +57,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     traces.start(app)
     request_metrics.start(app)  # first, so that it has seen whatever answers
     hosts.start(app)
-    guard.start(app)  # before all that asks Redis or PostgreSQL
+    admission.check_tokens(app)  # before all that asks Redis or PostgreSQL
     uploads.start(app)  # before the token of a form is looked for in its body
     backend.connect(settings)
     extensions.start(app)
@@ -71,11 +70,10 @@ def create_app(settings: Settings | None = None) -> Flask:
         languages,
         layout,
         errors,
-        admission,
         request_log,
     ):
         part.start(app)
-    guard.finish(app)
+    admission.start(app)
     request_limits.start(app)
     extensions.limiter.init_app(app)
     for blueprint in BLUEPRINTS:

@@ -16,11 +16,12 @@ from portal.backend import backend
 from portal.catalog.models import Term
 from portal.core.correlation import HEADER
 from portal.core.i18n import _, current_locale, in_language
-from portal.notifications import alerts, codes, outbox
+from portal.notifications import alerts, outbox
 from portal.notifications.kinds import KINDS
 from portal.notifications.models import Notice, Outgoing
 from portal.notifications.words import News, Words, words
 from portal.people.models import Account
+from portal.protection import captcha_codes
 
 WIDTH = 72
 
@@ -68,7 +69,7 @@ def _notice(session: Session, outgoing: Outgoing) -> Letter:
 def _code(session: Session, outgoing: Outgoing) -> Letter:
     account = session.get_one(Account, outgoing.account_id)
     name = f"code-{outgoing.until:%Y%m%d%H%M%S}-{outgoing.id}"
-    digits = codes.code(account.id, (outgoing.data or {})["seed"])
+    digits = captcha_codes.code(account.id, (outgoing.data or {})["seed"])
     with in_language(account.language):
         title = _("Your code is %(code)s", code=f"{digits[:4]} {digits[4:]}")
         return _letter(name, account, title, _text_of_code(title, account.name))

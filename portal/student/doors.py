@@ -9,7 +9,7 @@ from portal.student import bp, fragments, line, wish
 from portal.student.outcomes import closing
 from portal.student.pages import around, mine_of
 from portal.waiting_room import wording
-from portal.web.http import guard
+from portal.web.http import admission
 from portal.web.http.access import requires
 
 
@@ -28,7 +28,7 @@ def enter_room(term_id: int) -> ResponseReturnValue:
     stands = line.come(now)
     if request.htmx:
         page = render_template("student/stage.html", listing=None, **around(now, stands))
-        return page, {guard.STANDS: stands.kind}
+        return page, {admission.ADMISSION_HEADER: stands.kind}
     return redirect(f"/terms/{term_id}{'/room' if stands.kind == 'waiting' else ''}", 303)
 
 
@@ -52,5 +52,5 @@ def leave_room(term_id: int) -> ResponseReturnValue:
     else:
         flash(said)
         answer = make_response(redirect(wish.back_to(term_id), 303))
-    answer.delete_cookie(guard.COOKIE, path=f"/terms/{term_id}")
+    answer.delete_cookie(admission.COOKIE, path=f"/terms/{term_id}")
     return answer

@@ -12,11 +12,11 @@ from portal.plans.plan import Plan
 from portal.seats import desk
 from portal.student.scene import Scene
 from portal.waiting_room import room, wait_estimates
+from portal.waiting_room.admission import FREE, Admission
 from portal.waiting_room.room import QueueEntry, RoomState, WindowShut
 from portal.waiting_room.wait_estimates import NEVER, Pace, WaitRange
 from portal.web.http import admission
 from portal.web.http.access import visitor
-from portal.web.http.admission import FREE, Admission
 from portal.web.http.request_info import is_prefetch
 
 FRESH_SECONDS = 1
@@ -40,8 +40,8 @@ class Line:
     @property
     def window(self) -> int:
         """The one that the visit is for, of several that may be open."""
-        if self.visit.held:
-            return self.visit.held.window
+        if self.visit.token:
+            return self.visit.token.window
         return self.scene.phase.window.id if self.scene.phase.window else 0
 
     @property
@@ -50,7 +50,7 @@ class Line:
 
     @property
     def place(self) -> QueueEntry | None:
-        return self.visit.place
+        return self.visit.entry
 
     @property
     def inside(self) -> bool:
@@ -60,7 +60,7 @@ class Line:
     @property
     def until(self) -> int:
         """When the visit ends unless it is renewed (ms); 0 where that makes no difference."""
-        held = self.visit.held
+        held = self.visit.token
         return held.ends if held and rooms() else 0
 
     @property
@@ -156,7 +156,7 @@ def leave(now: Scene) -> Line:
     if not window:
         return Line(now)
     session[LEFT] = window
-    g.pop("given", None)  # looking may have renewed it
+    admission.forget_token()  # looking may have renewed it
     room.leave(now.term.id, window, student)
     place = room.look(now.term.id, window, student)
     return Line(now, Admission("out", place if place.room.full else None))

@@ -17,7 +17,7 @@ from portal.student.pages import mine_of
 from portal.student.resuming import adding, swapping
 from portal.student.scene import Scene
 from portal.web.http.access import requires
-from portal.web.http.guard import needs_access_token
+from portal.web.http.admission import needs_access_token
 from portal.web.http.resuming import resumes
 
 HAD_ALREADY = {"already_enrolled", "already_waiting"}

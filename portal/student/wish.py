@@ -17,7 +17,7 @@ from portal.student.amounts import amounts
 from portal.web.account.login import safe_path
 from portal.web.http import resubmission
 from portal.web.http.access import visitor
-from portal.web.http.guard import access_token
+from portal.web.http.admission import access_token
 from portal.web.http.request_info import split_url
 
 if TYPE_CHECKING:

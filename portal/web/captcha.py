@@ -4,14 +4,16 @@ from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from portal.core.i18n import _
-from portal.protection.captcha import codes, proofs
-from portal.protection.captcha.refusals import NotProven
+from portal.notifications import codes
+from portal.protection import captcha, captcha_codes
+from portal.protection.captcha import NotProven
 from portal.web.account.login import safe_path
+from portal.web.http import admission
 from portal.web.http.access import signed_in, visitor
 
 bp = Blueprint("captcha", __name__, url_prefix="/captcha")
-bp.add_app_template_global(proofs.needed, "captcha_needed")
-bp.add_app_template_global(proofs.proven, "captcha_proven")
+bp.add_app_template_global(admission.captcha_needed, "captcha_needed")
+bp.add_app_template_global(admission.proven, "captcha_proven")
 
 
 @bp.get("")
@@ -25,7 +27,7 @@ def index() -> ResponseReturnValue:
 @signed_in
 def challenge() -> ResponseReturnValue:
     """A puzzle for the visitor's browser; costs neither Redis nor PostgreSQL a thing."""
-    return proofs.challenge(visitor().id)
+    return captcha.challenge(visitor().id)
 
 
 @bp.post("")
@@ -33,7 +35,7 @@ def challenge() -> ResponseReturnValue:
 def solve() -> ResponseReturnValue:
     """Take the solution, from a script as well as from a form."""
     try:
-        proofs.prove(request.form.get("payload", ""))
+        admission.prove(request.form.get("payload", ""))
     except NotProven as refused:
         return (refused.text if "HX-Request" in request.headers else _page(refused)), 422
     return _done()
@@ -51,11 +53,11 @@ def code() -> ResponseReturnValue:
 def enter() -> ResponseReturnValue:
     """Take the code."""
     try:
-        codes.enter(visitor().id, request.form.get("code", ""))
+        captcha_codes.check(visitor().id, request.form.get("code", ""))
     except NotProven as refused:
         page = render_template("captcha/code.html", onward=_onward(), refused=refused)
         return page, 422
-    proofs.remember()
+    admission.remember_proof()
     return _done()
 
 
@@ -63,7 +65,7 @@ def enter() -> ResponseReturnValue:
 @signed_in
 def send() -> ResponseReturnValue:
     """Send a code to the visitor's address."""
-    address = codes.send(visitor().id)
+    address = codes.post(visitor().id)
     if not address:
         return _page(unreached=True), 422
     flash(_("A code is on its way to %(address)s.", address=address))

@@ -20,10 +20,9 @@ SOON = 0.02  # minutes
 
 
 @pytest.fixture
-def unproven(guarded: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def unproven(guarded: Flask, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001
     """Nobody is asked for a proof."""
-    settings = guarded.config["SETTINGS"]
-    monkeypatch.setitem(guarded.config, "SETTINGS", replace(settings, captcha="off"))
+    monkeypatch.setattr(parts(), "settings", replace(parts().settings, captcha="off"))
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from altcha import Challenge, Payload, solve_challenge
 from flask import Flask, session
 from flask_wtf.csrf import generate_csrf
 
-from portal.protection.captcha import proofs
+from portal.web.http.admission import PROOF, PROOF_LASTS
 from tests.live.nodes import Node
 
 TOKEN = re.compile(r'name="csrf_token" value="([^"]+)"')
@@ -83,7 +83,7 @@ def logged_in(node: Node, app: Flask, account: int, *, proven: bool = True) -> B
         session["_user_id"], session["_fresh"] = f"{account}.1", True
         session["since"] = int(time())
         if proven:
-            session[proofs.KEPT_AS] = (account, int(time()) + proofs.LASTS)
+            session[PROOF] = (account, int(time()) + PROOF_LASTS)
         token = generate_csrf()
         serializer = app.session_interface.get_signing_serializer(app)  # type: ignore[attr-defined]
         kept = serializer.dumps(dict(session))

@@ -10,9 +10,8 @@ from flask import Flask, Response
 from portal.app import create_app
 from portal.backend import Backend, backend
 from portal.calendar import feeds
-from portal.notifications import codes
 from portal.notifications.webhooks import secret
-from portal.protection.captcha import puzzle
+from portal.protection import captcha_codes, captcha_puzzle
 from portal.waiting_room import access_tokens
 from portal.waiting_room.access_tokens import AccessToken
 from portal.web.account import devices
@@ -101,13 +100,13 @@ def test_puzzles_that_are_being_solved(
     kept: bool,  # noqa: FBT001
 ) -> None:
     app_of(OLD)
-    payload = solved(puzzle.make(1, 4000).to_dict()).to_base64()
+    payload = solved(captcha_puzzle.make(1, 4000).to_dict()).to_base64()
     rotate()
     if kept:
-        assert puzzle.read(payload, 1)
+        assert captcha_puzzle.read(payload, 1)
     else:
-        with pytest.raises(puzzle.NotProven):
-            puzzle.read(payload, 1)
+        with pytest.raises(captcha_puzzle.NotProven):
+            captcha_puzzle.read(payload, 1)
 
 
 def test_codes_that_were_mailed(
@@ -116,9 +115,9 @@ def test_codes_that_were_mailed(
     kept: bool,  # noqa: FBT001
 ) -> None:
     app_of(OLD)
-    code = codes.code(1, "seed")
+    code = captcha_codes.code(1, "seed")
     rotate()
-    assert codes.fits(code, 1, "seed") == kept
+    assert captcha_codes.matches(code, 1, "seed") == kept
 
 
 def test_addresses_of_calendars(

@@ -6,11 +6,11 @@ from sqlalchemy import select
 
 from portal.backend import Backend
 from portal.core.db import transaction
+from portal.notifications import codes
 from portal.notifications.relay import Relay
 from portal.people import tokens
 from portal.people.models import AuditEntry
 from portal.people.tokens import Wish
-from portal.protection.captcha import codes
 from portal.runtime.cli import main
 from tests.cast import Cast
 from tests.notices.postman import Postman
@@ -60,7 +60,7 @@ def test_mails_about_the_safety_of_an_account_are_among_them_and_codes_are_not(
 ) -> None:
     give_addresses()
     tokens.make(cast.ada.account_id, Wish("script"))
-    codes.send(cast.ben.account_id)
+    codes.post(cast.ben.account_id)
     postman.answers = ["550 no such user"] * 2
     relay.send_due()
     said = mail().stdout

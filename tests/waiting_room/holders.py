@@ -10,7 +10,7 @@ from werkzeug.test import TestResponse
 
 from portal.waiting_room import access_tokens, room
 from portal.waiting_room.access_tokens import AccessToken
-from portal.web.http import guard
+from portal.web.http import admission
 from tests.web.visitors import browser_of
 
 
@@ -38,10 +38,10 @@ class Holder:
         """Have the browser keep a pass, or a text that is none, or nothing."""
         path = f"/terms/{self.held.term}"
         if held is None:
-            self.client.delete_cookie(guard.COOKIE, path=path)
+            self.client.delete_cookie(admission.COOKIE, path=path)
             return
         text = held if isinstance(held, str) else written(self.app, held)
-        self.client.set_cookie(guard.COOKIE, text, path=path)
+        self.client.set_cookie(admission.COOKIE, text, path=path)
 
 
 def holder(app: Flask, username: str, student: Any, window: Any, term: int) -> Holder:

@@ -7,10 +7,10 @@ from typing import Any
 from flask import Flask
 from flask.testing import FlaskClient
 
-from portal.protection.captcha import proofs
 from portal.seats import desk
 from portal.student import line
 from portal.waiting_room import room
+from portal.web.http.admission import PROOF
 from tests.web.visitors import browser_of
 from tests.web.visits import HTMX
 
@@ -19,7 +19,7 @@ def proven(app: Flask, username: str, student: Any) -> FlaskClient:
     """A browser of a student who has shown to be no robot."""
     client = browser_of(app, username)
     with client.session_transaction() as session:
-        session[proofs.KEPT_AS] = (student.account_id, time() + 1000)
+        session[PROOF] = (student.account_id, time() + 1000)
     return client
 
 

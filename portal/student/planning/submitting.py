@@ -29,8 +29,8 @@ from portal.student.planning.panel import panel
 from portal.student.planning.result import fulfilled, result
 from portal.student.resuming import with_plan
 from portal.web.http.access import requires, visitor
+from portal.web.http.admission import needs_access_token
 from portal.web.http.errors import LATER, UNSURE
-from portal.web.http.guard import needs_access_token
 
 log = logging.getLogger(__name__)
 

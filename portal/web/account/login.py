@@ -32,6 +32,7 @@ from portal.protection import captcha
 from portal.web.account import devices, login_limits, sessions
 from portal.web.http import resuming
 from portal.web.http.access import public
+from portal.web.http.admission import captcha_needed
 from portal.web.http.languages import new_session
 
 bp = Blueprint("login", __name__)
@@ -62,7 +63,7 @@ def log_in() -> ResponseReturnValue:
     if not backend().settings.passwords:
         abort(404)
     onward = safe_path(request.form.get("next", ""))
-    tries = login_limits.of(name_tried(), everywhere=captcha.needed())
+    tries = login_limits.of(name_tried(), everywhere=captcha_needed())
     if wait := tries.charge():
         if not spend():
             return page(onward, wait=wait, asks=True), 429, {"Retry-After": str(wait)}
@@ -136,7 +137,7 @@ def page(onward: str, *, asks: bool = False, **said: object) -> str:
         onward=onward,
         ended="ended" in request.args,
         continuing=resuming.words(onward),
-        asks=asks and captcha.needed(),
+        asks=asks and captcha_needed(),
         username=name_tried(),
         passwords=settings.passwords,
         shared="shared" in request.form,

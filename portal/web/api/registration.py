@@ -52,10 +52,10 @@ from portal.web.api.schemas import (
     problem_type,
     reasons_in_words,
 )
-from portal.web.http import guard
+from portal.web.http import admission
 from portal.web.http.access import requires, visitor
+from portal.web.http.admission import AccessTokenRequired, needs_access_token
 from portal.web.http.errors import Words
-from portal.web.http.guard import AccessTokenRequired, needs_access_token
 
 MOST_SECTIONS = 20
 STATUSES = ("enrolled", "waitlisted", "already_registered", "refused")
@@ -113,7 +113,7 @@ class Register(Body):
 
 class RegisterHeaders(idempotency.KeyHeader):
     access_token = fields.String(
-        data_key=guard.HEADER,
+        data_key=admission.HEADER,
         validate=characters(0, 1000),
         metadata={"description": "The access token that the waiting room gave you."},
     )
@@ -175,7 +175,7 @@ def register(headers: dict[str, Any], body: dict[str, Any]) -> ResponseReturnVal
     requests with this key. To try again after a refusal, use a new key.
     """
     student, catalog = own_student(body), _catalog(body)
-    token, key = guard.access_token(), idempotency.chosen_key(headers, body)
+    token, key = admission.access_token(), idempotency.chosen_key(headers, body)
     if token and token.term != catalog.term.id:
         raise AccessTokenRequired
     lines = _lines(body, catalog)
@@ -386,4 +386,4 @@ def _summary_in_words(counts: Counter[str]) -> str:
 @bp.errorhandler(AccessTokenRequired)
 @bp.errorhandler(NotAdmitted)
 def _no_access_token(_error: Exception) -> ResponseReturnValue:
-    return guard.refused(NO_ACCESS_TOKEN)
+    return admission.refused(NO_ACCESS_TOKEN)

@@ -11,7 +11,6 @@ from flask import abort, url_for
 from flask.typing import ResponseReturnValue
 from marshmallow import fields
 
-from portal.backend import backend
 from portal.catalog.term_catalog import live_terms
 from portal.core.i18n import _l
 from portal.ledger.types import WindowView
@@ -20,16 +19,17 @@ from portal.people.visitors import Visitor
 from portal.protection import captcha
 from portal.protection.captcha import NotProven
 from portal.seats import desk
-from portal.waiting_room import access_tokens, room, wait_estimates
+from portal.waiting_room import access_tokens, admission, room, wait_estimates
 from portal.waiting_room.access_tokens import AccessToken
+from portal.waiting_room.admission import Applicant, without_rooms
 from portal.waiting_room.room import QueueEntry, WindowShut
 from portal.web.api.blueprint import bp, field_error
 from portal.web.api.fields import LARGEST_ID, Moment, characters, described, one_of
 from portal.web.api.schemas import Answer, Body, answer, envelope, problem_type
-from portal.web.http import admission, authentication
+from portal.web.http import authentication
 from portal.web.http.access import needs_scope, requires, signed_in, visitor
+from portal.web.http.admission import HEADER, captcha_needed, prove, proven
 from portal.web.http.errors import Words, problem
-from portal.web.http.guard import HEADER
 from portal.windows.phases import phase
 
 REQUESTS = f"/waiting-room/<int(min=1, max={LARGEST_ID}):window_id>/requests"
@@ -95,7 +95,7 @@ class QueuePlace(Answer):
 @bp.response(200, envelope(CaptchaChallenge))
 def captcha_challenge() -> dict[str, Any]:
     """A puzzle for this account, whose solution counts once: a proof of work."""
-    return answer({"needed": captcha.needed(), "challenge": captcha.challenge(visitor().id)})
+    return answer({"needed": captcha_needed(), "challenge": captcha.challenge(visitor().id)})
 
 
 @bp.post(REQUESTS, tags=["waiting room"])
@@ -155,14 +155,14 @@ class Queue:
 
     def look_up(self) -> QueueEntry | None:
         """Return the student's place, if any; a sign of life of whoever waits."""
-        if _without_rooms():
+        if without_rooms():
             return self._entry_without_room()
         found = room.look(self.term, self.window.id, self.student)
         return None if found.kind in {"none", "gone"} else found
 
     def enter(self) -> QueueEntry:
         """Return the student's place, old or new; raises WindowShut."""
-        if not _without_rooms():
+        if not without_rooms():
             return room.enter(self.term, self.window.id, self.student)
         found = self._entry_without_room()
         if found is None:
@@ -174,7 +174,8 @@ class Queue:
         if entry.kind != "called":
             return None
         now = phase([self.window], entry.room.at)
-        return admission.issue(self.term, now, self.who, None if _without_rooms() else entry)
+        applicant = Applicant(self.who.id, self.student)
+        return admission.issue(self.term, now, applicant, in_room=not without_rooms())
 
     def _entry_without_room(self) -> QueueEntry | None:
         """Call everyone at the opening, under an id that follows from account and window."""
@@ -206,18 +207,14 @@ def _term_of(window: int) -> int:
     raise LookupError(window)
 
 
-def _without_rooms() -> bool:
-    return backend().settings.room is None
-
-
 def _check_proof(payload: str) -> None:
     """Take the proof, where one is needed; raises NotProven."""
-    if captcha.proven():
+    if proven():
         return
     if authentication.bearer():
         captcha.check(payload, visitor().id)
     else:
-        captcha.prove(payload)
+        prove(payload)
 
 
 def _place(queue: Queue, entry: QueueEntry) -> dict[str, Any]:

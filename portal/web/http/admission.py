@@ -1,131 +1,205 @@
-"""A visit to the picker: who may claim now, who waits for it, and where a pass is given out."""
+"""Admission in requests: the captcha proof of a session, access tokens, and who may register.
 
-from dataclasses import dataclass, replace
+A request that changes something without an access token is refused before Redis or PostgreSQL
+hears of it.
+"""
+
+from dataclasses import replace
 from time import time
-from typing import Literal, cast
+from typing import cast
 
-from flask import Flask, Response, current_app, g
+from flask import Flask, Response, current_app, g, make_response, request, session
+from flask.typing import ResponseReturnValue
+from flask_login import current_user
 
-from portal.backend import backend
+from portal.core.i18n import _l
+from portal.ledger.errors import NotAdmitted
 from portal.people.visitors import Visitor
 from portal.protection import captcha
-from portal.waiting_room import access_tokens, room
-from portal.waiting_room.access_tokens import LIFETIME, AccessToken
-from portal.waiting_room.room import QueueEntry
-from portal.web.http import guard
+from portal.waiting_room import access_tokens, admission
+from portal.waiting_room.access_tokens import AccessToken
+from portal.waiting_room.admission import FREE, Admission, Applicant
+from portal.web.account import sessions
+from portal.web.http.access import View, to_login_and_back, visitor
+from portal.web.http.errors import Words, answer, refused_often
 from portal.windows.phases import Phase
 
-# free: no gate. in: with a pass. out: nobody waits, whoever asks comes in. early, waiting: in line.
-# unproven: the captcha comes first.
-Kind = Literal["free", "in", "out", "early", "waiting", "unproven"]
+HEADER = "Fairseat-Pass"
+COOKIE = "pass"
+ADMISSION_HEADER = "Fairseat-Gate"  # tells scripts how their student stands
+READS = {"GET", "HEAD", "OPTIONS"}
+
+PROOF = "proven"  # in the session: the account, and until when
+PROOF_LASTS = 12 * 60 * 60  # seconds
+
+NOT_YOUR_TURN = Words(
+    _l("It is not your turn yet"),
+    _l("Nothing was changed. Open the list of sections: it says when your turn comes."),
+)
 
 
-@dataclass(frozen=True)
-class Admission:
-    """Where a student stands at the gate of a window."""
-
-    kind: Kind
-    place: QueueEntry | None = None
-    held: AccessToken | None = None
-
-    @property
-    def waits(self) -> bool:
-        """Whether others come first."""
-        return self.kind in {"early", "waiting"}
+class AccessTokenRequired(Exception):  # noqa: N818  a state of the world, not a mistake
+    """A request to register has no access token, or one that is not good for it."""
 
 
-FREE = Admission("free")
+def needs_access_token(view: View) -> View:
+    """Let a view take changes only with an access token; reading needs none."""
+    view.needs_access_token = True  # type: ignore[attr-defined]
+    return view
+
+
+def check_tokens(app: Flask) -> None:
+    """Check access tokens before everything else."""
+    app.before_request(_check_token)
+    app.register_error_handler(AccessTokenRequired, _not_your_turn)
+    app.register_error_handler(NotAdmitted, _visit_over)
 
 
 def start(app: Flask) -> None:
-    """Hand out with each answer the pass that was given while it was made."""
-    app.after_request(_hand_out)
+    """Check the owners of access tokens once it is known who asks, and send new tokens."""
+    app.before_request(_check_owner)
+    app.after_request(_send_token)
+
+
+def enabled() -> bool:
+    """Whether the gate is on: captcha, waiting rooms and access tokens."""
+    return bool(current_app.config["GATE"])
+
+
+# The captcha
+
+
+def captcha_needed() -> bool:
+    """Whether anyone is asked for a proof at all."""
+    return enabled() and captcha.enabled()
+
+
+def proven() -> bool:
+    """Whether the visitor's session has proved that it is no robot, or needs not."""
+    account, until = session.get(PROOF, (0, 0))
+    return not captcha_needed() or (account == visitor().id and time() < until)
+
+
+def prove(payload: str) -> None:
+    """Take the solution of a puzzle for the visitor's session; raises as captcha.check does."""
+    captcha.check(payload, visitor().id)
+    remember_proof()
+
+
+def remember_proof() -> None:
+    """Let the visitor's session count as proved."""
+    session[PROOF] = (visitor().id, int(time()) + PROOF_LASTS)
+
+
+# Admission
 
 
 def look_up(term: int, phase: Phase, who: Visitor) -> Admission:
-    """How a student stands as a page is drawn: nobody gets in line by looking."""
-    if not current_app.config["GATE"] or phase.kind not in {"before", "open"} or not phase.window:
+    """Return how the visitor stands; looking does not join the queue."""
+    if not enabled():
         return FREE
-    found = _held(term, who)
-    if found and _lasts(found, who):  # whichever window it is for: several may be open to one
-        return Admission("in", held=_renewed(found, who))
-    if not captcha.proven():
-        return Admission("unproven")
-    if _no_room():
-        return _let_in(term, phase, who) if phase.kind == "open" else Admission("out")
-    return _stands(term, phase, who, room.look(term, phase.window.id, who.student_id or 0))
+    return _with_token(admission.look_up(term, phase, _applicant(who)))
 
 
 def enter(term: int, phase: Phase, who: Visitor) -> Admission:
-    """Get in line, or in where nobody is ahead; raises WindowShut where the window has ended."""
-    now = look_up(term, phase, who)
-    if now.kind != "out" or not phase.window or _no_room():
-        return now
-    return _stands(term, phase, who, room.enter(term, phase.window.id, who.student_id or 0))
+    """Join the queue, or get in where nobody is ahead; raises WindowShut."""
+    if not enabled():
+        return FREE
+    return _with_token(admission.enter(term, phase, _applicant(who)))
 
 
-def issue(term: int, phase: Phase, who: Visitor, place: QueueEntry | None) -> AccessToken | None:
-    """A pass while the room lets its `place` stay, else None; while the window is open without."""
-    window = phase.window
-    if window is None:
+def forget_token() -> None:
+    """Send no access token with this answer."""
+    g.pop("new_token", None)
+
+
+def access_token() -> AccessToken | None:
+    """Return the access token with which this request was let through."""
+    return cast("AccessToken | None", g.get("access_token"))
+
+
+def refused(words: Words) -> ResponseReturnValue:
+    """Answer that it is not the visitor's turn, without asking who the visitor is."""
+    g.nobody = True
+    return answer(403, words, {ADMISSION_HEADER: "pass"})
+
+
+def _applicant(who: Visitor) -> Applicant:
+    token = _sent_token()
+    own = token if token and token.account == who.id else None
+    return Applicant(who.id, who.student_id or 0, own, proven())
+
+
+def _with_token(found: Admission) -> Admission:
+    """Have a token that was issued or renewed sent along with the answer."""
+    if found.token and found.token != _sent_token():
+        g.new_token = found.token
+    return found
+
+
+def _sent_token() -> AccessToken | None:
+    """Return the access token of the request, if it is ours and has not ended."""
+    text = request.headers.get(HEADER) or request.cookies.get(COOKIE, "")
+    found = access_tokens.decode(text)
+    return found if found and found.ends > time() * 1000 else None
+
+
+def _check_token() -> ResponseReturnValue | None:
+    view = current_app.view_functions.get(request.endpoint or "")
+    if not getattr(view, "needs_access_token", False) or request.method in READS:
         return None
-    ends: int | None = window.closes
-    if place:
-        ends = room.extend_stay(term, window.id, who.student_id or 0)
-    return AccessToken(who.id, term, window.id, min(window.closes, ends)) if ends else None
+    if not enabled():
+        return None
+    if _logged_out():
+        g.nobody = True
+        return refused_often() or to_login_and_back()
+    found, args = _sent_token(), request.view_args or {}
+    if found is None or not _is_own(found) or found.term != args.get("term_id", found.term):
+        raise AccessTokenRequired
+    g.access_token = found
+    return None
 
 
-def _stands(term: int, phase: Phase, who: Visitor, place: QueueEntry) -> Admission:
-    if place.kind == "called":
-        return _let_in(term, phase, who, place)
-    if place.kind in {"early", "waiting"}:
-        return Admission("early" if place.kind == "early" else "waiting", place)
-    return Admission("out", place if place.room.full else None)
+def _logged_out() -> bool:
+    """Whether a page's form comes from a browser whose session is over."""
+    program = "Authorization" in request.headers or request.path.startswith("/api/")
+    return not program and not ("_user_id" in session and sessions.holds())
 
 
-def _let_in(term: int, phase: Phase, who: Visitor, place: QueueEntry | None = None) -> Admission:
-    given = issue(term, phase, who, place)
-    if given is None:
-        return Admission("out")
-    g.given = given
-    return Admission("in", place, given)
+def _is_own(token: AccessToken) -> bool:
+    """Whether a token is of the account of this session; a bearer's is compared later."""
+    account, signed, _ = str(session.get("_user_id", "")).partition(".")
+    return account == str(token.account) if signed else "Authorization" in request.headers
 
 
-def _held(term: int, who: Visitor) -> AccessToken | None:
-    """The pass that was brought, if it is one of this student and term."""
-    found = guard.sent_token()
-    return found if found and (found.account, found.term) == (who.id, term) else None
+def _check_owner() -> None:
+    found = access_token()
+    if found and current_user.id != found.account:
+        raise AccessTokenRequired
 
 
-def _lasts(found: AccessToken, who: Visitor) -> bool:
-    """Whether the room still lets its bearer in: they may have left it on another device."""
-    if _no_room():
-        return True
-    return room.look(found.term, found.window, who.student_id or 0).kind == "called"
+def _not_your_turn(_error: Exception) -> ResponseReturnValue:
+    term = (request.view_args or {}).get("term_id")
+    return refused(replace(NOT_YOUR_TURN, onward=f"/terms/{term}/room" if term else ""))
 
 
-def _renewed(found: AccessToken, who: Visitor) -> AccessToken:
-    """The pass, or a longer one where half its time is over and the room lets its bearer stay."""
-    if found.ends - time() * 1000 > LIFETIME / 2 or _no_room():
-        return found
-    ends = room.extend_stay(found.term, found.window, who.student_id or 0)
-    if ends and ends > found.ends:
-        g.given = replace(found, ends=ends)
-    return cast("AccessToken", g.get("given", found))
+def _visit_over(error: NotAdmitted) -> ResponseReturnValue:
+    """Take the access token from a browser whose visit has ended, perhaps on another device."""
+    response = make_response(_not_your_turn(error))
+    found = access_token()
+    if found:
+        response.delete_cookie(COOKIE, path=f"/terms/{found.term}")
+    return response
 
 
-def _no_room() -> bool:
-    return backend().settings.room is None
-
-
-def _hand_out(response: Response) -> Response:
-    given: AccessToken | None = g.pop("given", None)
-    if given:
+def _send_token(response: Response) -> Response:
+    token: AccessToken | None = g.pop("new_token", None)
+    if token:
         response.set_cookie(
-            guard.COOKIE,
-            access_tokens.encode(given),
-            max_age=max(1, int(given.ends / 1000 - time())),
-            path=f"/terms/{given.term}",
+            COOKIE,
+            access_tokens.encode(token),
+            max_age=max(1, int(token.ends / 1000 - time())),
+            path=f"/terms/{token.term}",
             secure=current_app.config["SESSION_COOKIE_SECURE"],
             httponly=True,
             samesite="Lax",

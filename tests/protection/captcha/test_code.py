@@ -12,10 +12,12 @@ from sqlalchemy import select, update
 from jobs.notify import notify
 from portal.backend import Backend, backend
 from portal.core.db import transaction
+from portal.notifications import codes
 from portal.notifications.models import Outgoing
 from portal.notifications.relay import Relay
 from portal.people.models import Account
-from portal.protection.captcha import NotProven, codes
+from portal.protection import captcha_codes
+from portal.protection.captcha import NotProven
 from tests.cast import Cast
 from tests.notices.conftest import postman, relay
 from tests.notices.postman import Postman
@@ -77,14 +79,14 @@ def test_it_counts_once(ada: FlaskClient) -> None:
 
 def test_typed_twice_at_the_same_time_it_counts_once(guarded: Flask, cast: Cast) -> None:
     account = cast.ada.account_id
-    codes.send(account)
+    codes.post(account)
     [sent] = outbox()
-    code = codes.codes.code(account, sent.data["seed"])
+    code = captcha_codes.code(account, sent.data["seed"])
 
     def use(_: int) -> str:
         with guarded.app_context():
             try:
-                codes.enter(account, code)
+                captcha_codes.check(account, code)
             except NotProven as refused:
                 return refused.reason
             return "taken"

@@ -9,20 +9,22 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from portal.backend import backend
 from portal.breakers import FAILURES
-from portal.protection.captcha import puzzle, remote
+from portal.protection import captcha_puzzle, captcha_server
 from tests.protection.captcha.elsewhere import Elsewhere, an_elsewhere
 from tests.protection.captcha.solving import ask, is_proven, send, solved, work
 from tests.record.processes import wait_for
 
 
 @pytest.fixture
-def elsewhere(guarded: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Elsewhere]:
+def elsewhere(guarded: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Elsewhere]:  # noqa: ARG001
     """The captcha server that the portal is set to."""
-    remote.at.cache_clear()
-    monkeypatch.setattr(remote, "PATIENCE", 60)  # so that a slow machine is no failing server
+    captcha_server.at.cache_clear()
+    # So that a slow machine is no failing server.
+    monkeypatch.setattr(captcha_server, "PATIENCE", 60)
     with an_elsewhere() as server:
-        set_to(server.address, guarded, monkeypatch)
+        set_to(server.address, monkeypatch)
         yield server
 
 
@@ -35,17 +37,17 @@ def failing(
     def fail() -> None:
         elsewhere.mood = request.param
         if request.param == "silent":  # so that no test waits for long
-            monkeypatch.setattr(remote, "PATIENCE", 0.2)
+            monkeypatch.setattr(captcha_server, "PATIENCE", 0.2)
 
     return fail
 
 
-def set_to(address: str, app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(app.config, "SETTINGS", replace(app.config["SETTINGS"], captcha=address))
+def set_to(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backend(), "settings", replace(backend().settings, captcha=address))
 
 
 def breaker_of(server: Elsewhere) -> Any:
-    return remote.at(server.address).breaker
+    return captcha_server.at(server.address).breaker
 
 
 def is_theirs(challenge: dict[str, Any]) -> bool:
@@ -103,11 +105,10 @@ def test_where_it_fails_ours_takes_over_at_once(
 @pytest.mark.usefixtures("elsewhere")
 def test_where_nobody_listens_ours_takes_over_and_no_log_has_the_key(
     ada: FlaskClient,
-    guarded: Flask,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    set_to("http://127.0.0.1:1/v1?apiKey=key_1", guarded, monkeypatch)
+    set_to("http://127.0.0.1:1/v1?apiKey=key_1", monkeypatch)
     assert send(ada, work(ada)).status_code == 204
     assert "The captcha server failed: ConnectionError" in caplog.text
     assert "key_1" not in caplog.text
@@ -124,10 +125,10 @@ def test_a_puzzle_of_it_counts_though_it_fails_by_then(
 
 
 def test_and_where_it_is_no_longer_the_setting(
-    ada: FlaskClient, guarded: Flask, elsewhere: Elsewhere, monkeypatch: pytest.MonkeyPatch
+    ada: FlaskClient, elsewhere: Elsewhere, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     payload = work(ada)
-    set_to("altcha", guarded, monkeypatch)
+    set_to("altcha", monkeypatch)
     assert send(ada, payload).status_code == 204
     assert len(elsewhere.asked) == 1
 
@@ -181,7 +182,7 @@ def test_what_expires_earlier_there_does_so_here(ada: FlaskClient, elsewhere: El
     elsewhere.challenge = {"parameters": {"expiresAt": soon}}
     assert ask(ada)["parameters"]["expiresAt"] == soon
     elsewhere.challenge = {"parameters": {"expiresAt": soon * 2}}
-    assert ask(ada)["parameters"]["expiresAt"] <= puzzle.ends()
+    assert ask(ada)["parameters"]["expiresAt"] <= captcha_puzzle.expiry()
 
 
 def test_browsers_talk_to_us_only(ada: FlaskClient, elsewhere: Elsewhere) -> None:

@@ -6,17 +6,18 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from portal.protection import captcha
+from portal.backend import backend
+from portal.web.http import admission
 
 
-def without(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(app.config, "SETTINGS", replace(app.config["SETTINGS"], captcha="off"))
+def without(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backend(), "settings", replace(backend().settings, captcha="off"))
 
 
 def test_a_captcha_that_is_off_asks_nobody(
-    ada: FlaskClient, guarded: Flask, monkeypatch: pytest.MonkeyPatch
+    ada: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    without(guarded, monkeypatch)
+    without(monkeypatch)
     page = ada.get("/captcha").text
     assert "Go on" in page
     assert "data-captcha=" not in page
@@ -30,6 +31,6 @@ def test_nor_does_a_gate_that_is_off(ada: FlaskClient, guarded: Flask) -> None:
 
 def test_clients_can_find_out(guarded: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     with guarded.app_context():
-        assert captcha.needed()
-        without(guarded, monkeypatch)
-        assert not captcha.needed()
+        assert admission.captcha_needed()
+        without(monkeypatch)
+        assert not admission.captcha_needed()

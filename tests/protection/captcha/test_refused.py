@@ -13,7 +13,8 @@ from flask.testing import FlaskClient
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from portal.protection.captcha import NotProven, puzzle
+from portal.protection import captcha_puzzle
+from portal.protection.captcha import NotProven
 from tests.cast import Cast
 from tests.protection.captcha.solving import ask, is_proven, send, solved, work
 
@@ -65,7 +66,7 @@ def test_a_puzzle_that_was_changed(ada: FlaskClient, tamper: Callable[[Any], Non
 
 def test_a_puzzle_of_ones_own_making(ada: FlaskClient, cast: Cast) -> None:
     made = create_challenge(
-        puzzle.ALGORITHM, 1, data={"account": cast.ada.account_id}, hmac_secret="guessed"
+        captcha_puzzle.ALGORITHM, 1, data={"account": cast.ada.account_id}, hmac_secret="guessed"
     )
     is_refused(ada, solved(made.to_dict()).to_base64())
 
@@ -84,7 +85,7 @@ def test_a_puzzle_of_another_account(ada: FlaskClient, ben: FlaskClient) -> None
 
 def test_a_puzzle_of_half_an_hour_ago(ada: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as clock:
-        clock.setattr(puzzle, "time", lambda: time() - 30 * 60)
+        clock.setattr(captcha_puzzle, "time", lambda: time() - 30 * 60)
         payload = work(ada)
     is_refused(ada, payload, "begun too long ago")
 
@@ -125,7 +126,7 @@ ODD = NUMBERS | st.lists(NUMBERS, max_size=2) | st.dictionaries(st.text(max_size
 @given(data=st.data())
 def test_any_part_may_be_anything(guarded: Flask, data: st.DataObject) -> None:
     with guarded.app_context():
-        told = solved(puzzle.make(1, cost=0).to_dict()).to_dict()
+        told = solved(captcha_puzzle.make(1, cost=0).to_dict()).to_dict()
         told["solution"] = {"derivedKey": told["solution"]["derivedKey"], "counter": 0}
         parts = [told, told["challenge"], told["challenge"]["parameters"], told["solution"]]
         where = data.draw(st.sampled_from(parts))
@@ -133,7 +134,7 @@ def test_any_part_may_be_anything(guarded: Flask, data: st.DataObject) -> None:
         before = where[part]
         where[part] = data.draw(ODD.filter(lambda odd: odd != before))
         with pytest.raises(NotProven):
-            puzzle.read(packed(told), 1)
+            captcha_puzzle.read(packed(told), 1)
 
 
 def test_a_form_without_scripts_is_told_too(ada: FlaskClient) -> None:

@@ -6,8 +6,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from portal.protection import captcha
-from portal.protection.captcha import puzzle
+from portal.protection import captcha, captcha_puzzle
 from tests.cast import Cast
 from tests.protection.captcha.solving import ask, is_proven, redis_away, send, solved, work
 from tests.web.visitors import browser_of
@@ -70,13 +69,13 @@ def test_a_puzzle_costs_redis_nothing(guarded: Flask) -> None:
 def test_a_puzzle_costs_at_most_what_is_set_and_at_least_half(guarded: Flask) -> None:
     with guarded.app_context():
         for _ in range(30):
-            tries = solved(puzzle.make(1, cost=8000).to_dict()).solution.counter + 1
-            assert 4000 < tries * puzzle.ROUNDS <= 8000
+            tries = solved(captcha_puzzle.make(1, cost=8000).to_dict()).solution.counter + 1
+            assert 4000 < tries * captcha_puzzle.ROUNDS <= 8000
 
 
 def test_a_puzzle_may_cost_next_to_nothing(guarded: Flask) -> None:
     with guarded.app_context():
-        assert solved(puzzle.make(1, cost=0).to_dict()).solution.counter == 0
+        assert solved(captcha_puzzle.make(1, cost=0).to_dict()).solution.counter == 0
 
 
 @pytest.mark.parametrize("address", ["/captcha", "/captcha/challenge", "/captcha/code"])

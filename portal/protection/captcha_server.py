@@ -1,7 +1,7 @@
-"""An ALTCHA server elsewhere, which gives out puzzles and has the last word on them while it can.
+"""An ALTCHA server elsewhere that makes the puzzles and decides about their solutions.
 
-What it gives out we sign as well, for one account, and so can check it alone should the server be
-away by then. Browsers talk to us only.
+We sign its puzzles too, each for one account, and can check them while the server is away. Browsers
+talk to us only.
 """
 
 import base64
@@ -15,7 +15,7 @@ import requests
 from altcha import Challenge, ChallengeParameters, Payload
 
 from portal.breakers import Breaker
-from portal.protection.captcha import puzzle
+from portal.protection import captcha_puzzle
 
 PATIENCE = 2.0  # seconds, to connect and to answer
 ALGORITHMS = {f"{kind}SHA-{size}" for kind in ("", "PBKDF2/") for size in (256, 384, 512)}
@@ -25,35 +25,36 @@ LONGEST = 2048  # characters
 BYTES = re.compile("([0-9a-f]{2}){1,64}")
 
 
-class Away(Exception):  # noqa: N818  a state of the world, not a mistake
-    """The server could not be asked, or gave no answer of use."""
+class ServerFailed(Exception):  # noqa: N818  a state of the world, not a mistake
+    """The server did not answer, or its answer is of no use."""
 
 
-class Remote:
-    """The server whose `…/challenge` and `…/verify` are found below an address."""
+class CaptchaServer:
+    """The server with `…/challenge` and `…/verify` below an address."""
 
     def __init__(self, address: str) -> None:
         self.address = urlsplit(address)
-        self.breaker = Breaker(f"The captcha server {self.address.hostname}", (Away,), "captcha")
+        name = f"The captcha server {self.address.hostname}"
+        self.breaker = Breaker(name, (ServerFailed,), "captcha")
         self._session = requests.Session()
 
     def challenge(self, account: int) -> Challenge:
-        """A puzzle of the server's for an account; raises Away or Resting."""
+        """Return a puzzle of the server for an account; raises ServerFailed or Resting."""
         return self.breaker.call(self._challenge, account)
 
     def agrees(self, solved: Payload) -> bool:
-        """Whether the server takes the solution of its puzzle; raises Away or Resting."""
+        """Whether the server accepts the solution of its puzzle; raises ServerFailed or Resting."""
         return self.breaker.call(self._agrees, solved)
 
     def _challenge(self, account: int) -> Challenge:
         found = self._answer(self._ask("GET", "challenge"))
         try:
-            return puzzle.sign(_ours(found, account))
+            return captcha_puzzle.sign(_ours(found, account))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise Away("It gave out no puzzle that can be solved here") from error
+            raise ServerFailed("It gave out no puzzle that can be solved here") from error
 
     def _agrees(self, solved: Payload) -> bool:
-        found = json.loads(str(puzzle.told(solved)["remote"]))
+        found = json.loads(str(captcha_puzzle.data_of(solved)["remote"]))
         theirs = {"challenge": found, "solution": solved.solution.to_dict()}
         sent = {"payload": base64.b64encode(json.dumps(theirs).encode()).decode()}
         answer = self._ask("POST", "verify", sent)
@@ -69,28 +70,28 @@ class Remote:
                 method, url, json=sent, timeout=PATIENCE, allow_redirects=False
             )
         except requests.RequestException as error:
-            raise Away(type(error).__name__) from error  # its text may have the key in it
+            raise ServerFailed(type(error).__name__) from error  # its text may have the key in it
 
     def _answer(self, response: requests.Response) -> dict[str, Any]:
         try:
             found = response.json()
         except ValueError as error:
-            raise Away("It gave no JSON") from error
+            raise ServerFailed("It gave no JSON") from error
         if response.status_code != requests.codes.ok or not isinstance(found, dict):
-            raise Away(f"It answered {response.status_code}")
+            raise ServerFailed(f"It answered {response.status_code}")
         return found
 
 
 @cache
-def at(address: str) -> Remote:
-    """The server at an address, one for this process."""
-    return Remote(address)
+def at(address: str) -> CaptchaServer:
+    """Return the server at an address, one for each process."""
+    return CaptchaServer(address)
 
 
 def _ours(found: dict[str, Any], account: int) -> ChallengeParameters:
-    """The same work as in a puzzle of the server's, for one account.
+    """Return the work of a puzzle of the server, for one account.
 
-    Raises KeyError, TypeError, ValueError or AttributeError where it is none for our pages.
+    Raises KeyError, TypeError, ValueError or AttributeError if our pages can't solve it.
     """
     theirs = ChallengeParameters.from_dict(found["parameters"])
     kept = json.dumps({part: found[part] for part in ("parameters", "signature")})
@@ -103,7 +104,7 @@ def _ours(found: dict[str, Any], account: int) -> ChallengeParameters:
         cost=theirs.cost,
         key_length=theirs.key_length,
         key_prefix=theirs.key_prefix,
-        expires_at=min(puzzle.ends(), theirs.expires_at or puzzle.ends()),
+        expires_at=min(captcha_puzzle.expiry(), theirs.expires_at or captcha_puzzle.expiry()),
         data={"account": account, "remote": kept},
     )
 

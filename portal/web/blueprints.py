@@ -1,14 +1,14 @@
 """The blueprints of the portal, one per kind of visitor or purpose."""
 
-from portal import account, instructor, student
+from portal import instructor, student
 from portal.student import receipts
 from portal.web import admin, calendar_feed, captcha, health, home, live, metrics
-from portal.web.account import inbox, language, login, oidc
+from portal.web.account import inbox, language, login, my_account, oidc
 
 BLUEPRINTS = (
     login.bp,
     oidc.bp,
-    account.bp,
+    my_account.bp,
     language.bp,
     home.bp,
     captcha.bp,

@@ -56,7 +56,7 @@ KINDS = (
 )
 API_FIELDS = ("section_id", "section_ids", "semester_id", "along", "idempotency_key", "payload")
 ODD: tuple[Any, ...] = ("\ud800", ["\ud800"], "\0", ["\0"], 10**30, [10**30], {"a": []}, [[[]]], -1)
-ENDING = {"live.socket", "login.log_out", "account.overview.end_sessions"}
+ENDING = {"live.socket", "login.log_out", "account.end_sessions"}
 QUERIES = (
     "?%ff=%ff",
     f"?{'a' * 3000}",

@@ -1,0 +1,116 @@
+"""My access tokens: a list of them, a form for another, and a way to end each."""
+
+from time import time
+
+from flask import Blueprint, abort, flash, make_response, render_template, url_for
+from flask.typing import ResponseReturnValue
+
+from portal.core.i18n import _, _l, _n
+from portal.people import tokens
+from portal.people.models import AccessKey
+from portal.people.tokens import MOST, Wish
+from portal.web.forms import ChoicesField, Form, SelectOneField, TextField
+from portal.web.http.access import signed_in, visitor
+from portal.web.http.extensions import limiter
+from portal.web.http.layout import go
+
+bp = Blueprint("tokens", __name__, url_prefix="/tokens")
+
+DAYS = (30, 90, 365)  # for which a token may be valid
+SCOPES = {
+    "read": _l("See what I have: my sections, my places in line, what is offered"),
+    "register": _l("Act for me: pick, cancel, join and leave waitlists"),
+}
+
+
+class TokenForm(Form):
+    """A new access token."""
+
+    name = TextField(
+        _l("What it is for"),
+        longest=80,
+        missing=_l("Say what the token is for, in 80 characters at most."),
+        too_long=_l("Say what the token is for, in %(most)s characters at most."),
+        description=_l("Such as “My calendar script”."),
+    )
+    scopes = ChoicesField(
+        _l("What it may do"),
+        choices=SCOPES,
+        missing=_l("Choose what the token may do."),
+        default=["read"],
+    )
+    days = SelectOneField(
+        _l("How long it is good"),
+        choices=lambda: {str(days): _n("%(num)s day", "%(num)s days", days) for days in DAYS},
+        missing=_l("Choose how long the token is good."),
+        default="90",
+    )
+
+
+@bp.get("")
+@signed_in
+def index() -> ResponseReturnValue:
+    """Render the visitor's tokens, and the form for another."""
+    return _page(TokenForm(formdata=None))
+
+
+@bp.post("")
+@signed_in
+@limiter.limit("20/hour")
+def make() -> ResponseReturnValue:
+    """Make a token and show it, this once."""
+    form = TokenForm()
+    secret = _make(form) if form.validate() else ""
+    if not secret:
+        return _page(form), 422
+    answer = make_response(_page(TokenForm(formdata=None), secret, form.name.data), 201)
+    answer.headers["Cache-Control"] = "no-store"
+    return answer
+
+
+@bp.get("/<int:token>/revoke")
+@signed_in
+def ask(token: int) -> ResponseReturnValue:
+    """Ask whether a token is really to end."""
+    return render_template("account/revoke.html", token=_own(token))
+
+
+@bp.post("/<int:token>/revoke")
+@signed_in
+def revoke(token: int) -> ResponseReturnValue:
+    """End a token: programs that send it are refused within two seconds."""
+    for name in tokens.revoke(visitor().id, token) or abort(404):
+        flash(_("“%(name)s” is revoked.", name=name), "message")
+    return go(url_for(".index"))
+
+
+def _make(form: TokenForm) -> str:
+    """Return the secret of a new token; "" if there can be none, with an error in the form."""
+    wanted = Wish(form.name.data, tuple(form.scopes.data), int(form.days.data))
+    try:
+        return tokens.make(visitor().id, wanted)
+    except tokens.NameTakenError:
+        why = _("You have a token of this name. Choose another, or revoke that one.")
+    except tokens.TooManyError:
+        why = _(
+            "You have %(most)s tokens, which is the most. Revoke one you don’t need.", most=MOST
+        )
+    form.refuse(why, "name")
+    return ""
+
+
+def _own(token: int) -> AccessKey:
+    """Return the visitor's token, or 404."""
+    mine = tokens.of_account(visitor().id)
+    return next((each for each in mine if each.id == token), None) or abort(404)
+
+
+def _page(form: TokenForm, secret: str = "", made: str = "") -> str:
+    return render_template(
+        "account/tokens.html",
+        tokens=tokens.of_account(visitor().id),
+        form=form,
+        now=int(time() * 1000),
+        secret=secret,
+        made=made,
+    )

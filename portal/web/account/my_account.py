@@ -1,0 +1,155 @@
+"""My account: who I am here, my password, my sessions, my privacy."""
+
+from flask import (
+    Blueprint,
+    abort,
+    flash,
+    make_response,
+    redirect,
+    render_template,
+    request,
+    session,
+    url_for,
+)
+from flask.typing import ResponseReturnValue
+from wtforms import BooleanField, PasswordField, ValidationError
+
+from portal.backend import backend
+from portal.core.db import transaction
+from portal.core.i18n import _, _l, _n
+from portal.people import credentials, passwords, privacy, tokens, visitors
+from portal.people.models import Account, Student
+from portal.people.passwords import LONGEST, SHORTEST
+from portal.web.account import access_tokens, devices, sessions
+from portal.web.account.login import BUSY_SECONDS
+from portal.web.forms import Form
+from portal.web.http.access import requires, signed_in, visitor
+from portal.web.http.extensions import limiter
+from portal.web.http.languages import new_session
+
+bp = Blueprint("account", __name__, url_prefix="/account")
+bp.register_blueprint(access_tokens.bp)
+
+ROLES = {
+    "student": _l("Student"),
+    "instructor": _l("Instructor"),
+    "admin": _l("Registrar’s office"),
+}
+
+
+class PasswordForm(Form):
+    """The password now in use, and another one."""
+
+    current = PasswordField(_l("Your password now"))
+    fresh = PasswordField(_l("Your new password"))
+    tokens = BooleanField(_l("Revoke my access tokens as well"))
+
+    def __init__(self, account: Account) -> None:
+        super().__init__()
+        self.account = account
+
+    def validate_current(self, field: PasswordField) -> None:
+        """Raise ValidationError if it is not the password."""
+        if not credentials.holds(self.account.id, (field.data or "")[:LONGEST]):
+            raise ValidationError(_("This is not your password."))
+
+    def validate_fresh(self, field: PasswordField) -> None:
+        """Raise ValidationError if the new password is weak, or the old one."""
+        account, fresh = self.account, field.data or ""
+        about = (account.username, account.name, account.email, backend().settings.institution)
+        if wrong := passwords.objection(fresh, about):
+            raise ValidationError(wrong)
+        if fresh == self.current.data:
+            raise ValidationError(_("This is the password that you have already."))
+
+
+@bp.get("")
+@signed_in
+def show() -> ResponseReturnValue:
+    """Render who I am here, and by which ways I log in."""
+    who, settings = visitor(), backend().settings
+    with transaction() as db:
+        account = db.get_one(Account, who.id)
+        student = db.get(Student, who.student_id) if who.student_id else None
+    return render_template(
+        "account/overview.html",
+        account=account,
+        student=student,
+        roles=[label for role, label in ROLES.items() if role in who.roles],
+        tokens=len(tokens.of_account(who.id)),
+        password=settings.passwords and bool(account.password_hash),
+        provider=settings.oidc and settings.oidc.name,
+    )
+
+
+@bp.post("/sessions/end")
+@signed_in
+def end_sessions() -> ResponseReturnValue:
+    """Log out everywhere, here too."""
+    credentials.end_sessions(visitor().id)
+    new_session()
+    flash(_("You are logged out everywhere."), "message")
+    return redirect(url_for("login.form"), 303)
+
+
+@bp.post("/privacy")
+@requires("student")
+def change_privacy() -> ResponseReturnValue:
+    """Ask for privacy, or take that back."""
+    wanted = request.form.get("private")
+    if wanted not in {"yes", "no"}:
+        abort(400)
+    who = visitor()
+    privacy.ask(who.student_id or 0, who.id, private=wanted == "yes")
+    if wanted == "yes":
+        flash(_("Those who teach you see no more than your name and number."))
+    else:
+        flash(_("Those who teach you see your details again."))
+    return redirect(url_for("account.show"), 303)
+
+
+@bp.get("/password")
+@signed_in
+def password_form() -> ResponseReturnValue:
+    """Render the form that asks for the password now in use and for another."""
+    return _password_page(PasswordForm(_own())), 200
+
+
+@bp.post("/password")
+@signed_in
+@limiter.limit("20/hour")
+def change_password() -> ResponseReturnValue:
+    """Change the password, and end the account's other sessions."""
+    account = _own()
+    form = PasswordForm(account)
+    try:
+        if not form.validate():
+            return _password_page(form), 422
+        credentials.change_password(account.id, form.fresh.data)
+    except passwords.TooManyError:
+        abort(503, retry_after=BUSY_SECONDS)
+    revoked = tokens.revoke(account.id) if form.tokens.data else []
+    shared = not session.permanent
+    who = visitors.find(account.id) or abort(401)
+    sessions.begin(who, shared=shared)
+    flash(_("Your password is changed. You are logged out everywhere else."), "message")
+    if count := len(revoked):
+        text = _n("%(num)s access token is revoked.", "%(num)s access tokens are revoked.", count)
+        flash(text, "message")
+    answer = make_response(redirect(url_for("account.show"), 303))
+    if not shared:
+        devices.remember(answer, account.username, who.epoch)
+    return answer
+
+
+def _own() -> Account:
+    """Return the visitor's account; 404 if it has no password to change."""
+    with transaction() as db:
+        account = db.get_one(Account, visitor().id)
+    if not (backend().settings.passwords and account.password_hash):
+        abort(404)
+    return account
+
+
+def _password_page(form: PasswordForm) -> str:
+    return render_template("account/password.html", form=form, least=SHORTEST, most=LONGEST)

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import strategies as some
 from hypothesis.stateful import rule
 
-from portal.ledger.types import AdminAdjustment, Candidate, Claim, KeyReused
+from portal.ledger.errors import KeyReused
+from portal.ledger.types import AdminAdjustment, Candidate, Claim
 from tests.ledger.desk import OPEN, TERM
 from tests.ledger.pair import Pair
 from tests.ledger.wishes import (

@@ -1,6 +1,6 @@
 """Each page looks once a minute whether its browser is there, and not all of them at once."""
 
-from portal.live.hub import EVERY, HealthRounds
+from portal.live.hub import CHECK_SECONDS, HealthRounds
 from portal.live.page import Page
 from portal.people.visitors import Visitor
 
@@ -11,7 +11,9 @@ def test_a_page_looks_once_in_each_minute() -> None:
     looks, page = HealthRounds(), Page(ADA, lambda: None)
     looks.go_on([page])
     for _ in range(3):
-        assert [_looks(looks, page) for _ in range(EVERY)] == [False] * (EVERY - 1) + [True]
+        assert [_looks(looks, page) for _ in range(CHECK_SECONDS)] == [False] * (
+            CHECK_SECONDS - 1
+        ) + [True]
 
 
 def test_pages_that_came_in_different_seconds_look_in_different_ones() -> None:

@@ -31,6 +31,7 @@ from portal.people.models import AuditEntry
 from portal.recorder.consistency import fence
 from portal.recorder.models import ContinuousAudit
 from portal.recorder.wake import wake
+from portal.runtime import embedded_postgres, embedded_valkey
 from portal.runtime.child_process import Child
 from portal.runtime.embedded_servers import Servers
 from tests.cast import Cast
@@ -40,7 +41,7 @@ from tests.notices.stories import Story, a_story, outbox
 from tests.record.ages import make_old
 from tests.record.poison import give_up
 from tests.record.processes import running, wait_for
-from tests.test_health import postgres, valkey, without
+from tests.test_health import without
 
 FILES = ROOT / "docker" / "prometheus"
 FAST = "200ms"
@@ -184,9 +185,9 @@ def test_each_alert_fires_on_its_fault(
     backend.redis.config_set("min-replicas-to-write", 1)
     fires("FairseatTooFewReplicas")
     backend.redis.config_set("min-replicas-to-write", 0)
-    with without(servers, "postgres", postgres.answers):
+    with without(servers, "postgres", embedded_postgres.answers):
         fires("FairseatPostgresqlAway")
-    with without(servers, "valkey", valkey.answers):
+    with without(servers, "valkey", embedded_valkey.answers):
         fires("FairseatLedgerAway")
     node.child.stop(5)
     fires("FairseatNodeDown")

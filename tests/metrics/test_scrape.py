@@ -31,13 +31,14 @@ from portal.recorder.consistency import audit_runs, continuous_audit
 from portal.recorder.models import Checkpoint, ContinuousAudit
 from portal.recorder.recorder import drain
 from portal.recorder.wake import wake
+from portal.runtime import embedded_postgres
 from portal.runtime.cli import main
 from portal.seats import counted
 from tests.live.nodes import Node, a_node
 from tests.record.ages import make_old
 from tests.record.processes import ready, wait_for
 from tests.record.rush import a_rush, claim, claims
-from tests.test_health import postgres, without
+from tests.test_health import without
 from tests.web.visitors import browser_of
 
 
@@ -188,7 +189,7 @@ def test_the_first_event_that_is_not_recorded_tells_how_far_behind_the_recorder_
 
 
 def test_parts_that_are_away_leave_their_figures_out(client: FlaskClient, servers: Any) -> None:
-    with without(servers, "postgres", postgres.answers):
+    with without(servers, "postgres", embedded_postgres.answers):
         found = scraped(client)
     assert found["fairseat_postgresql_up", ()] == 0
     assert found["fairseat_ledger_up", ()] == 1

@@ -305,7 +305,7 @@ def widened(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> Iterator[Rush]
     """A term of a portal whose description of a section has one field more."""
     rush = a_rush(sections=1, students=1)
     facts = (*types.SECTION_FIELDS, "colours")
-    monkeypatch.setattr(types, "SECTION_FACTS", facts)
+    monkeypatch.setattr(types, "SECTION_FIELDS", facts)
     functions = backend.ledger.library
     before = functions.code
     functions.code = function_library.ledger_code(facts)

@@ -194,7 +194,7 @@ def test_it_is_counted_here_while_redis_is_away(
 ) -> None:
     campus = somewhere()
     nowhere = RateLimiter(redis_clients.commands("redis://127.0.0.1:1"))
-    monkeypatch.setattr(login_limits, "meters", lambda: nowhere)
+    monkeypatch.setattr(login_limits, "rate_limiter", lambda: nowhere)
     assert guess(app, 11, campus) == [422] * 10 + [429]
     assert cast
 

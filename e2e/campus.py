@@ -16,10 +16,10 @@ from portal.notifications.models import Notice
 from portal.people import tokens
 from portal.people.models import AuditEntry, CompletedCourse, Hold, Override, Student
 from portal.people.tokens import Wish
-from portal.plans import plan as plans
-from portal.plans import store
-from portal.plans.plan import Part, Plan
 from portal.recorder import receipts
+from portal.registration import plan_store, plans
+from portal.registration.plans import Plan
+from portal.registration.requests import SectionRequest
 from portal.reports.models import WindowReport
 from portal.requests import asking
 from portal.waiting_room import room
@@ -169,12 +169,12 @@ def planned(student: Student, term: Term, *lines: Sequence[Section]) -> None:
 
     def make(plan: Plan) -> Plan:
         for at, line in enumerate(lines):
-            plan = plans.add(plan, (Part(line[0].id),))
+            plan = plans.add(plan, (SectionRequest(line[0].id),))
             for each in line[1:]:
-                plan = plans.fall_back(plan, at, (Part(each.id),))
+                plan = plans.add_alternative(plan, at, (SectionRequest(each.id),))
         return plan
 
-    store.change(term.id, student.id, 0, make)
+    plan_store.change(term.id, student.id, 0, make)
 
 
 def cancel(section: Section) -> None:

@@ -24,13 +24,12 @@ from portal.core.db import transaction
 from portal.core.settings import ROOT
 from portal.ledger.types import Outcome, WindowView
 from portal.people.models import Account, Student, Teacher
-from portal.plans import plan, store
-from portal.plans.plan import Part
 from portal.recorder import receipts
+from portal.registration import plan_store, plans
+from portal.registration.requests import SectionRequest
 from portal.reports.models import WindowReport
-from portal.seats import desk
-from portal.seats.desk import Asked
 from portal.waiting_room import room
+from tests import registering
 
 FOLDER = ROOT / "docs" / "screenshots"
 DOCS = {
@@ -161,11 +160,13 @@ class Photographer:
 
     def _plan(self) -> None:
         """Three wishes of Ada's, the first with a fallback."""
-        first, second, *others = [(Part(card.id),) for card in Random(2).sample(self.cards, 4)]
-        made = plan.fall_back(plan.add(plan.Plan(), first), 0, second)
+        first, second, *others = [
+            (SectionRequest(card.id),) for card in Random(2).sample(self.cards, 4)
+        ]
+        made = plans.add_alternative(plans.add(plans.Plan(), first), 0, second)
         for option in others:
-            made = plan.add(made, option)
-        store.change(self.term.id, self._ada(), 0, lambda _: made)
+            made = plans.add(made, option)
+        plan_store.change(self.term.id, self._ada(), 0, lambda _: made)
 
     def _come(self, students: Iterable[int]) -> None:
         """To the gate."""
@@ -228,8 +229,7 @@ class Photographer:
             pass
 
     def _claim(self, student: int, card: SectionView) -> Outcome:
-        asked = Asked(student, self.term.id, card.id, None, "screenshots")
-        return desk.claim(asked, credits=None, wait=True).outcome
+        return registering.claim(student, self.term.id, card.id, wait=True).outcome
 
     def _ada(self) -> int:
         with transaction() as session:

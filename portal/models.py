@@ -11,8 +11,8 @@ from portal.notifications import models as notices
 from portal.notifications.webhooks import models as webhooks
 from portal.ops import models as ops
 from portal.people import models as people
-from portal.plans import models as plans
 from portal.recorder import models as record
+from portal.registration import plan_store as plans
 from portal.reports import models as reports
 from portal.requests import models as requests
 from portal.windows import models as windows

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from flask import abort
 
 from portal.catalog.term_catalog import SectionView, TermView, catalog_of, live_terms
-from portal.seats.case import name_of
+from portal.registration.next_steps import section_name
 from portal.web.http.access import visitor
 
 
@@ -19,7 +19,7 @@ class Class:
     @property
     def name(self) -> str:
         """As people say it, such as CSC 1100-01."""
-        return name_of(self.card)
+        return section_name(self.card)
 
 
 def own(section_id: int) -> Class:

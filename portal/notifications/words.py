@@ -26,11 +26,10 @@ from portal.notifications.kinds import (
     REQUEST_MADE,
     WINDOW_SOON,
 )
+from portal.registration.next_steps import NextStep, RefusalContext, section_name
+from portal.registration.reasons import Explanation, explain, hold_reason, hold_text
+from portal.registration.seat_counts import WaitlistOutlook, outlook_in_words
 from portal.requests.words import rules
-from portal.seats.case import Case, Step, name_of
-from portal.seats.promise import Promise, in_words
-from portal.seats.reasons import Told, told
-from portal.seats.rulings import hold_in_words, reason_of
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,7 @@ class Words:
 
     title: str
     text: tuple[str, ...]
-    step: Step
+    step: NextStep
     tone: str = ""
 
 
@@ -114,7 +113,7 @@ def _canceled(news: News) -> Words:
         text = _("You had a seat in %(title)s. What else you have selected stays yours.", **about)
     else:
         text = _("You were on the waitlist of %(title)s. What else you have stays yours.", **about)
-    return Words(title, (text,), Step(_("Find another section"), _found(news)), "stop")
+    return Words(title, (text,), NextStep(_("Find another section"), _found(news)), "stop")
 
 
 def _corequisite_lost(news: News) -> Words:
@@ -125,7 +124,7 @@ def _corequisite_lost(news: News) -> Words:
 def _alone(news: News) -> tuple[str, ...]:
     """What is said of seats that are held without their corequisite."""
     cards = catalog_of(news.term).some(news.data["alone"])
-    names = requisites.all_of([name_of(card) for card in cards])
+    names = requisites.all_of([section_name(card) for card in cards])
     kept = _(
         "Your seat in %(names)s needs it. You keep that seat for now: pick another section, or"
         " ask the registrar.",
@@ -147,14 +146,14 @@ def _permitted(news: News) -> Words:
         last = Clockface(backend().settings.zone).full(until - 1000)  # midnight is another day
         text.append(_("You may until %(when)s.", when=last))
     title = _("You may now pick %(name)s", name=news.name)
-    return Words(title, tuple(text), Step(_("Go to the section"), _found(news)), "go")
+    return Words(title, tuple(text), NextStep(_("Go to the section"), _found(news)), "go")
 
 
 def _hold(news: News) -> Words:
     data, step = news.data, _mine(news)
     if data["gone"]:
         title = _("The hold on your record is lifted: %(kind)s", kind=data["hold"])
-        reason = reason_of(data)
+        reason = hold_reason(data)
         text = [_("It no longer keeps you from picking sections: %(reason)s.", reason=reason)]
         return Words(title, tuple(text), step, "go")
     title = _("There is a hold on your record: %(kind)s", kind=data["hold"])
@@ -162,7 +161,7 @@ def _hold(news: News) -> Words:
         "While the hold is active you can’t add classes or get a seat from a waitlist."
         " You keep the classes you have."
     )
-    return Words(title, (hold_in_words(data), *_stands(data), means), step, "stop")
+    return Words(title, (hold_text(data), *_stands(data), means), step, "stop")
 
 
 def _stands(data: dict[str, Any]) -> Iterable[str]:
@@ -197,8 +196,8 @@ def _clashing(news: News, clashes: list[str]) -> Words:
         if news.data["had"] == "seat"
         else _("You keep your place on the waitlist, but get no seat while they clash.")
     )
-    told = [_change(*each) for each in changes(news.data["changes"])]
-    return Words(title, (*clashes, *told, then), _mine(news), "stop")
+    explain = [_change(*each) for each in changes(news.data["changes"])]
+    return Words(title, (*clashes, *explain, then), _mine(news), "stop")
 
 
 def _clashes(news: News) -> list[str]:
@@ -213,10 +212,14 @@ def _clashes(news: News) -> list[str]:
 
 
 def _change(label: str, old: list[str], new: list[str]) -> str:
-    told = {"field": label, "old": "; ".join(old), "new": "; ".join(new)}
+    explain = {"field": label, "old": "; ".join(old), "new": "; ".join(new)}
     if old and new:
-        return _("%(field)s: %(new)s, instead of %(old)s.", **told)
-    return _("%(field)s: now %(new)s.", **told) if new else _("%(field)s: no more %(old)s.", **told)
+        return _("%(field)s: %(new)s, instead of %(old)s.", **explain)
+    return (
+        _("%(field)s: now %(new)s.", **explain)
+        if new
+        else _("%(field)s: no more %(old)s.", **explain)
+    )
 
 
 def _window_soon(news: News) -> Words:
@@ -229,16 +232,16 @@ def _window_soon(news: News) -> Words:
     ]
     if news.data["name"]:
         text.append(_("The window is called %(name)s.", name=news.data["name"]))
-    return Words(title, tuple(text), Step(_("See the sections"), news.url), "wait")
+    return Words(title, tuple(text), NextStep(_("See the sections"), news.url), "wait")
 
 
 def _request_made(news: News) -> Words:
-    told = {"who": news.data["who"], "name": news.name}
+    explain = {"who": news.data["who"], "name": news.name}
     if wanted := news.data.get("wanted"):
-        title = _("%(who)s asks for %(wanted)s seats in %(name)s", wanted=wanted, **told)
+        title = _("%(who)s asks for %(wanted)s seats in %(name)s", wanted=wanted, **explain)
     else:
-        title = _("%(who)s asks for a way past a rule in %(name)s", **told)
-    step = Step(_("Look at the request"), f"/admin/requests/{news.data['request']}")
+        title = _("%(who)s asks for a way past a rule in %(name)s", **explain)
+    step = NextStep(_("Look at the request"), f"/admin/requests/{news.data['request']}")
     return Words(title, (news.data["reason"],), step, "wait")
 
 
@@ -255,28 +258,28 @@ def _request_decided(news: News) -> Words:
         text = []
     if news.data["note"]:
         text.append(news.data["note"])
-    step = Step(_("See my requests"), "/teaching/requests")
+    step = NextStep(_("See my requests"), "/teaching/requests")
     return Words(title, tuple(text), step, "go" if approved else "stop")
 
 
 def _promised(news: News) -> Iterable[str]:
     """What those who waited were to get by it, where that was known as it was decided."""
     promised = news.data.get("promise")
-    return in_words(Promise(**promised)) if promised else ()
+    return outlook_in_words(WaitlistOutlook(**promised)) if promised else ()
 
 
-def _reasons(news: News) -> list[Told]:
+def _reasons(news: News) -> list[Explanation]:
     reasons = [Reason(each["code"], each.get("facts") or {}) for each in news.data["reasons"]]
     try:
         offered = catalog_of(news.term)
     except LookupError:
         return []
-    case = Case(offered, offered.section(news.section or 0), backend().settings.zone)
-    return told(reasons, case)
+    case = RefusalContext(offered, offered.section(news.section or 0), backend().settings.zone)
+    return explain(reasons, case)
 
 
-def _mine(news: News) -> Step:
-    return Step(_("See my selections"), f"{news.url}/mine")
+def _mine(news: News) -> NextStep:
+    return NextStep(_("See my selections"), f"{news.url}/mine")
 
 
 def _found(news: News) -> str:

@@ -51,7 +51,7 @@ from portal.recorder.consistency import fence
 from portal.recorder.journal import last_seq
 from portal.recorder.models import Checkpoint, ContinuousAudit
 from portal.recorder.status import Lag, lag
-from portal.seats.totals import Totals, totals
+from portal.registration.seat_counts import Totals, totals
 from portal.waiting_room import admission_limits, room, wait_estimates
 from portal.waiting_room.admission_limits import Pause
 from portal.waiting_room.room import RoomState

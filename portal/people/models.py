@@ -203,7 +203,7 @@ class AuditEntry(Base):
 class Override(Base):
     """The registrar's permission for one student to pass rules of one section.
 
-    `waives` has codes of reasons (portal/seats/rules.WAIVABLE).
+    `waives` has codes of reasons (registration.reasons.PERMISSIONS).
     """
 
     __tablename__ = "overrides"

@@ -17,8 +17,9 @@ from portal.people import student_profile
 from portal.people.models import Hold, Override
 from portal.recorder.models import LoggedEvent, SectionSeats, WaitlistEntry
 from portal.recorder.wake import wake
-from portal.seats import rules
-from portal.seats.desk import hundredths, limit
+from portal.registration import rules
+from portal.registration.credits import hundredths
+from portal.registration.limits import credit_limit
 from portal.windows.phases import open_to
 
 AT_ONCE = 20  # waiters a round trip
@@ -83,7 +84,7 @@ def _candidate(
     return Candidate(
         student=student,
         windows=tuple(window.id for window in open_to(who, windows)),
-        limit=hundredths(limit(who, offered)),
+        limit=hundredths(credit_limit(who, offered)),
         corequisites=None if beyond else rules.corequisites(who, card, offered),
         rules=(*rules.refusals(who, card), *beyond),
         waived=rules.waived(who, card),

@@ -12,13 +12,12 @@ from portal.core.i18n import _, _l
 from portal.ledger.types import SeatCounts
 from portal.recorder.events import Event
 from portal.recorder.receipts import Receipt
-from portal.seats import keeping
-from portal.seats.case import Case
-from portal.seats.reasons import Told, told
+from portal.registration.next_steps import RefusalContext
+from portal.registration.reasons import Explanation, explain, reserved_seat_text
 
 GIVEN = ("enrolled", "promoted")
 Facts = dict[str, Any]
-Telling = tuple[Callable[[Facts, str, Case], str], str, str]
+Telling = tuple[Callable[[Facts, str, RefusalContext], str], str, str]
 
 
 @dataclass(frozen=True)
@@ -28,22 +27,22 @@ class ReceiptText:
     text: str
     outcome: str  # the same in a word or two
     tone: str  # go, wait, few or stop; blank for what was given up
-    reasons: list[Told]
+    reasons: list[Explanation]
     seats: str = ""  # blank where the ledger did not know the section
 
 
-def receipt_text(receipt: Receipt, case: Case) -> ReceiptText:
+def receipt_text(receipt: Receipt, case: RefusalContext) -> ReceiptText:
     """The receipt as its student is told it; `case` is that of its section."""
     came, tone = outcome(receipt.fact)
     facts = receipt.fact.payload
     text = _teller(receipt.fact)[0](facts, case.named(receipt.section), case)
     if facts.get("reserve") and receipt.fact.name in GIVEN:
-        text = f"{text} {keeping.given(facts['reserve'], case)}"
+        text = f"{text} {reserved_seat_text(facts['reserve'], case)}"
     return ReceiptText(
         text=text,
         outcome=came,
         tone=tone,
-        reasons=told(receipt.reasons, case),
+        reasons=explain(receipt.reasons, case),
         seats=counts(receipt.seats) if receipt.seats else "",
     )
 
@@ -67,7 +66,7 @@ def _teller(fact: Event) -> Telling:
     return by_hand or TEXTS.get(fact.name, (_changed, _l("Changed"), ""))
 
 
-def _enrolled(facts: Facts, name: str, case: Case) -> str:
+def _enrolled(facts: Facts, name: str, case: RefusalContext) -> str:
     if facts.get("instead"):
         old = case.named(facts["instead"])
         return _("You swapped %(old)s for %(name)s.", old=old, name=name)
@@ -80,33 +79,33 @@ def _enrolled(facts: Facts, name: str, case: Case) -> str:
     return _("You asked for %(name)s and got a seat.", name=name)
 
 
-def _added(facts: Facts, name: str, case: Case) -> str:
+def _added(facts: Facts, name: str, case: RefusalContext) -> str:
     if facts.get("instead"):
         old = case.named(facts["instead"])
         return _("The registrar moved you from %(old)s to %(name)s.", old=old, name=name)
     return _("The registrar gave you a seat in %(name)s.", name=name)
 
 
-def _waitlisted(facts: Facts, name: str, case: Case) -> str:
-    told = {"name": name, "place": facts["position"]}
+def _waitlisted(facts: Facts, name: str, case: RefusalContext) -> str:
+    position = {"name": name, "place": facts["position"]}
     if facts.get("instead"):
         old = case.named(facts["instead"])
         return _(
             "You joined the waitlist of %(name)s at place %(place)s, to swap %(old)s for it.",
-            **told,
+            **position,
             old=old,
         )
-    return _("You joined the waitlist of %(name)s at place %(place)s.", **told)
+    return _("You joined the waitlist of %(name)s at place %(place)s.", **position)
 
 
-def _swap_planned(facts: Facts, name: str, case: Case) -> str:
+def _swap_planned(facts: Facts, name: str, case: RefusalContext) -> str:
     old = case.named(facts["instead"])
     return _(
         "You chose to give %(old)s up once a seat in %(name)s comes to you.", name=name, old=old
     )
 
 
-def _promoted(facts: Facts, name: str, case: Case) -> str:
+def _promoted(facts: Facts, name: str, case: RefusalContext) -> str:
     if facts.get("instead"):
         old = case.named(facts["instead"])
         return _(
@@ -117,7 +116,7 @@ def _promoted(facts: Facts, name: str, case: Case) -> str:
     return _("A seat in %(name)s came free and became yours.", name=name)
 
 
-def _dropped(facts: Facts, name: str, case: Case) -> str:
+def _dropped(facts: Facts, name: str, case: RefusalContext) -> str:
     if facts.get("swap"):
         new = case.named(facts["swap"])
         return _("Your seat in %(name)s went for one in %(new)s.", name=name, new=new)
@@ -129,13 +128,13 @@ def _dropped(facts: Facts, name: str, case: Case) -> str:
     return _("You canceled %(name)s and gave your seat up.", name=name)
 
 
-def _taken_out(facts: Facts, name: str, case: Case) -> str:
+def _taken_out(facts: Facts, name: str, case: RefusalContext) -> str:
     if facts.get("swap"):
         return _dropped(facts, name, case)
     return _("The registrar took you out of %(name)s.", name=name)
 
 
-def _left(facts: Facts, name: str, _case: Case) -> str:
+def _left(facts: Facts, name: str, _case: RefusalContext) -> str:
     if facts.get("canceled"):
         return _("%(name)s has been canceled, and its waitlist with it.", name=name)
     if facts.get("lost"):
@@ -145,15 +144,15 @@ def _left(facts: Facts, name: str, _case: Case) -> str:
     return _("You left the waitlist of %(name)s.", name=name)
 
 
-def _passed_over(_facts: Facts, name: str, _case: Case) -> str:
+def _passed_over(_facts: Facts, name: str, _case: RefusalContext) -> str:
     return _("A seat in %(name)s came free, but it could not be yours.", name=name)
 
 
-def _reconsidered(_facts: Facts, name: str, _case: Case) -> str:
+def _reconsidered(_facts: Facts, name: str, _case: RefusalContext) -> str:
     return _("Your place on the waitlist of %(name)s counts again.", name=name)
 
 
-def _refused(facts: Facts, name: str, case: Case) -> str:
+def _refused(facts: Facts, name: str, case: RefusalContext) -> str:
     if facts.get("act") == "drop":
         return _("You asked to cancel %(name)s and were refused.", name=name)
     if facts.get("act") == "leave":
@@ -164,7 +163,7 @@ def _refused(facts: Facts, name: str, case: Case) -> str:
     return _("You asked for %(name)s and were refused.", name=name)
 
 
-def _changed(_facts: Facts, name: str, _case: Case) -> str:
+def _changed(_facts: Facts, name: str, _case: RefusalContext) -> str:
     """For an event that has no sentence here, such as one of a newer release."""
     return _("Something changed for you in %(name)s.", name=name)
 
@@ -212,7 +211,7 @@ def shown(receipt: Receipt) -> ShownReceipt:
     """A receipt in words; raises LookupError where its term is no more."""
     offered = catalog_of(receipt.term)
     card, zone = offered.published(receipt.section), backend().settings.zone
-    case = Case(offered, card, zone, instead=receipt.fact.payload.get("instead") or 0)
+    case = RefusalContext(offered, card, zone, instead=receipt.fact.payload.get("instead") or 0)
     name = " ".join([case.named(receipt.section), *([card.title] if card and card.title else [])])
     return ShownReceipt(receipt, receipt_text(receipt, case), name, offered.term.name)
 

@@ -7,9 +7,9 @@ from sqlalchemy import select
 from portal.catalog.term_catalog import TermCatalog
 from portal.core.db import transaction
 from portal.people.models import Account, Student
+from portal.registration.next_steps import section_name
+from portal.registration.reasons import label
 from portal.reports.models import WindowReport
-from portal.seats.case import name_of
-from portal.seats.labels import label
 
 Row = dict[str, Any]
 
@@ -54,7 +54,7 @@ def _called(offered: TermCatalog, section: int) -> Row:
         return {"code": f"#{section}", "called": f"#{section}", "crn": "", "title": ""}
     return {
         "code": f"{card.course_code}-{card.number}",
-        "called": name_of(card),
+        "called": section_name(card),
         "crn": card.crn,
         "title": card.title,
     }

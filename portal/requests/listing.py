@@ -14,9 +14,9 @@ from portal.core.db import transaction
 from portal.ledger.types import SeatCounts
 from portal.people.models import Student
 from portal.recorder import read_with_fallback
+from portal.registration.seat_counts import WaitlistOutlook, waitlist_outlook
 from portal.requests.models import Request
 from portal.requests.stale import obstacle
-from portal.seats.promise import Promise, promise
 
 PAGE = 30
 
@@ -39,11 +39,11 @@ class Line:
         return self.request.id
 
     @property
-    def promise(self) -> Promise:
+    def promise(self) -> WaitlistOutlook:
         """What those who wait get at once if it is approved."""
         if self.seats is None or self.request.wanted is None:
-            return Promise(line=0)
-        return promise(replace(self.seats, capacity=self.request.wanted))
+            return WaitlistOutlook(waiting=0)
+        return waitlist_outlook(replace(self.seats, capacity=self.request.wanted))
 
     @property
     def too_small(self) -> bool:

@@ -52,7 +52,7 @@ class Request(Base):
     capacity: Mapped[int | None] = mapped_column(Integer)
     wanted: Mapped[int | None] = mapped_column(Integer)
     student_id: Mapped[int | None] = mapped_column(ForeignKey("students.id"))
-    # Codes of portal.seats.rules.WAIVABLE.
+    # Codes of portal.registration.reasons.PERMISSIONS.
     waives: Mapped[list[str]] = mapped_column(ARRAY(String(40)), default=list)
     reason: Mapped[str] = mapped_column(Text)
     made_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())

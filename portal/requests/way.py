@@ -7,11 +7,11 @@ from portal.backend import backend
 from portal.catalog.term_catalog import SectionView, catalog_of
 from portal.people import student_profile
 from portal.recorder import read_with_fallback
+from portal.registration import limits, precheck
+from portal.registration.credits import hundredths
+from portal.registration.next_steps import RefusalContext
+from portal.registration.reasons import Explanation, explain
 from portal.requests.models import Request
-from portal.seats import desk, foresight
-from portal.seats.case import Case
-from portal.seats.reasons import Told, told
-from portal.seats.wishes import hundredths
 
 UNDER = {"corequisite_not_offered": "corequisite"}  # by code, the rule that it comes of
 
@@ -20,8 +20,8 @@ UNDER = {"corequisite_not_offered": "corequisite"}  # by code, the rule that it 
 class Way:
     """What the student would read now: of what the request puts aside, and of what stays."""
 
-    asked: list[Told]
-    other: list[Told]
+    asked: list[Explanation]
+    other: list[Explanation]
 
 
 def way(request: Request) -> Way | None:
@@ -33,9 +33,9 @@ def way(request: Request) -> Way | None:
     who = student_profile.read(request.student_id)
     standing = read_with_fallback.standing(offered.term.id, who.student)
     held = {each.section: each.credits for each in standing.enrolled}
-    case = Case(offered, card, backend().settings.zone, held)
-    limit = hundredths(desk.limit(who, offered))
-    found = told(foresight.foreseen(who, card, offered, standing, limit), case)
+    case = RefusalContext(offered, card, backend().settings.zone, held)
+    limit = hundredths(limits.credit_limit(who, offered))
+    found = explain(precheck.likely_refusals(who, card, offered, standing, limit), case)
     asked = [each for each in found if UNDER.get(each.code, each.code) in request.waives]
     return Way(asked, [each for each in found if each not in asked])
 

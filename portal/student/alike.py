@@ -12,7 +12,7 @@ from portal.catalog.formatting import credit_words
 from portal.catalog.section_fields import FIELDS
 from portal.catalog.term_catalog import MeetingView, SectionView, TermCatalog
 from portal.core.i18n import current_locale
-from portal.seats.restrictions import audience
+from portal.registration.restrictions import audience
 from portal.student.drawing import drawn
 from portal.student.scene import titled
 

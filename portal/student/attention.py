@@ -13,7 +13,7 @@ from portal.catalog.views import SectionView
 from portal.core.i18n import _
 from portal.people.student_profile import HoldView, StudentProfile
 from portal.recorder.events import milliseconds
-from portal.seats import rules, rulings
+from portal.registration import reasons, rules
 from portal.student.drawing import drawn
 
 
@@ -56,8 +56,8 @@ def _permitted(who: StudentProfile, one: SectionView, other: SectionView) -> boo
 
 def _hold(hold: HoldView) -> str:
     if hold.stands:
-        return rulings.hold_in_words(hold.facts)
-    facts = {"when": _when(hold.since), "reason": rulings.reason_of(hold.facts)}
+        return reasons.hold_text(hold.facts)
+    facts = {"when": _when(hold.since), "reason": reasons.hold_reason(hold.facts)}
     office = hold.office or _("the registrar")
     return _(
         "From %(when)s on there is a hold on your record: %(reason)s. Please see %(office)s.",

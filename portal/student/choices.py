@@ -7,12 +7,11 @@ from typing import Any
 from portal.catalog.term_catalog import SectionView
 from portal.core.i18n import _
 from portal.ledger.types import Decision, Reason, SeatCounts
-from portal.seats import foresight
-from portal.seats.case import Step, name_of
-from portal.seats.wishes import hundredths
+from portal.registration import precheck
+from portal.registration.credits import credit_choices, hundredths
+from portal.registration.next_steps import NextStep, section_name
 from portal.student import refused, wish
 from portal.student.alike import classes
-from portal.student.amounts import amounts
 from portal.student.forms import address, form, seats_of
 from portal.student.kept import open_to
 from portal.student.kept import told as told_of
@@ -72,7 +71,11 @@ def _form(
     together = groups(now, card, instead, wish.partners())
     found = _foreseen(now, card, instead, together)
     place = now.places.get(card.id)
-    known = [*foresight.shut(now.phase), *found, *([] if place else foresight.no_room(seats))]
+    known = [
+        *precheck.no_window(now.phase),
+        *found,
+        *([] if place else precheck.waitlist_full(seats)),
+    ]
     codes = [reason.code for each in answers for reason in each.reasons]
     why = refused.to_show(answers, card.id, known)
     told = refused.dated(refused.in_words(now, why, instead), now, answers, known)
@@ -91,7 +94,7 @@ def _form(
         place=place,
         kept=told_of(now, card),
         shut=bool(known) or (not told.retry and any(code.startswith("window_") for code in codes)),
-        amounts=amounts(card),
+        amounts=credit_choices(card),
         chosen=wish.credits_chosen(),
         waits=wish.wait_wished(usual=not answers and not (together and seats.claimable)),
         **(_exchange(now, old) if old else {"rivals": _rivals(now, card, seats, told.urls)}),
@@ -102,20 +105,20 @@ def _exchange(now: Scene, old: SectionView) -> dict[str, Any]:
     """What is told of the section that is given up."""
     return {
         "old": old,
-        "old_name": name_of(old),
+        "old_name": section_name(old),
         "old_title": now.title(old),
         "old_meetings": classes(old),
         "query": f"?instead={old.id}",
     }
 
 
-def _rivals(now: Scene, card: SectionView, seats: SeatCounts, offered: set[str]) -> list[Step]:
+def _rivals(now: Scene, card: SectionView, seats: SeatCounts, offered: set[str]) -> list[NextStep]:
     """The exchanges that could be made for the section, but for one that is offered already."""
-    if now.phase.kind != "open" or now.state(card.id) or foresight.no_room(seats):
+    if now.phase.kind != "open" or now.state(card.id) or precheck.waitlist_full(seats):
         return []
     steps = [
-        Step(
-            _("Swap %(old)s for %(new)s", old=name_of(each), new=name_of(card)),
+        NextStep(
+            _("Swap %(old)s for %(new)s", old=section_name(each), new=section_name(card)),
             f"{address(card, 'swap')}?instead={each.id}",
         )
         for each in now.catalog.some(now.held)
@@ -132,7 +135,9 @@ def _foreseen(
     if place and instead and place.instead != instead:  # a place in line becomes one for a swap
         rest = tuple(each for each in standing.waiting if each is not place)
         standing = replace(standing, waiting=rest)
-    found = foresight.foreseen(now.profile, card, now.catalog, standing, now.limit, instead=instead)
+    found = precheck.likely_refusals(
+        now.profile, card, now.catalog, standing, now.limit, instead=instead
+    )
     chosen = {each.card.course_id for group in together for each in group.choices}
     return [
         each

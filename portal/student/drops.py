@@ -2,7 +2,7 @@
 
 from flask.typing import ResponseReturnValue
 
-from portal.seats import desk
+from portal.registration import commands
 from portal.student import bp, forms, wish
 from portal.student.asking import card_of, seen
 from portal.student.outcomes import done
@@ -29,8 +29,7 @@ def give_up(term_id: int, section_id: int) -> ResponseReturnValue:
     """The seat given up, or why not."""
     card = card_of(term_id, section_id)
     along = [card_of(term_id, each) for each in wish.along()]
-    asked = wish.about(wish.asker(term_id), section_id)
-    decided = desk.drop(asked, [each.id for each in along])
+    decided = commands.drop(wish.asker(term_id), section_id, [each.id for each in along])
     if decided.reasons:
         return forms.drop(mine_of(term_id, decided), card, along, [decided]), 422
     return done([decided], card, along)
@@ -50,7 +49,7 @@ def leave(term_id: int, section_id: int) -> ResponseReturnValue:
 def step_out(term_id: int, section_id: int) -> ResponseReturnValue:
     """The place given up, or why not."""
     card = card_of(term_id, section_id)
-    decided = desk.leave(wish.about(wish.asker(term_id), section_id))
+    decided = commands.leave_waitlist(wish.asker(term_id), section_id)
     if decided.reasons:
         return forms.leave(mine_of(term_id, decided), card, [decided]), 422
     return done([decided], card)

@@ -12,8 +12,8 @@ from portal.catalog import requisites
 from portal.catalog.term_catalog import SectionView, TermCatalog
 from portal.core.i18n import _
 from portal.ledger.types import Decision, Reason, SeatCounts
-from portal.seats import desk, foresight, steps
-from portal.seats.case import Step, name_of
+from portal.registration import limits, next_steps, precheck
+from portal.registration.next_steps import NextStep, section_name
 from portal.student import refused, wish
 from portal.student.alike import WORDS, classes
 from portal.student.line import Line
@@ -32,11 +32,11 @@ def drop(
 ) -> str:
     """Asks whether a seat is given up, and with it those of `along`."""
     going = [card.id, *(each.id for each in along)]
-    known = foresight.shut(now.phase)
+    known = precheck.no_window(now.phase)
     quits = [each for each in along if each.id in now.places and each.id not in now.held]
     dropped = [each for each in along if each not in quits]
     known += [_not_held(each.id, card) for each in (card, *dropped) if each.id not in now.held]
-    known += foresight.needed_by(now.profile, now.catalog, now.standing, going)
+    known += precheck.needed_by(now.profile, now.catalog, now.standing, going)
     waits = [
         place.section
         for place in now.places.values()
@@ -50,12 +50,12 @@ def drop(
         card,
         _all_at_once(told, why, card, along),
         also=dropped,
-        names=requisites.all_of([name_of(each) for each in (card, *dropped)]),
-        quits=requisites.all_of([name_of(each) for each in quits]),
+        names=requisites.all_of([section_name(each) for each in (card, *dropped)]),
+        quits=requisites.all_of([section_name(each) for each in quits]),
         query=_along([each.id for each in along]),
         seats=seats_of(card),
-        drops=foresight.drops(now.profile, now.catalog, now.standing, going),
-        left=desk.drops_left(now.profile.student, now.term.id, now.phase.now),
+        drops=precheck.count_drops(now.profile, now.catalog, now.standing, going),
+        left=limits.drops_left(now.profile.student, now.term.id, now.phase.now),
         waits=[now.case(None).named(each) for each in waits],
     )
 
@@ -63,7 +63,7 @@ def drop(
 def leave(now: Scene, card: SectionView, answers: Sequence[Decision] = ()) -> str:
     """Asks whether a place on a waitlist is given up."""
     place = now.places.get(card.id)
-    known = foresight.waited_by(now.profile, now.catalog, now.standing, card.id)
+    known = precheck.needed_by_while_waiting(now.profile, now.catalog, now.standing, card.id)
     if not place:
         known = [Reason("not_waiting")]
     why = refused.to_show(answers, card.id, known)
@@ -76,7 +76,7 @@ def leave(now: Scene, card: SectionView, answers: Sequence[Decision] = ()) -> st
     barred = _no_drop(now, needing) if needing else []
     why = [replace(each, reasons=(*each.reasons, *barred)) for each in why]
     told = refused.dated(refused.in_words(now, why), now, answers, known)
-    step = steps.leave_with(needing, now.case(card)) if needing and not barred else None
+    step = next_steps.drop_and_leave(needing, now.case(card)) if needing and not barred else None
     if step:
         told = told.with_step("needed_by", step)
     return form("leave", now, card, told, place=place)
@@ -91,7 +91,7 @@ def again(act: str, offered: TermCatalog, card: SectionView) -> str:
         words=UNSURE,
         sent=wish.sent(),
         card=card,
-        name=name_of(card),
+        name=section_name(card),
         title=titled(offered, card),
         meetings=classes(card),
         key=wish.key(),
@@ -106,7 +106,7 @@ def waiting(stands: Line, card: SectionView) -> tuple[str, dict[str, str]]:
         "waiting_room/waiting.html",
         line=stands,
         wording=wording,
-        name=name_of(card),
+        name=section_name(card),
         here=request.full_path.rstrip("?"),
         back=wish.back_to(card.term_id),
         term=stands.scene.term,
@@ -119,7 +119,7 @@ def form(act: str, now: Scene, card: SectionView, told: Refused, /, **facts: Any
     return render_template(
         f"student/{act}.html",
         card=card,
-        name=name_of(card),
+        name=section_name(card),
         title=now.title(card),
         meetings=classes(card),
         refused=told,
@@ -144,14 +144,16 @@ def seats_of(card: SectionView) -> SeatCounts:
 
 def _no_drop(now: Scene, sections: Sequence[int]) -> list[Reason]:
     """Why these seats can't be given up now, whatever needs them, and when they can be."""
-    if shut := foresight.shut(now.phase):
+    if shut := precheck.no_window(now.phase):
         return shut
-    number = foresight.drops(now.profile, now.catalog, now.standing, sections)
-    left = desk.drops_left(now.profile.student, now.term.id, now.phase.now)
+    number = precheck.count_drops(now.profile, now.catalog, now.standing, sections)
+    left = limits.drops_left(now.profile.student, now.term.id, now.phase.now)
     if number <= left:
         return []
     today = datetime.fromtimestamp(now.phase.now / 1000, now.times.zone)
-    resets = next(at for at, _name in desk.days(today, now.times.zone) if at > now.phase.now)
+    resets = next(
+        at for at, _name in limits.days_around(today, now.times.zone) if at > now.phase.now
+    )
     facts = {"limit": now.term.drops_per_day, "resets": resets}
     if number > 1:
         facts |= {"left": left, "drops": number}
@@ -173,7 +175,7 @@ def _all_at_once(
     number = 1 + len(along) + len(needing)
     label = _("Cancel both") if number == 2 else _("Cancel all %(number)s", number=number)
     query = _along([*(each.id for each in along), *needing])
-    return told.with_step("needed_by", Step(label, address(card, "drop") + query))
+    return told.with_step("needed_by", NextStep(label, address(card, "drop") + query))
 
 
 def _along(sections: Sequence[int]) -> str:

@@ -10,9 +10,10 @@ from portal.catalog import requisites
 from portal.catalog.term_catalog import SectionView
 from portal.core.i18n import _, current_locale
 from portal.ledger.types import HeldSeat, Reason, SeatCounts
-from portal.seats import foresight
-from portal.seats.case import Case, Step, amount, credits_in_words
-from portal.seats.reasons import Told, told
+from portal.registration import precheck
+from portal.registration.credits import amount, credits_in_words
+from portal.registration.next_steps import NextStep, RefusalContext
+from portal.registration.reasons import Explanation, explain
 from portal.student import kept
 from portal.student.attention import shown
 from portal.student.chances import chances
@@ -58,7 +59,7 @@ def mine(scene: Scene) -> Markup:
     cases = {section: scene.case(scene.catalog.section(section)) for section in scene.sections}
     canceled, alone = _canceled(cases), _alone(scene)
     passed = {
-        place.section: scene.workable(told(place.reasons, scene.case_in_line(place.section)))
+        place.section: scene.workable(explain(place.reasons, scene.case_in_line(place.section)))
         for place in scene.standing.waiting
     }
     return drawn(
@@ -105,7 +106,7 @@ def toast(  # noqa: PLR0913  each has a default that most keep
     *,
     brief: bool = False,
     about: int = 0,
-    steps: Iterable[Step] = (),
+    steps: Iterable[NextStep] = (),
 ) -> Markup:
     """A short piece of news, added to #toasts; a `brief` one goes by itself.
 
@@ -150,7 +151,7 @@ def _in_the_way(scene: Scene, section: int) -> tuple[str, str]:
 
 def _alone(scene: Scene) -> dict[int, str]:
     """What is said of seats that are held without a seat in a corequisite."""
-    found = foresight.alone(scene.profile, scene.catalog, scene.standing)
+    found = precheck.without_corequisites(scene.profile, scene.catalog, scene.standing)
     return {section: _needs(scene, *lacks) for section, lacks in found.items()}
 
 
@@ -174,7 +175,7 @@ def _needs(scene: Scene, missing: list[int], waited: bool) -> str:  # noqa: FBT0
     )
 
 
-def _mine(scene: Scene, held: HeldSeat, canceled: Told | None, alone: str) -> Markup:
+def _mine(scene: Scene, held: HeldSeat, canceled: Explanation | None, alone: str) -> Markup:
     """A seat among my selections."""
     card = scene.catalog.section(held.section)
     return _mine_seat(
@@ -200,7 +201,7 @@ def _mine_seat(  # noqa: PLR0913, PLR0917 - what the fragment shows
     title: str,
     credits_: int,
     when: str,
-    canceled: Told | None,
+    canceled: Explanation | None,
     alone: str,
     _language: Locale,
 ) -> Markup:
@@ -212,9 +213,11 @@ def _mine_seat(  # noqa: PLR0913, PLR0917 - what the fragment shows
     return drawn(page, section=here, amount=amount_, canceled=canceled, **facts)
 
 
-def _canceled(cases: Mapping[int, Case]) -> dict[int, Told]:
+def _canceled(cases: Mapping[int, RefusalContext]) -> dict[int, Explanation]:
     """Sections that will not take place, each with what can be done instead."""
     gone = {
-        id_: case for id_, case in cases.items() if case.card and case.card.status == "CANCELED"
+        id_: case
+        for id_, case in cases.items()
+        if case.section and case.section.status == "CANCELED"
     }
-    return {id_: told([Reason("section_canceled")], case)[0] for id_, case in gone.items()}
+    return {id_: explain([Reason("section_canceled")], case)[0] for id_, case in gone.items()}

@@ -8,7 +8,7 @@ from portal.catalog.views import ReserveView
 from portal.core.i18n import _n
 from portal.ledger.types import SeatCounts
 from portal.recorder.events import milliseconds
-from portal.seats import keeping, rules
+from portal.registration import reasons, rules
 from portal.student.scene import Scene
 
 
@@ -62,7 +62,7 @@ def open_to(
 
 
 def _text(now: Scene, reserve: ReserveView, mine: bool) -> str:  # noqa: FBT001 - whose it is
-    whom = keeping.whom(reserve, now.moment)
+    whom = reasons.reserve_in_words(reserve, now.moment)
     if mine:
         return _n(
             "%(num)s seat is kept for you and others: %(whom)s.",

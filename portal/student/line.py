@@ -8,8 +8,8 @@ from cachetools import TTLCache, cached
 from flask import g, session
 
 from portal.backend import backend
-from portal.plans.plan import Plan
-from portal.seats import desk
+from portal.registration import limits
+from portal.registration.plans import Plan
 from portal.student.scene import Scene
 from portal.waiting_room import room, wait_estimates
 from portal.waiting_room.admission import FREE, Admission
@@ -127,7 +127,7 @@ def line_of(now: Scene, plan: Plan | None = None) -> Line:
     if not out or session.get(LEFT) == stands.window or is_prefetch():
         return stands
     shown = plan or now.plan
-    return come(now) if stands.place or (shown and shown.lines) else stands
+    return come(now) if stands.place or (shown and shown.choices) else stands
 
 
 def looked(now: Scene) -> Line:
@@ -144,7 +144,7 @@ def come(now: Scene) -> Line:
     try:
         g.line = _noted(Line(now, admission.enter(now.term.id, now.phase, visitor())))
     except WindowShut:  # within the second for which pages go by the windows they have read
-        desk.forget_windows()
+        limits.forget_windows()
         g.line = Line(now)
     stands: Line = g.line
     return stands

@@ -11,7 +11,7 @@ from portal.backend import backend
 from portal.catalog import requisites
 from portal.catalog.search import Query
 from portal.ledger.types import SeatCounts
-from portal.seats import rules
+from portal.registration import rules
 from portal.student import kept
 from portal.student.rows import rows
 from portal.student.scene import Scene

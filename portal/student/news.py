@@ -9,8 +9,8 @@ from portal.core.i18n import _
 from portal.ledger.types import Reason
 from portal.live.rendering import OwnFragments
 from portal.recorder import odds
-from portal.seats import foresight
-from portal.seats.reasons import told
+from portal.registration import precheck
+from portal.registration.reasons import explain
 from portal.student import fragments
 from portal.student.scene import Scene, scene
 
@@ -53,7 +53,7 @@ def _touched(now: Scene, own: set[int], shown: Iterable[int]) -> set[int]:
     """Sections whose cells say whether one of these is held."""
     mine = now.catalog.some(own)
     others = now.catalog.some(section for section in shown if section not in own)
-    return {each.id for each in others if foresight.beside(now.profile, each, mine)}
+    return {each.id for each in others if precheck.conflicts(now.profile, each, mine)}
 
 
 def _told(now: Scene, event: dict[str, Any]) -> Markup:
@@ -77,7 +77,7 @@ def _passed_over(now: Scene, event: dict[str, Any]) -> Markup:
     section = event["section"]
     case = now.case_in_line(section)
     reasons = [Reason(each["code"], each.get("facts") or {}) for each in event.get("reasons", ())]
-    why = told(reasons, case)
+    why = explain(reasons, case)
     place = (
         _("By the rule of this term you have lost your place on the waitlist.")
         if event.get("lost")

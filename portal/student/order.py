@@ -9,7 +9,7 @@ from portal.catalog.local_time import Clockface
 from portal.catalog.term_catalog import catalog_of
 from portal.core.cache import AWAY
 from portal.ledger.types import WindowView
-from portal.seats import desk
+from portal.registration import limits
 from portal.student import bp
 from portal.waiting_room import draw, wording
 from portal.waiting_room.draw import Draw
@@ -51,7 +51,7 @@ def order_file(term_id: int, window_id: int) -> ResponseReturnValue:
 
 
 def _window(term_id: int, window_id: int) -> WindowView:
-    found = (each for each in desk.windows(term_id) if each.id == window_id)
+    found = (each for each in limits.windows(term_id) if each.id == window_id)
     return next(found, None) or abort(404)
 
 

@@ -17,7 +17,7 @@ from portal.catalog.formatting import DAYS, clock, day_names
 from portal.catalog.models import Term
 from portal.ledger.types import Decision, SubmissionResult
 from portal.recorder import odds
-from portal.seats import desk
+from portal.registration import limits
 from portal.student import bp, fragments
 from portal.student.line import Line, line_of
 from portal.student.listing import listing
@@ -58,7 +58,7 @@ def term(term_id: int) -> ResponseReturnValue:
 @requires("student")
 def stage(term_id: int) -> ResponseReturnValue:
     """The banner of this moment; the list too, where its phase needs another one."""
-    desk.forget_windows()  # a page asks because they have changed
+    limits.forget_windows()  # a page asks because they have changed
     now = mine_of(term_id)
     shown = request.args.get("shown", "")
     # When picking begins, styles alone turn the cells: nothing moves under anyone's pointer.

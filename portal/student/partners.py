@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from portal.backend import backend
-from portal.catalog import requisites
+from portal.catalog import linked_courses, requisites
 from portal.catalog.term_catalog import MeetingView, SectionView
 from portal.ledger.types import Reason
-from portal.seats import foresight, linked, rules
-from portal.seats.case import name_of
-from portal.seats.reasons import told
-from portal.seats.wishes import hundredths
+from portal.registration import precheck, rules
+from portal.registration.credits import hundredths
+from portal.registration.next_steps import section_name
+from portal.registration.reasons import explain
 from portal.student.alike import classes
 from portal.student.kept import open_to
 from portal.student.planning.seen import counts
@@ -48,13 +48,13 @@ class Group:
 
 def groups(now: Scene, card: SectionView, instead: int, sent: Sequence[int]) -> list[Group]:
     """For each linked course that is still needed, its sections; those in `sent` are chosen."""
-    standing = foresight.without(now.standing, [instead])
+    standing = precheck.without_seats(now.standing, [instead])
     held = {each.course_id for each in now.catalog.some(one.section for one in standing.enrolled)}
     needed = rules.corequisites(now.profile, card, now.catalog)
     lacking = {int(course) for course in requisites.codes(needed)} - held
     found = [
         [each for each in cards if now.shows(each)]
-        for cards in linked.partners(card, now.catalog)
+        for cards in linked_courses.sections(card, now.catalog)
         if lacking & {each.course_id for each in cards}
         and not held & {each.course_id for each in cards}
     ]
@@ -70,11 +70,11 @@ def choices(
     return [
         Choice(
             card=card,
-            name=name_of(card),
+            name=section_name(card),
             meetings=classes(card),
             counts=counts(has),
             free=open_to(now, card, has).claimable,
-            caution=told(why[:1], now.case(card))[0].text if why else "",
+            caution=explain(why[:1], now.case(card))[0].text if why else "",
         )
         for card, has, why in zip(cards, known, reasons, strict=True)
     ]
@@ -94,6 +94,6 @@ def _group(
 def _against(now: Scene, card: SectionView, partner: SectionView, instead: int) -> list[Reason]:
     """What stands in the way of a partner that is had along with the section."""
     wished = [(each, hundredths(each.credits_min)) for each in (card, partner)]
-    standing = foresight.without(now.standing, [instead])
-    plan = foresight.plan(now.profile, now.catalog, standing, now.limit, wished)
+    standing = precheck.without_seats(now.standing, [instead])
+    plan = precheck.likely_refusals_together(now.profile, now.catalog, standing, now.limit, wished)
     return [each for each in plan[partner.id] if each.code != "hold"]

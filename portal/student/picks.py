@@ -8,8 +8,8 @@ from flask.typing import ResponseReturnValue
 
 from portal.catalog.term_catalog import SectionView
 from portal.ledger.types import Decision, Outcome
-from portal.seats import desk
-from portal.seats.desk import Wanted, Wish
+from portal.registration import commands
+from portal.registration.requests import Choice, SectionRequest
 from portal.student import bp, choices, forms, line, wish
 from portal.student.asking import card_of, seen
 from portal.student.outcomes import done
@@ -83,9 +83,9 @@ def _decided(card: SectionView, form: Form, instead: int | None = None) -> Respo
         amount = wish.credits_wished(card)
     except ValueError:
         return form(mine_of(card.term_id), [choices.credit_range(card)]), 422
-    wanted = [Wanted(card.id, amount), *(Wanted(each) for each in wish.partners())]
-    asked = [Wish([wanted], wish.wait_wished(), instead)]
-    decided = desk.submit(wish.asker(card.term_id), asked)
+    partners = [SectionRequest(each) for each in wish.partners()]
+    asked = [Choice(((SectionRequest(card.id, amount), *partners),), wish.wait_wished(), instead)]
+    decided = commands.register(wish.asker(card.term_id), asked)
     [line] = decided.lines
     answers = [
         replace(each, replayed=decided.replayed, standing=decided.standing)

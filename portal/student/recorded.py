@@ -12,11 +12,12 @@ from portal.catalog.term_catalog import TermCatalog, catalog_of
 from portal.core.i18n import _
 from portal.ledger.errors import LedgerUnavailable
 from portal.people.student_profile import profile
-from portal.plans.plan import Option, Plan
-from portal.plans.store import plan_of
 from portal.recorder import read_with_fallback
-from portal.seats import rules
-from portal.seats.case import name_of
+from portal.registration import rules
+from portal.registration.next_steps import section_name
+from portal.registration.plan_store import plan_of
+from portal.registration.plans import Plan
+from portal.registration.requests import Alternative
 from portal.student import attention
 from portal.student.alike import classes
 from portal.student.listing import PAGE
@@ -76,13 +77,13 @@ def _page(term_id: int) -> ResponseReturnValue:
 
 def _lines(offered: TermCatalog, plan: Plan | None) -> list[list[str]]:
     """The lines of a plan, each with its options by rank."""
-    lines = plan.lines if plan else ()
-    return [[_named(offered, option) for option in line.options] for line in lines]
+    lines = plan.choices if plan else ()
+    return [[_named(offered, option) for option in line.alternatives] for line in lines]
 
 
-def _named(offered: TermCatalog, option: Option) -> str:
+def _named(offered: TermCatalog, option: Alternative) -> str:
     cards = [offered.published(part.section) for part in option]
     return " + ".join(
-        f"{name_of(card)}, {titled(offered, card)}" if card else _("No longer offered")
+        f"{section_name(card)}, {titled(offered, card)}" if card else _("No longer offered")
         for card in cards
     )

@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 from portal.ledger.types import Decision, Outcome, Reason
 from portal.recorder.receipts import code
-from portal.seats.case import Step
-from portal.seats.reasons import Told, lasting, told
+from portal.registration.next_steps import NextStep
+from portal.registration.reasons import Explanation, any_lasting, explain
 from portal.student.scene import Scene
 
 BECAUSE_OF_ANOTHER = {"together", "already_enrolled"}
@@ -19,7 +19,7 @@ class Refusal:
     """Why a section can't be had; its name is blank where only one was asked for."""
 
     name: str
-    reasons: list[Told]
+    reasons: list[Explanation]
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Refused:
         """Where the next steps lead."""
         return {each.step.url for one in self.refusals for each in one.reasons if each.step}
 
-    def with_step(self, code: str, step: Step) -> "Refused":
+    def with_step(self, code: str, step: NextStep) -> "Refused":
         """The same with one step for all reasons of that code, at the first of them."""
         steps = chain([step], repeat(None))
         refusals = [
@@ -97,7 +97,7 @@ def dated(
 def in_words(now: Scene, answers: Sequence[Decision], instead: int = 0) -> Refused:
     """The refusals among the answers; no next step comes twice, or leads back to their form."""
     offered: set[str] = set()
-    stays = lasting(reason for each in answers for reason in each.reasons)
+    stays = any_lasting(reason for each in answers for reason in each.reasons)
     own = [each for each in answers if {one.code for one in each.reasons} - BECAUSE_OF_ANOTHER]
     refusals = [
         _told(now, each, offered, instead, alone=len(answers) == 1)
@@ -105,7 +105,9 @@ def in_words(now: Scene, answers: Sequence[Decision], instead: int = 0) -> Refus
         if each.reasons
     ]
     if stays:  # all of them are had together or none
-        refusals = [replace(one, reasons=[why.formless for why in one.reasons]) for one in refusals]
+        refusals = [
+            replace(one, reasons=[why.without_form for why in one.reasons]) for one in refusals
+        ]
     return Refused(refusals, receipts(now.term.id, answers))
 
 
@@ -121,11 +123,11 @@ def _told(
     own = {case.url(refused.section, "pick")}
     if instead:
         own.add(case.url(refused.section, f"swap?instead={instead}"))
-    reasons = [_without(each, own, offered) for each in told(refused.reasons, case)]
+    reasons = [_without(each, own, offered) for each in explain(refused.reasons, case)]
     return Refusal("" if alone else case.named(refused.section), reasons)
 
 
-def _without(reason: Told, own: set[str], offered: set[str]) -> Told:
+def _without(reason: Explanation, own: set[str], offered: set[str]) -> Explanation:
     """The reason without a step that stands there already, or leads to the form it is told in."""
     if reason.step is None:
         return reason

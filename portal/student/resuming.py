@@ -4,7 +4,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from portal.catalog.term_catalog import NoSuchTerm, catalog_of
 from portal.core.i18n import _
-from portal.seats.case import name_of
+from portal.registration.next_steps import section_name
 from portal.web.http.resuming import resumes
 
 
@@ -51,4 +51,4 @@ def _named(term_id: int, section_id: int) -> str:
         card = catalog_of(term_id).published(section_id)
     except (NoSuchTerm, SQLAlchemyError):
         card = None
-    return name_of(card) if card and card.public else _("your section")
+    return section_name(card) if card and card.public else _("your section")

@@ -10,9 +10,9 @@ from portal.backend import backend
 from portal.catalog.term_catalog import SectionView
 from portal.core.i18n import current_locale
 from portal.ledger.types import SeatCounts
-from portal.seats import rules
-from portal.seats.case import name_of
-from portal.seats.reasons import told
+from portal.registration import rules
+from portal.registration.next_steps import section_name
+from portal.registration.reasons import explain
 from portal.student import fragments, kept
 from portal.student.alike import Alike, alike
 from portal.student.drawing import drawn
@@ -55,7 +55,7 @@ def _row(scene: Scene, card: SectionView, counts: SeatCounts) -> Row:
     return Row(
         url=f"/terms/{card.term_id}/sections/{card.id}",
         section=card.id,
-        name=name_of(card),
+        name=section_name(card),
         alike=alike(scene.catalog, card),
         seats=fragments.seats(counts),
         act=fragments.act(scene, card.id),
@@ -72,4 +72,4 @@ def _drawn(row: Row, _language: Locale) -> Markup:
 
 def _caution(scene: Scene, card: SectionView) -> str:
     own = [each for each in rules.refusals(scene.profile, card) if each.code != "hold"]
-    return told(own[:1], scene.case(card))[0].text if own else ""
+    return explain(own[:1], scene.case(card))[0].text if own else ""

@@ -6,8 +6,9 @@ from portal.catalog import requisites
 from portal.catalog.term_catalog import catalog_of
 from portal.core.i18n import _, _n
 from portal.ledger.types import Decision, Outcome
-from portal.seats import desk
-from portal.seats.case import credits_in_words, name_of
+from portal.registration import limits
+from portal.registration.credits import credits_in_words
+from portal.registration.next_steps import section_name
 from portal.student.scene import Scene
 from portal.web.http.errors import Words
 
@@ -41,11 +42,11 @@ def plainly(decided: Sequence[Decision], term: int, also: Sequence[int]) -> str:
     offered, first = catalog_of(term), decided[0]
     if first.replayed:
         return _("It went through when you first sent it.")
-    named = {card.id: name_of(card) for card in offered.some(each.section for each in decided)}
+    named = {card.id: section_name(card) for card in offered.some(each.section for each in decided)}
     if first.outcome == Outcome.DROPPED:
         kept = [each for each in also if each not in first.left]
-        gone = [name_of(card) for card in offered.some([first.section, *kept])]
-        lists = [name_of(card) for card in offered.some(first.left)]
+        gone = [section_name(card) for card in offered.some([first.section, *kept])]
+        lists = [section_name(card) for card in offered.some(first.left)]
         return " ".join([_canceled(gone), *([_left_lists(lists)] if lists else [])])
     name = requisites.all_of(list(named.values()))
     if first.outcome == Outcome.LEFT:
@@ -114,7 +115,7 @@ def _dropped(now: Scene, sections: Sequence[int], left_lists: Sequence[int] = ()
         name = _names(now, back)
         title = _("You had given %(name)s up before, and have it again now.", name=name)
         return Words(title, _("Nothing was changed."))
-    left = desk.drops_left(now.profile.student, now.term.id, now.phase.now)
+    left = limits.drops_left(now.profile.student, now.term.id, now.phase.now)
     more = (
         _n("You can cancel %(num)s more today.", "You can cancel %(num)s more today.", left)
         if left

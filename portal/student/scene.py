@@ -11,11 +11,12 @@ from portal.catalog.term_catalog import SectionView, TermCatalog, TermView, cata
 from portal.core.i18n import _
 from portal.ledger.types import HeldSeat, Reason, Standing, WaitlistPosition
 from portal.people.student_profile import StudentProfile, profile
-from portal.plans.plan import Plan
-from portal.plans.store import plan_of
-from portal.seats import desk, foresight, rules
-from portal.seats.case import Case
-from portal.seats.reasons import Told
+from portal.registration import credits as credits_
+from portal.registration import limits, precheck, rules
+from portal.registration.next_steps import RefusalContext
+from portal.registration.plan_store import plan_of
+from portal.registration.plans import Plan
+from portal.registration.reasons import Explanation
 from portal.student.attention import Attention, attention
 from portal.windows.phases import Phase, phase, shows
 
@@ -83,7 +84,7 @@ class Scene:
     @property
     def limit(self) -> int:
         """The most hundredths that may be held."""
-        return desk.hundredths(desk.limit(self.profile, self.catalog))
+        return credits_.hundredths(limits.credit_limit(self.profile, self.catalog))
 
     @property
     def opening(self) -> str:
@@ -114,26 +115,26 @@ class Scene:
         """Whether the student sees the section, which they may neither hold nor wait for."""
         return shows(self.phase) and rules.visible(self.profile, card)
 
-    def workable(self, reasons: Iterable[Told]) -> list[Told]:
+    def workable(self, reasons: Iterable[Explanation]) -> list[Explanation]:
         """Reasons in words with those of their steps that can be taken now."""
         is_open = self.phase.kind == "open"
-        return [each if is_open else each.formless for each in reasons]
+        return [each if is_open else each.without_form for each in reasons]
 
     def in_the_way(self, card: SectionView) -> list[Reason]:
         """What is held of the same course or at the same time, unless the registrar permits it."""
         held = self.catalog.some(self.held) if self.held else []
-        return foresight.beside(self.profile, card, held)
+        return precheck.conflicts(self.profile, card, held)
 
     def state(self, section: int) -> str:
         """`selected`, `waiting`, or blank."""
         return "selected" if section in self.held else "waiting" if section in self.places else ""
 
-    def case(self, card: SectionView | None) -> Case:
+    def case(self, card: SectionView | None) -> RefusalContext:
         """What a refusal about the section needs to be told in words."""
         held = {each.section: each.credits for each in self.standing.enrolled}
-        return Case(self.catalog, card, self.times.zone, held)
+        return RefusalContext(self.catalog, card, self.times.zone, held)
 
-    def case_in_line(self, section: int) -> Case:
+    def case_in_line(self, section: int) -> RefusalContext:
         """The same for a section that the student waits for."""
         place = self.places.get(section)
         case = self.case(self.catalog.section(section))
@@ -173,6 +174,6 @@ def scene(
         profile=who,
         catalog=offered,
         standing=standing or ledger.standing(term_id, student),
-        phase=phase(desk.windows_of(who, term_id), ledger.now() if at is None else at),
+        phase=phase(limits.windows_of(who, term_id), ledger.now() if at is None else at),
         times=Clockface(backend().settings.zone),
     )

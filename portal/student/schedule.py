@@ -13,7 +13,8 @@ from portal.catalog.views import SectionView
 from portal.core.cache import AWAY
 from portal.core.i18n import _
 from portal.people.student_profile import profile
-from portal.seats.case import amount, credits_in_words, name_of
+from portal.registration.credits import amount, credits_in_words
+from portal.registration.next_steps import section_name
 from portal.student import attention, bp
 from portal.student.scene import titled
 from portal.web.http.access import requires, visitor
@@ -82,7 +83,7 @@ def _around(offered: TermCatalog) -> dict[str, object]:
     return {
         "term": offered.term,
         "title": title,
-        "named": name_of,
+        "named": section_name,
         "points": amount,
         "amount": credits_in_words,
         "words": words,

@@ -12,8 +12,8 @@ from htmx_flask import request
 from portal.catalog.term_catalog import SectionView
 from portal.core.correlation import correlation
 from portal.ledger.errors import LedgerSilent
-from portal.seats.desk import Asked, Asker
-from portal.student.amounts import amounts
+from portal.registration.credits import credit_choices, hundredths
+from portal.registration.requests import Requester
 from portal.web.account.login import safe_path
 from portal.web.http import resubmission
 from portal.web.http.access import visitor
@@ -48,26 +48,21 @@ def unsure_of(error: Exception) -> bool:
     return isinstance(error, LedgerSilent) or "unsure" in request.form
 
 
-def asker(term_id: int) -> Asker:
+def asker(term_id: int) -> Requester:
     """Who asks, under the key of the form; 400 where that is no key."""
     if not KEY.fullmatch(key()):
         abort(400)
     student, passed = visitor().student_id or 0, access_token()
     window = passed.window if passed else None
-    return Asker(student, term_id, key(), correlation(), window)
+    return Requester(student, term_id, key(), correlation(), window)
 
 
-def about(who: Asker, section_id: int) -> Asked:
-    """The same about one section."""
-    return Asked(who.student, who.term, section_id, who.request, who.correlation)
-
-
-def credits_wished(card: SectionView) -> Decimal | None:
-    """The credits chosen, None where the form offers no choice; raises ValueError for others."""
+def credits_wished(card: SectionView) -> int | None:
+    """Return the chosen credits (hundredths) or None. Raise ValueError for others."""
     text = credits_chosen().strip()
-    if text and text not in amounts(card):
+    if text and text not in credit_choices(card):
         raise ValueError(text)
-    return Decimal(text) if text else None
+    return hundredths(Decimal(text)) if text else None
 
 
 def fields() -> "MultiDict[str, str]":

@@ -7,7 +7,7 @@ import pytest
 
 from portal.backend import backend
 from portal.catalog.models import Reserve
-from portal.seats import desk
+from portal.registration import limits
 from tests import cast as builders
 from tests.api.callers import Caller
 from tests.cast import Cast, Meets
@@ -100,7 +100,7 @@ def test_students_are_shown_none_unless_their_window_is_open(
     term = builders.a_term()
     schedule(term)
     section = builders.a_section(builders.a_course(), term)
-    desk.forget_windows()
+    limits.forget_windows()
     for narrowed in ({}, {"q": "course"}, {"free": "true"}, {"course_id": section.course_id}):
         answer = ada.get("/sections/available", semester_id=term.id, **narrowed)
         data = answer.json["data"]
@@ -115,7 +115,7 @@ def test_what_students_hold_stays_visible_after_the_end(ada: Caller, term: Any, 
     seat(cast.ada, section)
     (window,) = backend().ledger.windows(term.id)
     backend().ledger.close_window(term.id, window.id, "tests")
-    desk.forget_windows()
+    limits.forget_windows()
     assert found(ada, term) == []
     [mine] = ada.get(f"/students/{cast.ada.id}/registrations").json["data"]["registrations"]
     assert mine["section"]["title"] == "Logic"
@@ -254,7 +254,7 @@ def test_a_student_is_told_of_their_own_windows_and_the_answer_to_them(
     assert ada.get("/windows", semester_id=term.id).json["data"]["answer"] == "unscheduled"
     seniors = builders.an_open_window(term, cohort={"years": ["Senior"]})
     mine = builders.a_coming_window(term, minutes=30)
-    desk.forget_windows()
+    limits.forget_windows()
     told = ada.get("/windows", semester_id=term.id).json["data"]
     assert (told["answer"], told["window_id"]) == ("before", mine.id)
     assert told["sentence"] == "Begins in 30 minutes"

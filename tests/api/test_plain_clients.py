@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from portal.backend import backend
-from portal.seats import desk
+from portal.registration import limits
 from tests import cast as builders
 from tests.api.callers import Caller
 from tests.cast import Cast
@@ -117,7 +117,7 @@ def test_outside_of_every_window_there_is_no_estimate(
     ada.post("/register", body(cast.ada, full) | {"wait": True})
     (window,) = backend().ledger.windows(term.id)
     backend().ledger.close_window(term.id, window.id, "tests")
-    desk.forget_windows()
+    limits.forget_windows()
     for caller in (ada, admin):
         [entry] = caller.get(f"/students/{cast.ada.id}/waitlist").json["data"]["waitlist_entries"]
         assert entry["estimated_wait_time"] is None

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from portal.recorder.recorder import drain
+from portal.registration import limits
 from portal.runtime import embedded_valkey
 from portal.runtime.embedded_servers import Servers
-from portal.seats import desk
 from tests import cast as builders
 from tests.api.callers import Caller
 from tests.cast import Cast
@@ -43,7 +43,7 @@ def recorded(ada: Caller, term: Any, cast: Cast) -> Any:
 def away(request: Any, servers: Servers, recorded: Any, reads: dict[str, Any]) -> Iterator[None]:  # noqa: ARG001
     """The ledger stopped or frozen, once everything has been read while it was there."""
     with request.param(servers):
-        desk.forget_windows()
+        limits.forget_windows()
         yield
 
 
@@ -112,7 +112,7 @@ def test_instructors_and_admins_read_the_record_too(
     before = admin.get(path).json["data"]
     assert iris.get(path).status_code == 404
     with stalled(servers, "valkey"):
-        desk.forget_windows()
+        limits.forget_windows()
         assert admin.get(path).json["data"] == before
         assert iris.get(path).status_code == 404
         listed = iris.get("/sections/available", semester_id=recorded.id)
@@ -126,7 +126,7 @@ def test_once_selection_has_ended_the_record_lists_none_either(
     (window,) = ledger.windows(recorded.id)
     ledger.close_window(recorded.id, window.id, "tests")
     drain(recorded.id)
-    desk.forget_windows()
+    limits.forget_windows()
     with stalled(servers, "valkey"):
         data = ada.get("/sections/available", semester_id=recorded.id).json["data"]
     assert (data["sections"], data["answer"]) == ([], "ended")

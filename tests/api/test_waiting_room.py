@@ -7,7 +7,7 @@ import pytest
 from flask import Flask
 
 from portal.backend import backend as parts
-from portal.seats import desk
+from portal.registration import limits
 from portal.waiting_room import access_tokens, room
 from tests import cast as builders
 from tests.api.callers import Caller, caller
@@ -37,7 +37,7 @@ def line(window: Any) -> str:
 
 def known(window: Any) -> Any:
     """The window, once every part knows of it."""
-    desk.forget_windows()
+    limits.forget_windows()
     return window
 
 
@@ -160,7 +160,7 @@ def test_a_pass_is_for_its_window_alone(app: Flask, fall: Any, cast: Cast) -> No
     ada = caller(app, "ada")
     token = _token(ada, first)
     parts().ledger.close_window(fall.id, first.id, "tests")
-    desk.forget_windows()
+    limits.forget_windows()
     body = {"student_id": cast.ada.id, "semester_id": fall.id, "section_ids": [section.id]}
     answer = ada.post("/register", body, Fairseat_Pass=token)
     [result] = answer.json["data"]["results"]

@@ -16,7 +16,7 @@ from portal.models import Base
 from portal.people import passwords
 from portal.people.models import Account, CompletedCourse, Hold, Student, Teacher
 from portal.people.student_profile import StudentProfile, profile
-from portal.seats import rules
+from portal.registration import rules
 from tests.owner import as_owner
 
 MINUTES = timedelta(minutes=2)

@@ -3,7 +3,7 @@
 import pytest
 
 from portal.catalog import requisites
-from tests.seats.makers import course, every, some
+from tests.registration.makers import course, every, some
 
 
 def lacking(tree: requisites.Tree | None, *held: str) -> requisites.Tree | None:

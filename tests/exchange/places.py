@@ -10,8 +10,8 @@ from portal.core.db import transaction
 from portal.exchange.importing import work
 from portal.ledger.types import Outcome
 from portal.people.models import Student
-from portal.seats import by_hand
-from portal.seats.by_hand import Adjustment
+from portal.registration import adjustments
+from portal.registration.adjustments import Adjustment
 from tests.exchange.changes import having
 from tests.exchange.makers import press, sent
 from tests.exchange.rosters import roster, the_term
@@ -49,5 +49,5 @@ def adjust(number: int, **change: str) -> None:
     named = {what: sections[crn] for what, crn in change.items()}
     past = ("window_unscheduled", "same_course", "drop_limit")
     asked = Adjustment(the_term().id, student, overrides=past, **named)
-    said = by_hand.adjust(asked, why="first", by=1, request=None, correlation="tests")
+    said = adjustments.adjust(asked, why="first", by=1, request=None, correlation="tests")
     assert said.outcome != Outcome.REFUSED

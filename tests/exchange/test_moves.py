@@ -13,9 +13,9 @@ from portal.exchange.importing import run
 from portal.ledger.function_library import prefix
 from portal.ledger.types import Outcome
 from portal.people.models import AuditEntry, Student
-from portal.seats import desk
-from portal.seats.desk import Asked
+from portal.registration import limits
 from tests import cast as builders
+from tests import registering
 from tests.exchange.makers import latest, page, press
 from tests.exchange.places import adjust, begin, read, stored, who
 from tests.exchange.rosters import roster, the_term
@@ -24,12 +24,12 @@ from tests.record.processes import running, wait_for
 
 def wait_in_line(number: int, crn: str) -> None:
     builders.an_open_window(the_term())
-    desk.forget_windows()
+    limits.forget_windows()
     with transaction() as session:
         student = session.scalars(select(Student.id).where(Student.number == f"S-{number}")).one()
         section = session.scalars(select(Section.id).where(Section.crn == crn)).one()
-    asked = Asked(student, the_term().id, section, None, "tests")
-    assert desk.claim(asked, credits=None, wait=True).outcome == Outcome.WAITLISTED
+    decided = registering.claim(student, the_term().id, section, wait=True)
+    assert decided.outcome == Outcome.WAITLISTED
 
 
 # What is done

@@ -17,7 +17,7 @@ from tests import cast as builders
 from tests.cast import Cast
 from tests.exchange.campus import Campus
 from tests.exchange.makers import TERM, an_import, as_zip, latest, page, press, sections, send, sent
-from tests.plans import outages
+from tests.registration import outages
 from tests.web.visitors import browser_of
 
 

@@ -17,10 +17,10 @@ from portal.exchange.exporting.oneroster import write_oneroster
 from portal.models import Base
 from portal.people.models import Account, CompletedCourse, Student
 from portal.recorder.recorder import drain
-from portal.seats import by_hand, desk
-from portal.seats.by_hand import Adjustment
-from portal.seats.desk import Asked
+from portal.registration import adjustments
+from portal.registration.adjustments import Adjustment
 from tests import cast as builders
+from tests import registering
 from tests.cast import Cast, Meets
 from tests.exchange.campus import Campus, kinds
 from tests.exchange.campus import imported as semester
@@ -207,8 +207,7 @@ def test_who_is_in_a_section_is_told_and_stays(
 ) -> None:
     with transaction() as session:
         builders.an_open_window(session.get_one(Term, university.term_id))
-    asked = Asked(cast.ada.id, university.term_id, university.id, None, "tests")
-    desk.claim(asked, credits=None, wait=False)
+    registering.claim(cast.ada.id, university.term_id, university.id)
     drain(university.term_id)
     path = exported(tmp_path)
     assert b",student,," in contents(path)["enrollments.csv"]
@@ -238,7 +237,7 @@ def test_an_empty_portal_has_the_same_rosters(
             credits=Decimal(worth),
             overrides=("window_unscheduled", "credit_range", "full"),
         )
-        by_hand.adjust(change, why="tests", by=cast.max.id, request=None, correlation="tests")
+        adjustments.adjust(change, why="tests", by=cast.max.id, request=None, correlation="tests")
     before, exported_before = roster(), contents(exported(tmp_path))
     assert len(before) == 2
     empty()

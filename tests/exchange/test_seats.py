@@ -12,9 +12,9 @@ from portal.core.db import transaction
 from portal.exchange.importing.failure import ImportFailedError
 from portal.ledger.types import Outcome
 from portal.people.models import AuditEntry, Student
-from portal.seats import desk
-from portal.seats.desk import Asked
+from portal.registration import limits
 from tests import cast as builders
+from tests import registering
 from tests.exchange.oneroster import School, imported, moved
 from tests.exchange.rosters import roster, the_term
 
@@ -170,12 +170,12 @@ def test_a_free_seat_belongs_to_whoever_waits_for_it(tmp_path: Path) -> None:
 def wait_in_line(number: str) -> None:
     """The student asks for a seat of the only section, and gets a place in line."""
     builders.an_open_window(the_term())
-    desk.forget_windows()
+    limits.forget_windows()
     with transaction() as session:
         student = session.scalars(select(Student.id).where(Student.number == number)).one()
         section = session.scalars(select(Section.id)).one()
-    asked = Asked(student, the_term().id, section, None, "tests")
-    assert desk.claim(asked, credits=None, wait=True).outcome == Outcome.WAITLISTED
+    decided = registering.claim(student, the_term().id, section, wait=True)
+    assert decided.outcome == Outcome.WAITLISTED
 
 
 def test_who_is_named_no_more_stays_unless_asked_to_go(tmp_path: Path) -> None:

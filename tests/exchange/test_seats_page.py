@@ -16,8 +16,8 @@ from portal.ledger.types import Outcome
 from portal.notifications.models import Notice, Outgoing
 from portal.ops.dead import letters
 from portal.people.models import AuditEntry, Student
-from portal.seats import by_hand
-from portal.seats.by_hand import Adjustment
+from portal.registration import adjustments
+from portal.registration.adjustments import Adjustment
 from tests.cast import Cast
 from tests.exchange.makers import away, latest, page, press, sent
 from tests.exchange.oneroster import School, imported
@@ -212,5 +212,5 @@ def put_in(number: str) -> None:
         student = session.scalars(select(Student.id).where(Student.number == number)).one()
         section = session.scalars(select(Section.id)).one()
     change = Adjustment(the_term().id, student, add=section, overrides=("window_unscheduled",))
-    said = by_hand.adjust(change, why="first", by=1, request=None, correlation="tests")
+    said = adjustments.adjust(change, why="first", by=1, request=None, correlation="tests")
     assert said.outcome == Outcome.ENROLLED

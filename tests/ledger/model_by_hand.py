@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from copy import deepcopy
 
 from portal.ledger.types import AdminAdjustment, Candidate, Claim, Decision, HeldSeat, Reason
-from portal.seats.by_hand import FIRM
+from portal.registration.reasons import NOT_OVERRIDABLE
 from tests.ledger.model_book import refused
 from tests.ledger.model_wishes import Seats, Wishes, full, without
 
@@ -13,7 +13,7 @@ class ByHands(Wishes):
     """Additions, drops and moves."""
 
     def adjust(self, asked: AdminAdjustment, overrides: Sequence[str], at: int) -> Decision:
-        passes = set(overrides) - FIRM
+        passes = set(overrides) - NOT_OVERRIDABLE
         held = self.held(asked.student)
         rest = without(held, asked.drop or 0)
         reasons = self.against(self, asked, rest, asked.drop or 0, at)
@@ -87,7 +87,7 @@ class ByHands(Wishes):
             if each.drop and seats.index(seats[n]) < n:
                 twice = Reason("not_enrolled", {"section": each.drop})
                 answers[n] = refused(section_of(each), at, [twice])
-        while left := self.refused_together(moves, answers, set(overrides) - FIRM, at):
+        while left := self.refused_together(moves, answers, set(overrides) - NOT_OVERRIDABLE, at):
             answers |= {n: refused(section_of(moves[n]), at, left[n]) for n in left}
             if not any(moves[n].drop for n in left):
                 break

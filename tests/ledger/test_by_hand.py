@@ -6,7 +6,7 @@ import pytest
 
 from portal.ledger.errors import KeyReused
 from portal.ledger.types import Claim, Outcome, PoolSpec, Reason
-from portal.seats.by_hand import FIRM
+from portal.registration.reasons import NOT_OVERRIDABLE
 from tests.ledger.desk import MINUTE, TERM, Desk, codes, facts, meets
 
 MONDAY = meets(1, 9, 11)
@@ -64,7 +64,7 @@ def held_back(section: int) -> Claim:
     return Claim(section, 400, rules=(Reason("hold"),))
 
 
-@pytest.mark.parametrize("code", sorted(FIRM - {"student_unknown"}))
+@pytest.mark.parametrize("code", sorted(NOT_OVERRIDABLE - {"student_unknown"}))
 def test_what_makes_no_sense_can_not_be_put_aside(desk: Desk, code: str) -> None:
     desk.section(1)
     desk.claim(501, 1)

@@ -12,8 +12,7 @@ from portal.ledger.types import (
     SectionSpec,
     SkipRule,
 )
-from portal.seats.by_hand import FIRM, SHUT
-from portal.seats.rules import LEDGERS_OWN
+from portal.registration.reasons import LEDGER_CHECKS, NO_WINDOW, NOT_OVERRIDABLE
 from tests.ledger.desk import OPEN
 
 STUDENTS = range(501, 506)
@@ -25,7 +24,9 @@ trees = some.sampled_from(
     [None] * 6 + [{"course": 1}, {"any": [{"course": 1}, {"course": 3}]}, {"all": [{"course": 2}]}]
 )
 overrides_ = some.lists(
-    some.sampled_from([*LEDGERS_OWN, *SHUT, "full", "hold", "drop_limit", "needed_by", *FIRM]),
+    some.sampled_from(
+        [*LEDGER_CHECKS, *NO_WINDOW, "full", "hold", "drop_limit", "needed_by", *NOT_OVERRIDABLE]
+    ),
     max_size=6,
 )
 rules_ = some.sampled_from([()] * 8 + [(Reason("hold", {"kind": "bursar"}),)])

@@ -20,7 +20,7 @@ from portal.live.page import REFUSED, RESTART
 from portal.live.sockets import SocketSession
 from portal.people import visitors
 from portal.people.models import Account
-from portal.seats import desk
+from portal.registration import limits
 from tests import cast as builders
 from tests.cast import Cast
 from tests.live.tabs import HANDSHAKE
@@ -93,7 +93,7 @@ def test_counts_of_sections_that_are_no_longer_shown_end_with_selection(
     assert line.heard()
     assert talk.page.sections == wanted
     backend.ledger.close_window(term.id, window.id, "tests")
-    desk.forget_windows()
+    limits.forget_windows()
     line.browser.sendall(bytes([PONG, 0x80]) + NO_MASK)
     wait_for(lambda: talk.socket.pong_received)
     line.look()

@@ -24,7 +24,6 @@ from portal.backend import Backend
 from portal.core import metrics
 from portal.core.db import transaction
 from portal.ledger.function_library import prefix
-from portal.ledger.types import ChoiceResult, Decision, Outcome, Reason, SubmissionResult
 from portal.metrics import gathered
 from portal.people.models import AuditEntry
 from portal.recorder.consistency import audit_runs, continuous_audit
@@ -33,7 +32,9 @@ from portal.recorder.recorder import drain
 from portal.recorder.wake import wake
 from portal.runtime import embedded_postgres
 from portal.runtime.cli import main
-from portal.seats import counted
+from tests import cast as builders
+from tests import registering
+from tests.cast import Cast
 from tests.live.nodes import Node, a_node
 from tests.record.ages import make_old
 from tests.record.processes import ready, wait_for
@@ -105,17 +106,17 @@ def test_requests_are_counted_by_route_not_by_address(app: Flask, term: Any) -> 
     assert not [labels for _, labels in now if "nowhere" in str(labels) or "BREW" in labels]
 
 
-def test_what_students_were_told_is_counted_with_its_reasons() -> None:
+def test_decisions_are_counted_once_with_their_reasons(term: Any, cast: Cast) -> None:
     def number(name: str, **labels: str) -> float:
         return REGISTRY.get_sample_value(name, labels) or 0
 
-    told = Decision(Outcome.REFUSED, 1, reasons=(Reason("full"), Reason("hold")))
-    lines = (ChoiceResult(Outcome.REFUSED, refused=((told,),)), ChoiceResult(Outcome.ENROLLED, 1))
-    full = number("fairseat_refusals_total", reason="full")
+    course = builders.a_course()
+    full, free = (builders.a_section(course, term, capacity=seats) for seats in (0, 1))
+    refused = number("fairseat_refusals_total", reason="full")
     enrolled = number("fairseat_decisions_total", act="claim", outcome="enrolled")
-    counted.submission(SubmissionResult(1, lines))
-    counted.submission(SubmissionResult(1, lines, replayed=True))
-    assert number("fairseat_refusals_total", reason="full") == full + 1
+    for section, key in ((full, "first-key"), (full, "first-key"), (free, "second-key")):
+        registering.claim(cast.ada.id, term.id, section.id, key=key)
+    assert number("fairseat_refusals_total", reason="full") == refused + 1
     assert number("fairseat_decisions_total", act="claim", outcome="enrolled") == enrolled + 1
 
 

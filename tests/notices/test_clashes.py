@@ -9,8 +9,8 @@ from portal.core.i18n import in_language
 from portal.ledger.types import Outcome
 from portal.notifications.words import News, words
 from portal.people.models import Student
-from portal.seats import by_hand
-from portal.seats.by_hand import Adjustment
+from portal.registration import adjustments
+from portal.registration.adjustments import Adjustment
 from tests import cast as builders
 from tests.cast import Cast, Meets
 from tests.claims import claim
@@ -110,7 +110,7 @@ def test_a_clashing_seat_that_the_registrar_gives_is_named(
     change = Adjustment(
         story.term.id, cast.ada.id, add=story.section.id, overrides=("time_conflict",)
     )
-    answer = by_hand.adjust(
+    answer = adjustments.adjust(
         change, why="It is agreed.", by=cast.max.id, request="0" * 32, correlation=""
     )
     assert answer.outcome == Outcome.ENROLLED

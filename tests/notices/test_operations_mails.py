@@ -14,7 +14,7 @@ from portal.people.models import AuditEntry
 from tests.cast import Cast
 from tests.notices.postman import Postman
 from tests.notices.stories import Story, outbox
-from tests.plans import outages
+from tests.registration import outages
 from tests.web.visitors import browser_of
 
 PAGE = "/admin/operations"

@@ -5,7 +5,6 @@ from dataclasses import replace
 from datetime import timedelta
 from time import monotonic
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from sqlalchemy import Connection, create_engine, text
@@ -16,12 +15,11 @@ from portal.core.db import transaction, with_driver
 from portal.people import caches, student_profile, visitors
 from portal.people.models import Account, CompletedCourse
 from portal.people.student_profile import StudentProfile
-from portal.seats import desk
-from portal.seats.desk import Asked
 from tests import cast as builders
+from tests import registering
 from tests.cast import Cast
-from tests.plans.outages import settled
 from tests.record.processes import wait_for
+from tests.registration.outages import settled
 from tests.statements import statements
 
 HOLD = text("INSERT INTO holds (student_id, kind, reason, office) VALUES (:who, 'x', 'y', 'z')")
@@ -52,8 +50,7 @@ def holds(*students: Any) -> list[int]:
 
 
 def claim(student: Any, section: Any) -> Any:
-    asked = Asked(student.id, section.term_id, section.id, uuid4().hex, "test")
-    return desk.claim(asked, credits=None, wait=False)
+    return registering.claim(student.id, section.term_id, section.id)
 
 
 def test_a_claim_of_a_known_student_asks_nothing_of_postgresql_about_rules(cast: Cast) -> None:

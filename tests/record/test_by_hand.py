@@ -18,8 +18,8 @@ from portal.recorder.consistency.restore import restore
 from portal.recorder.receipt_texts import shown
 from portal.recorder.receipts import history
 from portal.recorder.recorder import drain
-from portal.seats import by_hand
-from portal.seats.by_hand import Adjustment, Many
+from portal.registration import adjustments
+from portal.registration.adjustments import Adjustment, Batch
 from tests import cast as builders
 from tests.cast import Cast
 from tests.record.dump import dump
@@ -36,7 +36,7 @@ def term(cast: Cast) -> Any:  # noqa: ARG001
 def adjust(cast: Cast, term: Any, student: Student, **change: Any) -> Any:
     asked = Adjustment(term.id, student.id, **change)
     fields: dict[str, Any] = {"why": "a late request", "by": cast.max.id}
-    return by_hand.adjust(asked, **fields, request=None, correlation="tests")
+    return adjustments.adjust(asked, **fields, request=None, correlation="tests")
 
 
 def recorded(term: Any) -> None:
@@ -97,7 +97,7 @@ def test_each_of_those_who_swap_has_one_move_and_the_ledger_can_be_made_anew(
     }
     with transaction() as session:
         people = read_all(session, [cast.ada.id, cast.ben.id])
-    by_hand.adjust_batch(Many(term.id, changes, (), "a swap", cast.max.id, "tests"), people)
+    adjustments.adjust_batch(Batch(term.id, changes, (), "a swap", cast.max.id, "tests"), people)
     recorded(term)
     assert [each.action for each in rows(AuditEntry)][2:] == ["selection.move"] * 2
     assert [each.kind for each in rows(Notice)] == ["by_hand"] * 4
@@ -128,7 +128,7 @@ def test_an_actor_who_has_no_account_does_not_keep_the_term_from_being_recorded(
 ) -> None:
     section = builders.a_section(builders.a_course(), term)
     asked = Adjustment(term.id, cast.ada.id, add=section.id)
-    by_hand.adjust(asked, why="x", by=10**9, request=None, correlation="")
+    adjustments.adjust(asked, why="x", by=10**9, request=None, correlation="")
     recorded(term)
     assert rows(AuditEntry)[0].account_id is None
 
@@ -137,7 +137,7 @@ def test_the_rules_of_the_record_are_reasons_too(cast: Cast, term: Any) -> None:
     needs = {"prerequisites": {"course": "CSC-1"}}
     section = builders.a_section(builders.a_course("CSC-9"), term, **needs)
     asked = Adjustment(term.id, cast.ada.id, add=section.id)
-    assert [reason.code for reason in by_hand.preview(asked)] == ["prerequisite"]
+    assert [reason.code for reason in adjustments.preview(asked)] == ["prerequisite"]
     assert adjust(cast, term, cast.ada, add=section.id).outcome == Outcome.REFUSED
     named = ("prerequisite",)
     assert adjust(cast, term, cast.ada, add=section.id, overrides=named).outcome == Outcome.ENROLLED
@@ -146,11 +146,11 @@ def test_the_rules_of_the_record_are_reasons_too(cast: Cast, term: Any) -> None:
 @pytest.mark.parametrize("why", ["", "  "])
 def test_it_needs_a_reason_and_a_section(cast: Cast, term: Any, why: str) -> None:
     with pytest.raises(ValueError, match="needs a reason"):
-        by_hand.adjust(
+        adjustments.adjust(
             Adjustment(term.id, cast.ada.id, 1), why=why, by=1, request=None, correlation=""
         )
     with pytest.raises(ValueError, match="needs a section"):
-        by_hand.preview(Adjustment(term.id, cast.ada.id))
+        adjustments.preview(Adjustment(term.id, cast.ada.id))
 
 
 def test_an_open_page_looks_again_and_leaves_the_words_to_the_notice() -> None:

@@ -14,9 +14,9 @@ from portal.recorder.consistency.restore import restore
 from portal.recorder.recorder import drain
 from portal.recorder.sweep import Sweeper
 from tests import cast as builders
-from tests.plans.outages import away
 from tests.record.processes import recorded
 from tests.record.rush import Rush, a_rush, claim, claims, everyone_everywhere
+from tests.registration.outages import away
 
 WHY = "a test"
 

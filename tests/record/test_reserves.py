@@ -15,10 +15,9 @@ from portal.ledger.types import Outcome
 from portal.recorder.consistency.audit import audit_term
 from portal.recorder.promotion import promote
 from portal.recorder.recorder import drain
-from portal.seats import desk
-from portal.seats.desk import Asked
 from portal.windows.warmup import warm_up
 from tests import cast as builders
+from tests import registering
 from tests.cast import Cast
 
 
@@ -40,12 +39,11 @@ def section(cast: Cast) -> Any:
 
 
 def claim(student: Any, section: Any) -> Outcome:
-    asked = Asked(student.id, section.term_id, section.id, None, "tests")
-    return desk.claim(asked, credits=None, wait=True).outcome
+    return registering.claim(student.id, section.term_id, section.id, wait=True).outcome
 
 
 def drop(student: Any, section: Any) -> None:
-    desk.drop(Asked(student.id, section.term_id, section.id, None, "tests"))
+    registering.drop(student.id, section.term_id, section.id)
 
 
 def clean(section: Any) -> None:

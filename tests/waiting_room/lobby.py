@@ -7,7 +7,7 @@ from typing import Any
 from flask import Flask
 from flask.testing import FlaskClient
 
-from portal.seats import desk
+from portal.registration import limits
 from portal.student import line
 from portal.waiting_room import room
 from portal.web.http.admission import PROOF
@@ -30,7 +30,7 @@ def shut(term: Any, window: Any, *, inside: int = 0) -> None:
 
 def look(client: FlaskClient, term: Any, page: str = "") -> str:
     """A page of the term, read with nothing that was read before."""
-    desk.forget_windows()
+    limits.forget_windows()
     line.room_of.cache_clear()  # type: ignore[attr-defined]
     return client.get(f"/terms/{term.id}{page}").text
 

@@ -10,7 +10,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from portal.backend import Backend
-from portal.seats import desk
+from portal.registration import limits
 from portal.waiting_room import draw, room
 from portal.windows import service
 from portal.windows.service import Author, Plan
@@ -30,7 +30,7 @@ def drawn(term: Any, students: range | list[int]) -> Any:
     for student in students:
         room.enter(term.id, window.id, student)
     open_now(term, window)
-    desk.forget_windows()
+    limits.forget_windows()
     return window
 
 

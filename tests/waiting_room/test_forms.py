@@ -7,8 +7,8 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from portal.plans import plan, store
-from portal.plans.plan import Part
+from portal.registration import plan_store, plans
+from portal.registration.requests import SectionRequest
 from portal.runtime.embedded_servers import Servers
 from portal.waiting_room import access_tokens
 from portal.waiting_room.access_tokens import AccessToken
@@ -141,8 +141,8 @@ def test_where_nobody_waits_a_page_with_a_plan_lets_in(
     builders.an_open_window(term)
     look(ada, term)
     assert ada.get_cookie("pass", path=f"/terms/{term.id}") is None
-    part = (Part(section.id),)
-    store.change(term.id, cast.ada.id, 0, lambda _: plan.add(plan.Plan(), part))
+    part = (SectionRequest(section.id),)
+    plan_store.change(term.id, cast.ada.id, 0, lambda _: plans.add(plans.Plan(), part))
     look(ada, term)
     assert ada.get_cookie("pass", path=f"/terms/{term.id}")
 

@@ -10,8 +10,8 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from portal.backend import backend
-from portal.plans import pack, plan
-from portal.plans.plan import Part
+from portal.registration import plans
+from portal.registration.requests import SectionRequest
 from portal.waiting_room import room
 from tests import cast as builders
 from tests.api.callers import Caller, caller
@@ -86,7 +86,7 @@ def test_a_plan_is_not_submitted_with_it_either(
     ada: FlaskClient, phone: FlaskClient, term: Any, section: Any, cast: Cast
 ) -> None:
     leave(ada, term)
-    packed = pack.write(plan.add(plan.Plan(), (Part(section.id),)))
+    packed = plans.write(plans.add(plans.Plan(), (SectionRequest(section.id),)))
     form = {"plan": packed, "request": "a-key-of-its-own"}
     assert refused(phone.post(f"/terms/{term.id}/plan/submit", data=form))
     assert held(term, cast.ada) == []

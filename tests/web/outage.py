@@ -9,7 +9,7 @@ from typing import Any
 
 from portal import backend as connections
 from portal.backend import Backend
-from portal.seats import desk
+from portal.registration import limits
 
 SAID = "This page shows what was last recorded"
 
@@ -17,7 +17,7 @@ SAID = "This page shows what was last recorded"
 @contextmanager
 def ledger_away(backend: Backend) -> Iterator[None]:
     """Nobody answers where Redis should be."""
-    desk.forget_windows()
+    limits.forget_windows()
     connections.connect(replace(backend.settings, redis_url="redis://127.0.0.1:1/0"))
     try:
         yield
@@ -29,7 +29,7 @@ def ledger_away(backend: Backend) -> Iterator[None]:
 def ledger_frozen(backend: Backend) -> Iterator[None]:
     """Valkey takes connections and says nothing until the block ends."""
     told: Any = backend.redis.info("server")
-    desk.forget_windows()
+    limits.forget_windows()
     os.kill(told["process_id"], signal.SIGSTOP)
     try:
         yield

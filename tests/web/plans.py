@@ -8,11 +8,12 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 
 from portal.core.db import transaction
-from portal.plans import pack
-from portal.plans.plan import Line, Plan
-from portal.plans.store import change, plan_of
 from portal.recorder.models import LoggedEvent
 from portal.recorder.recorder import drain
+from portal.registration import plans
+from portal.registration.plan_store import change, plan_of
+from portal.registration.plans import Plan
+from portal.registration.requests import Choice
 from tests import cast as builders
 from tests.web.visits import address
 
@@ -61,7 +62,9 @@ def result(html: str, number: int) -> str:
 def planned(term: Any, student: Any) -> list[list[list[int]]]:
     """The sections of the plan's lines, by rank, as they are kept."""
     plan = plan_of(term.id, student.id) or Plan()
-    return [[[part.section for part in each] for each in line.options] for line in plan.lines]
+    return [
+        [[part.section for part in each] for each in line.alternatives] for line in plan.choices
+    ]
 
 
 def a_class(term: Any, code: str, **fields: Any) -> Any:
@@ -69,7 +72,7 @@ def a_class(term: Any, code: str, **fields: Any) -> Any:
     return builders.a_section(builders.a_course(code), term, **fields)
 
 
-def plan(term: Any, student: Any, *lines: Line) -> None:
+def plan(term: Any, student: Any, *lines: Choice) -> None:
     """Keep a plan of these lines."""
     change(term.id, student.id, 0, lambda _: Plan(lines))
 
@@ -80,9 +83,9 @@ def submit(client: FlaskClient, term: Any, page: str = "plan", **options: Any) -
     return client.post(f"/terms/{term.id}/plan/submit", data=form, **options)
 
 
-def send(client: FlaskClient, term: Any, *lines: Line, **fields: Any) -> Any:
+def send(client: FlaskClient, term: Any, *lines: Choice, **fields: Any) -> Any:
     """Submit these lines, whatever the page shows."""
-    data = {"plan": pack.write(Plan(lines)), "request": "one-key-of-many", **fields}
+    data = {"plan": plans.write(Plan(lines)), "request": "one-key-of-many", **fields}
     return client.post(f"/terms/{term.id}/plan/submit", data=data)
 
 

@@ -8,9 +8,9 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from portal.backend import Backend, backend
-from portal.plans.store import plan_of
 from portal.recorder.recorder import drain
-from portal.seats import desk
+from portal.registration import limits
+from portal.registration.plan_store import plan_of
 from tests import cast as builders
 from tests.cast import Cast
 from tests.web.outage import ledger_away
@@ -42,7 +42,7 @@ def sections(ada: FlaskClient, cast: Cast) -> Sections:  # noqa: ARG001
 
     def end() -> None:
         backend().ledger.close_window(term.id, window.id, "tests")
-        desk.forget_windows()
+        limits.forget_windows()
 
     return Sections(held, sibling, other, end)
 

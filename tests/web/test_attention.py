@@ -14,8 +14,8 @@ from portal.people import holds, permissions, student_profile
 from portal.people.holds import Wish
 from portal.people.permissions import Permit
 from portal.recorder.recorder import drain
-from portal.seats import by_hand
-from portal.seats.by_hand import Adjustment
+from portal.registration import adjustments
+from portal.registration.adjustments import Adjustment
 from tests import cast as builders
 from tests.cast import Cast, Meets
 from tests.web.outage import ledger_away
@@ -52,7 +52,7 @@ def give(cast: Cast, section: Any) -> None:
     """A seat that the registrar gives Ada past the clash."""
     change = Adjustment(section.term_id, cast.ada.id, add=section.id, overrides=("time_conflict",))
     key = f"{section.id:032}"
-    by_hand.adjust(change, why="Agreed.", by=cast.max.id, request=key, correlation="")
+    adjustments.adjust(change, why="Agreed.", by=cast.max.id, request=key, correlation="")
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -17,16 +17,16 @@ from portal.backend import backend
 from portal.core.db import transaction
 from portal.core.settings import Settings
 from portal.ledger.types import Standing
-from portal.plans import pack
-from portal.plans.plan import Plan
+from portal.registration import plans
+from portal.registration.plans import Plan
 from tests import cast as builders
 from tests.api.callers import ROOT, caller
 from tests.cast import Cast
 from tests.claims import claim
 from tests.live.nodes import Node, a_node
 from tests.live.tabs import cookie
-from tests.plans.plans import line
 from tests.record.processes import wait_for
+from tests.registration.plan_makers import line
 from tests.web.visitors import browser_of
 from tests.web.visits import address, press, seat, words
 
@@ -146,7 +146,7 @@ def test_a_plan_that_was_refused_meanwhile_is_never_enrolled(
     stuck: Stuck, freed: Callable[[], None], ada: FlaskClient, section: Any, cast: Cast
 ) -> None:
     path = f"/terms/{section.term_id}/plan/submit"
-    plan = pack.write(Plan((line(section.id, wait=False),)))
+    plan = plans.write(Plan((line(section.id, wait=False),)))
 
     def meanwhile() -> None:
         assert ada.post(path, data={"request": KEY, "plan": plan}).status_code == 422

@@ -11,9 +11,10 @@ from sqlalchemy import select, update
 from portal.catalog.models import Pool, Reserve, Section, Term
 from portal.core.db import transaction
 from portal.people.models import Account, Student
-from portal.plans import store
-from portal.plans.plan import Part, add
 from portal.recorder.recorder import drain
+from portal.registration import plan_store
+from portal.registration.plans import add
+from portal.registration.requests import SectionRequest
 from portal.windows.warmup import warm_up
 from tests import cast as builders
 from tests.cast import Cast
@@ -65,7 +66,9 @@ def test_a_plan_says_for_whom_they_are_kept(
     with transaction() as session:
         sena = session.scalars(select(Student.id).join(Account).filter_by(username="sena")).one()
     for student in (cast.ada.id, sena):
-        store.change(term.id, student, 0, lambda plan: add(plan, (Part(section.id),)))
+        plan_store.change(
+            term.id, student, 0, lambda plan: add(plan, (SectionRequest(section.id),))
+        )
     for address_ in (f"/terms/{term.id}/plan", address(section, "plan")):
         assert "1 seat is kept for students of class year Senior" in said(ada.get(address_))
         assert "1 seat is kept for you and others" in said(senior.get(address_))

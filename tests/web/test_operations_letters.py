@@ -14,9 +14,9 @@ from portal.ops.dead import DeadLetter
 from portal.people.models import AuditEntry
 from portal.recorder.wake import wake
 from tests.cast import Cast
-from tests.plans import outages
 from tests.record.processes import caught_up, ready, running, wait_for
 from tests.record.rush import Rush, a_rush
+from tests.registration import outages
 from tests.web.visitors import browser_of
 
 WHY = {"reason": "The journal is mended."}

@@ -23,7 +23,7 @@ from portal.windows.readiness import make_ready
 from portal.windows.warmup import section_specs
 from tests import cast as builders
 from tests.cast import Cast
-from tests.plans import outages
+from tests.registration import outages
 from tests.web.test_operations import PAGE, ask, text
 from tests.web.visitors import browser_of
 from tests.web.visits import words

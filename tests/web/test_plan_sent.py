@@ -7,13 +7,13 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from portal.plans import pack
-from portal.plans.plan import Plan, add
-from portal.plans.store import change
+from portal.registration import plans
+from portal.registration.plan_store import change
+from portal.registration.plans import Plan, add
 from portal.runtime.embedded_servers import Servers
 from tests.cast import Cast
-from tests.plans.outages import away, settled
-from tests.plans.plans import line
+from tests.registration.outages import away, settled
+from tests.registration.plan_makers import line
 from tests.test_health import stalled
 from tests.web.plans import (
     a_class,
@@ -58,7 +58,7 @@ def test_what_is_seen_is_what_is_submitted(ada: FlaskClient, term: Any, cast: Ca
     seen, later = a_class(term, "CSC-1100"), a_class(term, "MAT-1010")
     plan(term, cast.ada, line(seen.id))
     form = submission(ada.get(f"/terms/{term.id}/plan").text)
-    change(term.id, cast.ada.id, 1, lambda found: add(found, line(later.id).options[0]))
+    change(term.id, cast.ada.id, 1, lambda found: add(found, line(later.id).alternatives[0]))
     ada.post(f"/terms/{term.id}/plan/submit", data=form)
     assert held(term, cast.ada) == [seen.id]
     assert planned(term, cast.ada) == [[[later.id]]]
@@ -139,5 +139,5 @@ def test_it_is_for_students(app: Flask, term: Any) -> None:
 
 
 def test_there_is_no_such_term(ada: FlaskClient) -> None:
-    data = {"plan": pack.write(Plan((line(1),))), "request": "one-key-of-many"}
+    data = {"plan": plans.write(Plan((line(1),))), "request": "one-key-of-many"}
     assert ada.post("/terms/999999/plan/submit", data=data).status_code == 404

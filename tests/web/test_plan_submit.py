@@ -7,12 +7,12 @@ from flask.testing import FlaskClient
 from portal.backend import backend as parts
 from portal.core.db import transaction
 from portal.people.models import Hold
-from portal.plans import pack
-from portal.plans.store import change
 from portal.recorder.receipts import code
+from portal.registration import plans
+from portal.registration.plan_store import change
 from tests import cast as builders
 from tests.cast import Cast, Meets
-from tests.plans.plans import line
+from tests.registration.plan_makers import line
 from tests.web.plans import a_class, journal, plan, planned, result, submit
 from tests.web.visits import DIALOG, held, press, words
 
@@ -130,7 +130,7 @@ def test_credits_that_were_chosen_are_those_that_are_had(
         term.id,
         cast.ada.id,
         0,
-        lambda _: pack.unpack([{"options": [[[section.id, 700]]], "wait": True}]),
+        lambda _: plans.unpack([{"options": [[[section.id, 700]]], "wait": True}]),
     )
     submit(ada, term)
     assert parts().ledger.standing(term.id, cast.ada.id).enrolled[0].credits == 700

@@ -9,8 +9,8 @@ from portal.backend import backend
 from tests import cast as builders
 from tests.cast import Cast, open_soon
 from tests.claims import claim
-from tests.plans.plans import line
 from tests.record.processes import wait_for
+from tests.registration.plan_makers import line
 from tests.web.plans import hidden_in, plan, submission
 from tests.web.visits import DIALOG, address, held, hidden, press, seat, words
 

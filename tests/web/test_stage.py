@@ -6,7 +6,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from portal.backend import backend as parts
-from portal.seats import desk
+from portal.registration import limits
 from tests import cast as builders
 from tests.cast import Cast
 from tests.web.visits import HTMX
@@ -60,7 +60,7 @@ def test_a_window_moved_is_seen_within_a_second(ada: FlaskClient, term: Any) -> 
     window = builders.a_coming_window(term, minutes=5)
     ada.get(f"/terms/{term.id}/stage")
     parts().ledger.cancel_window(term.id, window.id, "tests")
-    desk.windows.cache_clear()  # type: ignore[attr-defined]
+    limits.windows.cache_clear()  # type: ignore[attr-defined]
     assert 'data-phase="unscheduled"' in ada.get(f"/terms/{term.id}/stage").text
 
 

@@ -9,7 +9,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from portal.backend import backend as parts
-from portal.seats import desk
+from portal.registration import limits
 from portal.student import pages
 from tests import cast as builders
 from tests.cast import Cast
@@ -95,7 +95,7 @@ def test_after_it_ended_the_list_is_gone_and_my_selections_stay(
     builders.a_section(builders.a_course("MAT-1", title="Calculus"), term)
     press(ada, section, "pick")
     parts().ledger.close_window(term.id, window.id, "tests")
-    desk.windows.cache_clear()  # type: ignore[attr-defined]
+    limits.windows.cache_clear()  # type: ignore[attr-defined]
     page = ada.get(f"/terms/{term.id}").text
     assert "Selection has ended" in page
     assert "Calculus" not in page

@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 from portal.backend import Backend
 from portal.catalog.models import Section, Term
 from portal.ledger.types import Outcome, WindowView
-from portal.seats import desk
+from portal.registration import limits
 from portal.waiting_room import room
 from tests import cast as builders
 from tests.admin.windows import closes
@@ -79,7 +79,7 @@ def test_of_two_windows_either_lets_pick_until_both_have_ended(
     assert phase_of(ben, place) == "ended"
     assert claim(cast.ada, sections[0], second).outcome is Outcome.ENROLLED
     closes(terms[0], second)
-    desk.forget_windows()
+    limits.forget_windows()
     assert phase_of(ada, place) == "ended"
 
 

@@ -15,9 +15,9 @@ from portal.core.correlation import correlation
 from portal.core.i18n import _
 from portal.ledger.errors import KeyReused, LedgerUnavailable
 from portal.ledger.types import Outcome, Standing
-from portal.seats import by_hand
-from portal.seats.reasons import told
-from portal.student.amounts import amounts
+from portal.registration import adjustments
+from portal.registration.credits import credit_choices
+from portal.registration.reasons import explain
 from portal.student.wish import KEY, new_key
 from portal.web.drafts import Form
 from portal.web.http.access import requires, visitor
@@ -59,7 +59,7 @@ def do(term_id: int) -> ResponseReturnValue:
         abort(400)
     over = tuple(each for each in request.form.getlist("over") if each in OBSTACLES)
     try:
-        answer = by_hand.adjust(
+        answer = adjustments.adjust(
             asked.adjustment(over), why=why, by=visitor().id, request=key, correlation=correlation()
         )
     except KeyReused:
@@ -112,17 +112,17 @@ def _page(asked: Asked, form: Form) -> ResponseReturnValue:
     """What it will mean as things are, with a box for everything that can be put aside."""
     change, term = asked.adjustment(), asked.offered.term
     standing = backend().ledger.standing(term.id, change.student)
-    reasons = by_hand.preview(change)
+    reasons = adjustments.preview(change)
     case = asked.case({held.section: held.credits for held in standing.enrolled})
     page = render_template(
         "admin/adjust.html",
         term=term,
         asked=asked,
         reading=asked.reading,
-        firm=told(by_hand.firm(reasons), case),
+        firm=explain(adjustments.not_overridable(reasons), case),
         obstacles=obstacles(reasons, case),
         meaning=list(meaning(asked, standing)),
-        amounts=amounts(asked.add) if asked.add else [],
+        amounts=credit_choices(asked.add) if asked.add else [],
         form=form,
         key=new_key(),
         back=_back(asked, form),

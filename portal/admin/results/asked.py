@@ -13,9 +13,9 @@ from portal.core.i18n import _
 from portal.people import student_profile as people
 from portal.people.student_profile import StudentProfile
 from portal.people.student_records import by_number
-from portal.seats.by_hand import Adjustment
-from portal.seats.case import Case, name_of
-from portal.student.amounts import amounts
+from portal.registration.adjustments import Adjustment
+from portal.registration.credits import credit_choices
+from portal.registration.next_steps import RefusalContext, section_name
 
 
 @dataclass
@@ -43,10 +43,10 @@ class Asked:
             return _("Move a student")
         return _("Take a student out") if self.drop else _("Add a student")
 
-    def case(self, held: Mapping[int, int]) -> Case:
+    def case(self, held: Mapping[int, int]) -> RefusalContext:
         """By which the reasons are told; `held` are credits by section."""
         instead = self.drop.id if self.add and self.drop else 0
-        return Case(self.offered, self.subject, backend().settings.zone, held, instead)
+        return RefusalContext(self.offered, self.subject, backend().settings.zone, held, instead)
 
     def adjustment(self, overrides: tuple[str, ...] = ()) -> Adjustment:
         """What the ledger is asked for."""
@@ -72,7 +72,7 @@ def read(fields: Mapping[str, str], offered: TermCatalog) -> Asked:
         asked.reading.wrong("add", _("Name the section to add, the one to drop, or both."))
     if asked.add and asked.add == asked.drop:
         asked.reading.wrong("add", _("That is the section that the student would leave."))
-    if asked.add and given["credits"] in amounts(asked.add):
+    if asked.add and given["credits"] in credit_choices(asked.add):
         asked.credits = Decimal(given["credits"])
     return asked
 
@@ -96,7 +96,7 @@ def section_of(text: str, offered: TermCatalog) -> SectionView | None:
     fits = (
         card
         for card in offered.sections
-        if text == card.crn or wanted == requisites.key(name_of(card))
+        if text == card.crn or wanted == requisites.key(section_name(card))
     )
     return next(fits, None)
 

@@ -15,7 +15,7 @@ from portal.admin.sections.asked import told
 from portal.admin.sections.words import obstacle
 from portal.admin.times import Reading
 from portal.backend import backend
-from portal.catalog import requisites, sections
+from portal.catalog import linked_courses, requisites, sections
 from portal.catalog.models import Section
 from portal.catalog.sections import NotPossible, Stale
 from portal.catalog.term_catalog import SectionView, TermCatalog, catalog_of
@@ -23,8 +23,7 @@ from portal.core.db import transaction
 from portal.core.i18n import _, _n
 from portal.ledger.types import SeatCounts
 from portal.recorder import read_with_fallback
-from portal.seats import linked
-from portal.seats.case import name_of
+from portal.registration.next_steps import section_name
 from portal.web.drafts import Form
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
@@ -129,7 +128,7 @@ def _do(offered: TermCatalog, cards: list[SectionView], why: str) -> str:
 
 def _nothing(offered: TermCatalog, section: int, why: str) -> str:
     card = offered.section(section)
-    name = name_of(card) if card else str(section)
+    name = section_name(card) if card else str(section)
     return _("Nothing was canceled. %(name)s: %(why)s. Look once more.", name=name, why=why)
 
 
@@ -182,7 +181,7 @@ def _doomed(offered: TermCatalog, cards: list[SectionView]) -> list[Doomed]:
             stored[card.id].prior_enrolled,
             [
                 requisites.shown(offered.course_code(each) or "")
-                for each in linked.courses(card, offered)
+                for each in linked_courses.courses(card, offered)
             ],
             people[card.id],
         )

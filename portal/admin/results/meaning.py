@@ -14,10 +14,9 @@ from portal.core.db import transaction
 from portal.core.i18n import _, _n
 from portal.ledger.types import Reason, SeatCounts, Standing
 from portal.recorder.models import Enrollment
-from portal.seats.by_hand import FIRM
-from portal.seats.case import Case, name_of
-from portal.seats.promise import heirs, kept
-from portal.seats.reasons import told
+from portal.registration.next_steps import RefusalContext, section_name
+from portal.registration.reasons import NOT_OVERRIDABLE, explain
+from portal.registration.seat_counts import reached_waitlists, reserved_left
 
 
 @dataclass(frozen=True)
@@ -29,10 +28,10 @@ class Obstacle:
     texts: list[str]
 
 
-def obstacles(reasons: Iterable[Reason], case: Case) -> list[Obstacle]:
+def obstacles(reasons: Iterable[Reason], case: RefusalContext) -> list[Obstacle]:
     """Those of the reasons that can be put aside, by code, in the order given."""
     found: dict[str, list[str]] = {}
-    for each in told((each for each in reasons if each.code not in FIRM), case):
+    for each in explain((each for each in reasons if each.code not in NOT_OVERRIDABLE), case):
         found.setdefault(each.code, []).append(each.text)
     return [Obstacle(code, str(OBSTACLES.get(code, OTHER)), texts) for code, texts in found.items()]
 
@@ -43,11 +42,11 @@ def meaning(asked: Asked, standing: Standing) -> Iterator[str]:
     ids = {card.id for card in (asked.add, asked.drop, *sharing) if card}
     counts = backend().ledger.seats_of(asked.offered.term.id, sorted(ids))
     if asked.add and (seats := counts.get(asked.add.id)):
-        yield from _added(name_of(asked.add), seats)
+        yield from _added(section_name(asked.add), seats)
     if asked.add and asked.add.id in {each.section for each in standing.waiting}:
         yield _("The student’s place on its waitlist goes with the seat.")
     if asked.drop and asked.drop.id in counts:
-        yield _("The seat in %(name)s is given up.", name=name_of(asked.drop))
+        yield _("The seat in %(name)s is given up.", name=section_name(asked.drop))
         yield from _goes_to(asked, asked.drop, _afterwards(asked, asked.drop, counts))
     yield _("The student is told at once, on the page and by mail, but not the reason.")
 
@@ -56,9 +55,9 @@ def done(asked: Asked) -> str:
     """What has been done."""
     who = asked.who.name if asked.who else ""
     if asked.add and asked.drop:
-        names = {"old": name_of(asked.drop), "name": name_of(asked.add)}
+        names = {"old": section_name(asked.drop), "name": section_name(asked.add)}
         return _("%(who)s was moved from %(old)s to %(name)s.", who=who, **names)
-    name = name_of(asked.subject)
+    name = section_name(asked.subject)
     if asked.add:
         return _("%(who)s has a seat in %(name)s.", who=who, name=name)
     return _("%(who)s was taken out of %(name)s.", who=who, name=name)
@@ -88,9 +87,14 @@ def _afterwards(
     found = {}
     for seats in (counts[each] for each in sorted(pool & counts.keys())):
         own = (seats.section == entered) - (seats.section == drop.id)
-        kept = _kept(asked, drop) if seats.section == drop.id and drop.reserves else seats.kept
+        reserved_left = (
+            _kept(asked, drop) if seats.section == drop.id and drop.reserves else seats.kept
+        )
         found[seats.section] = replace(
-            seats, taken=seats.taken + own, kept=kept, pool_taken=seats.pool_taken - (not stays)
+            seats,
+            taken=seats.taken + own,
+            kept=reserved_left,
+            pool_taken=seats.pool_taken - (not stays),
         )
     return found
 
@@ -102,15 +106,15 @@ def _kept(asked: Asked, drop: SectionView) -> int:
         seat = session.get(Enrollment, (drop.term_id, drop.id, asked.adjustment().student))
         if seat and seat.reserve and seat.state == "enrolled":
             held[seat.reserve] -= 1
-    return kept(drop.reserves, held)
+    return reserved_left(drop.reserves, held)
 
 
 def _goes_to(asked: Asked, drop: SectionView, after: dict[int, SeatCounts]) -> Iterator[str]:
     """To whom the seat goes that is given up, by the counts as they will be."""
     left = after.pop(drop.id)
-    lines = heirs(left, after.values())
+    lines = reached_waitlists(left, after.values())
     if lines.keys() - {drop.id}:
-        names = [name_of(card) for card in asked.offered.some(sorted(lines))]
+        names = [section_name(card) for card in asked.offered.some(sorted(lines))]
         yield _(
             "It goes to whoever has waited longest for %(names)s and may have it.",
             names=requisites.any_of(names),

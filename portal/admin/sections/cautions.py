@@ -8,7 +8,7 @@ from itertools import chain, combinations
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from portal.catalog import requisites
+from portal.catalog import linked_courses, requisites
 from portal.catalog.models import Course, Room
 from portal.catalog.models import Subject as Field
 from portal.catalog.section_fields import SectionDetails
@@ -17,7 +17,6 @@ from portal.catalog.time_conflicts import clash, meet
 from portal.catalog.views import MeetingView, SectionView
 from portal.core.i18n import _, _n
 from portal.people.models import Student
-from portal.seats import linked
 from portal.windows import cohorts
 
 SHOWN = 12  # clashes that are named; more would hide what matters
@@ -171,7 +170,7 @@ def _linked(subject: Subject) -> Iterator[str]:
     wanted = replace(
         card, meetings=subject.details.meetings, corequisites=subject.details.corequisites
     )
-    for partners in linked.partners(wanted, subject.offered):
+    for partners in linked_courses.sections(wanted, subject.offered):
         if all(clash(wanted, each) for each in partners):
             yield _(
                 "Every open section of %(course)s, which is taken along with it,"

@@ -8,12 +8,16 @@ from sqlalchemy.orm import Session
 
 from portal.admin import affected
 from portal.backend import backend
-from portal.catalog import requisites
+from portal.catalog import linked_courses, requisites
 from portal.catalog.section_fields import SectionDetails
 from portal.catalog.sections import StoredSection
 from portal.core.i18n import _, _n
-from portal.seats import linked
-from portal.seats.promise import in_words, kept, lasts, promise
+from portal.registration.seat_counts import (
+    is_active,
+    outlook_in_words,
+    reserved_left,
+    waitlist_outlook,
+)
 from portal.windows import cohorts
 
 if TYPE_CHECKING:
@@ -87,7 +91,7 @@ def _linked(stored: StoredSection, wanted: SectionDetails, offered: "TermCatalog
     if card is None:
         return
     then = replace(card, corequisites=wanted.corequisites)
-    new = set(linked.courses(then, offered)) - set(linked.courses(card, offered))
+    new = set(linked_courses.courses(then, offered)) - set(linked_courses.courses(card, offered))
     codes = sorted(code for each in new if (code := offered.course_code(each)))
     if codes:
         yield _(
@@ -132,8 +136,8 @@ def _seats(stored: StoredSection, wanted: SectionDetails, now: Part) -> Iterator
             now.taken - new,
         )
     if now.seats and (new > old or wanted.reserves != stored.details.reserves):
-        left = kept(wanted.reserves, now.held)
-        yield from in_words(promise(replace(now.seats, capacity=new, kept=left)))
+        left = reserved_left(wanted.reserves, now.held)
+        yield from outlook_in_words(waitlist_outlook(replace(now.seats, capacity=new, kept=left)))
 
 
 def _kept(
@@ -141,7 +145,7 @@ def _kept(
 ) -> Iterator[str]:
     if wanted.reserves == stored.details.reserves:
         return
-    lasting = [each for each in wanted.reserves if lasts(each)]
+    lasting = [each for each in wanted.reserves if is_active(each)]
     for each in lasting:
         number = cohorts.size(session, dict(each.cohort))
         yield _n(
@@ -151,7 +155,7 @@ def _kept(
             whom=cohorts.describe(each.cohort),
         )
     free = max(0, wanted.capacity - now.taken)
-    closed = min(free, kept(lasting, now.held))
+    closed = min(free, reserved_left(lasting, now.held))
     yield _n(
         "Of %(num)s free seat, %(kept)s will be kept and %(open)s open to everyone.",
         "Of %(num)s free seats, %(kept)s will be kept and %(open)s open to everyone.",

@@ -12,7 +12,7 @@ from portal.admin.sections.cautions import Subject, cautions
 from portal.admin.sections.query import Sifted
 from portal.admin.sections.words import ACTIONS, DEEDS
 from portal.backend import backend
-from portal.catalog import requisites
+from portal.catalog import linked_courses, requisites
 from portal.catalog.local_time import Clockface
 from portal.catalog.models import Course, Section
 from portal.catalog.section_fields import FIELDS
@@ -29,8 +29,7 @@ from portal.core.i18n import _
 from portal.ledger.types import SeatCounts
 from portal.recorder import read_with_fallback
 from portal.recorder.events import milliseconds
-from portal.seats import linked
-from portal.seats.promise import lasts
+from portal.registration.seat_counts import is_active
 from portal.trail import differences, entries, things
 from portal.trail.entries import Entry
 from portal.web.http.access import requires
@@ -192,7 +191,7 @@ def _reserves(stored: StoredSection) -> list[Reserved]:
             face.full(milliseconds(each.until)) if each.until else "",
             each.seats,
             held.get(each.id, 0),
-            over=not lasts(each),
+            over=not is_active(each),
         )
         for each in stored.details.reserves
     ]
@@ -209,5 +208,5 @@ def _partners(stored: StoredSection, offered: TermCatalog) -> list[str]:
     card = offered.section(stored.id)
     if card is None:
         return []
-    found = (offered.course_code(course) for course in linked.courses(card, offered))
+    found = (offered.course_code(course) for course in linked_courses.courses(card, offered))
     return [requisites.shown(code) for code in found if code]

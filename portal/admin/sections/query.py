@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from portal.catalog.search import Query
 from portal.catalog.term_catalog import SectionView, TermCatalog
 from portal.ledger.types import SeatCounts
-from portal.seats.totals import Totals, totals
+from portal.registration.seat_counts import Totals, totals
 
 if TYPE_CHECKING:
     from werkzeug.datastructures import MultiDict

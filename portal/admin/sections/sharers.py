@@ -13,7 +13,7 @@ from portal.catalog.models import Course, Section, Term
 from portal.catalog.seat_pools import Member, SeatPool
 from portal.catalog.term_catalog import SectionView, TermCatalog
 from portal.core.i18n import _, _n
-from portal.seats.case import name_of
+from portal.registration.next_steps import section_name
 
 NAME = 80  # characters
 MOST_SEATS = 100_000
@@ -24,7 +24,7 @@ Form = MultiDict[str, str]
 
 def names(offered: TermCatalog) -> list[str]:
     """The sections to choose from."""
-    return [name_of(card) for card in offered.sections if card.status != "CANCELED"]
+    return [section_name(card) for card in offered.sections if card.status != "CANCELED"]
 
 
 def read(
@@ -86,13 +86,13 @@ def cautions(wanted: SeatPool, offered: TermCatalog) -> list[str]:
 
 def _cautions(card: SectionView, wanted: SeatPool) -> Iterator[str]:
     if len(wanted.members) > 1 and card.status == "NEW":
-        yield _("%(name)s is a draft: it takes part once it is published.", name=name_of(card))
+        yield _("%(name)s is a draft: it takes part once it is published.", name=section_name(card))
     if len(wanted.members) > 1 and card.capacity < wanted.capacity:
         yield _n(
             "%(name)s has %(num)s seat of its own: no more than that of the shared ones go there.",
             "%(name)s has %(num)s seats of its own: no more than that of the shared ones go there.",
             card.capacity,
-            name=name_of(card),
+            name=section_name(card),
         )
 
 
@@ -101,7 +101,7 @@ def _members(
 ) -> tuple[Member, ...]:
     typed = [" ".join(each.replace("\0", "").split()) for each in form.getlist("section")]
     known = {
-        key: card for card in offered.sections for key in (_key(name_of(card)), _key(card.crn))
+        key: card for card in offered.sections for key in (_key(section_name(card)), _key(card.crn))
     }
     found: dict[int, Member] = {}
     for text in filter(None, typed):
@@ -111,7 +111,7 @@ def _members(
         elif why := _obstacle(card, now):
             reading.wrong("section", why)
         else:
-            found[card.id] = Member(card.id, name_of(card))
+            found[card.id] = Member(card.id, section_name(card))
     if len(found) > MOST:
         reading.wrong("section", _("At most %(most)s sections share seats.", most=MOST))
     return tuple(sorted(found.values(), key=lambda each: (each.name, each.id)))
@@ -122,11 +122,11 @@ def _obstacle(card: SectionView, now: SeatPool) -> str:
     if card.id in now.ids and card.pool == (now.id or None):
         return ""
     if card.status == "CANCELED":
-        return _("%(name)s has been canceled.", name=name_of(card))
+        return _("%(name)s has been canceled.", name=section_name(card))
     if card.pool:
         return _(
             "%(name)s shares its seats with others already. Take it out there first.",
-            name=name_of(card),
+            name=section_name(card),
         )
     return ""
 

@@ -9,10 +9,10 @@ from flask.typing import ResponseReturnValue
 from portal.admin.windows.reports import made_of, none_yet, window_of
 from portal.catalog.term_catalog import catalog_of
 from portal.core.i18n import _
+from portal.registration.reasons import label
 from portal.reports import closeout, words
 from portal.reports.models import WindowReport
 from portal.reports.veil import FEWEST, veiled
-from portal.seats.labels import label
 from portal.spreadsheets import download
 from portal.web.http.access import requires
 

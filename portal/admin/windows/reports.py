@@ -10,10 +10,10 @@ from portal.catalog.term_catalog import catalog_of
 from portal.core.i18n import _
 from portal.ledger.types import WindowView
 from portal.recorder import read_with_fallback
+from portal.registration.reasons import label
 from portal.reports import closeout, lists
 from portal.reports.models import WindowReport
 from portal.reports.veil import FEWEST, veiled_cohorts
-from portal.seats.labels import label
 from portal.spreadsheets import Row, download
 from portal.web.http.access import requires
 from portal.windows.phases import phase

@@ -29,9 +29,9 @@ from portal.ledger.types import Outcome
 from portal.people.models import AuditEntry
 from portal.people.student_profile import read_all
 from portal.recorder.events import IMPORT_PREFIX
-from portal.seats import by_hand
-from portal.seats.by_hand import FIRM, SHUT, Adjustment, Many
-from portal.seats.labels import LABELS
+from portal.registration import adjustments
+from portal.registration.adjustments import Adjustment, Batch
+from portal.registration.reasons import NO_WINDOW, NOT_OVERRIDABLE, REASONS
 
 LATE, LEFT = "seat_late", "seat_left"  # kinds of notes
 BATCH = 100  # changes in one step of the ledger: other requests wait about 10 ms
@@ -39,8 +39,8 @@ GROUP = 1000  # changes that depend on each other: other requests wait about 100
 STREAMED = 2000  # rows
 # An import is not a student's own act: it needs no window, and its drops are not counted. The
 # rehearsal checks corequisites once, against everything that a student is to have.
-NOT_CHECKED = frozenset({*SHUT, "section_confirmed", "drop_limit", "needed_by", "corequisite"})
-OVERRIDABLE = frozenset(LABELS) - FIRM
+NOT_CHECKED = frozenset({*NO_WINDOW, "section_confirmed", "drop_limit", "needed_by", "corequisite"})
+OVERRIDABLE = frozenset(REASONS) - NOT_OVERRIDABLE
 IN, OUT = "already_enrolled", "not_enrolled"
 
 ROWS = "SELECT * FROM import_rows AS rows WHERE import_id = :id AND kind = 'enrollment'"
@@ -215,7 +215,7 @@ class _Applying:
         """Let the ledger decide changes, those of one term in one step."""
         outcomes = _Outcomes()
         for change, codes in _decide(self.found, changes):
-            if change.removes or not codes or not FIRM.isdisjoint(codes):
+            if change.removes or not codes or not NOT_OVERRIDABLE.isdisjoint(codes):
                 outcomes.add(change, codes)
             else:
                 self.refused[change.id] = codes
@@ -290,7 +290,7 @@ def _decide(found: Import, changes: Collection[Change]) -> Iterator[tuple[Change
             else:
                 yield change, ["student_unknown" if change.section else "section_unknown"]
         past = Options.read(found.options).past
-        many = Many(
+        many = Batch(
             term,
             {f"import-{found.id}-{change.id}": _adjustment(change) for change in known},
             overrides=tuple(sorted(OVERRIDABLE if past else NOT_CHECKED)),
@@ -298,7 +298,7 @@ def _decide(found: Import, changes: Collection[Change]) -> Iterator[tuple[Change
             by=found.account_id,
             correlation=f"{IMPORT_PREFIX}{found.id}",
         )
-        for change, answer in zip(known, by_hand.adjust_batch(many, people), strict=True):
+        for change, answer in zip(known, adjustments.adjust_batch(many, people), strict=True):
             refused = answer.outcome == Outcome.REFUSED
             yield change, [reason.code for reason in answer.reasons] if refused else []
 

@@ -20,8 +20,8 @@ from portal.exchange.importing.report import Note
 from portal.ledger.types import HeldSeat, Standing
 from portal.people.student_profile import StudentProfile, read_all
 from portal.recorder.models import Enrollment
-from portal.seats import desk, foresight, rules
-from portal.seats.wishes import hundredths
+from portal.registration import limits, precheck, rules
+from portal.registration.credits import hundredths
 
 STUDENTS = 500  # read at once
 SHUT = {"NEW": "section_new", "CANCELED": "section_canceled"}
@@ -176,10 +176,10 @@ def _against(
             least = hundredths(card.credits_min)
             wanted.append((card, least if change.credits is None else change.credits))
     limit, standing = (
-        hundredths(desk.limit(who, offered)),
+        hundredths(limits.credit_limit(who, offered)),
         Standing(enrolled=tuple(kept), waiting=()),
     )
-    found = foresight.plan(who, offered, standing, limit, wanted)
+    found = precheck.likely_refusals_together(who, offered, standing, limit, wanted)
     return {
         card.id: _codes([each.code for each in found[card.id]], card, credits_)
         for card, credits_ in wanted

@@ -10,7 +10,7 @@ from typing import Protocol
 from portal.core.i18n import translated as told
 from portal.core.private_files import owner_only
 from portal.exchange.importing.kinds import KINDS, Action
-from portal.seats.labels import label
+from portal.registration.reasons import label
 from portal.spreadsheets import plain
 
 MOST = 20_000  # notes that are kept in full; more of them are only counted

@@ -8,8 +8,8 @@ import click
 from portal.backend import backend
 from portal.people import permissions
 from portal.people.permissions import OverrideRefusedError, Whom
+from portal.registration.reasons import PERMISSIONS
 from portal.runtime.command_context import connected
-from portal.seats.rules import WAIVABLE
 
 
 @click.command("override")
@@ -17,7 +17,7 @@ from portal.seats.rules import WAIVABLE
 @click.option("--term", required=True, help="The term's name.")
 @click.option("--crn", required=True, help="The section's number in that term.")
 @click.option(
-    "--waive", multiple=True, type=click.Choice(WAIVABLE), help="The rule; may be repeated."
+    "--waive", multiple=True, type=click.Choice(PERMISSIONS), help="The rule; may be repeated."
 )
 @click.option("--reason", default="", help="Why, for the record.")
 @click.option(

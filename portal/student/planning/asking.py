@@ -10,15 +10,15 @@ from htmx_flask import request
 
 from portal.catalog.term_catalog import SectionView
 from portal.core.i18n import _
-from portal.plans import plan as plans
-from portal.plans.lasttime import last_time
-from portal.plans.plan import CannotPlan, Option, Part, Plan
-from portal.plans.store import StalePlan
-from portal.seats.case import amount, name_of
-from portal.seats.wishes import hundredths
+from portal.registration import plans
+from portal.registration.credits import amount, credit_choices, hundredths
+from portal.registration.next_steps import section_name
+from portal.registration.plan_store import StalePlan
+from portal.registration.plans import CannotPlan, Plan
+from portal.registration.requests import Alternative, SectionRequest
 from portal.student import bp, fragments, wish
-from portal.student.amounts import amounts
 from portal.student.asking import card_of, seen
+from portal.student.earlier_terms import last_time
 from portal.student.forms import form, seats_of
 from portal.student.kept import told as told_of
 from portal.student.outcomes import closing
@@ -71,7 +71,7 @@ def _to_take_out(term_id: int, section_id: int) -> tuple[Scene, SectionView]:
 
 
 def _done(now: Scene, card: SectionView, *, out: bool) -> ResponseReturnValue:
-    name = name_of(card)
+    name = section_name(card)
     said = (
         _("Taken out of your plan: %(name)s.", name=name)
         if out
@@ -85,20 +85,20 @@ def _done(now: Scene, card: SectionView, *, out: bool) -> ResponseReturnValue:
     return closing([panel(now, oob=True), toast])
 
 
-def _option(card: SectionView) -> Option:
+def _option(card: SectionView) -> Alternative:
     """What is to be had together, as the form says; 400 where it makes no sense."""
     chosen = request.form.get("credits", "")
-    if chosen and chosen not in amounts(card):
+    if chosen and chosen not in credit_choices(card):
         abort(400)
     credit = hundredths(Decimal(chosen)) if chosen else None
     partners = [card_of(card.term_id, each) for each in wish.partners()]
-    return (Part(card.id, credit), *(Part(each.id) for each in partners))
+    return (SectionRequest(card.id, credit), *(SectionRequest(each.id) for each in partners))
 
 
 def _planned(now: Scene, card: SectionView, why: str = "") -> str:
     """Where the section stands in the plan, and what is foreseen of it there."""
     plan = now.plan or Plan()
-    at = plan.line_of(card.id) or 0
+    at = plan.choice_of(card.id) or 0
     known = foresee(now, plan, card.id)
     return _form(now, card, "plan_out", why, at=at, first=_first(now, plan, at), known=known)
 
@@ -116,12 +116,12 @@ def _unplanned(now: Scene, card: SectionView, why: str = "") -> str:
     return _form(now, card, "plan_in", why, places=found, together=together, known=known)
 
 
-def _likely(card: SectionView, together: Sequence[Group]) -> Option:
-    return (Part(card.id), *(Part(each.chosen) for each in together))
+def _likely(card: SectionView, together: Sequence[Group]) -> Alternative:
+    return (SectionRequest(card.id), *(SectionRequest(each.chosen) for each in together))
 
 
 def _first(now: Scene, plan: Plan, at: int) -> str:
-    return named(now, plan.lines[at].options[0])
+    return named(now, plan.choices[at].alternatives[0])
 
 
 def _form(now: Scene, card: SectionView, template: str, why: str, **facts: Any) -> str:
@@ -133,7 +133,7 @@ def _form(now: Scene, card: SectionView, template: str, why: str, **facts: Any) 
         why=why,
         away=now.plan is None,
         version=now.plan.version if now.plan else 0,
-        amounts=amounts(card),
+        amounts=credit_choices(card),
         chosen=wish.credits_chosen(),
         place=wish.fields().get("place"),
         limit=amount(now.limit),

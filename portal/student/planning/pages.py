@@ -8,12 +8,10 @@ from htmx_flask import request
 
 from portal.core.i18n import _, _l
 from portal.live.publish import signal_student
-from portal.plans.changes import Change, change_of
-from portal.plans.plan import CannotPlan, Hindrance, Plan
-from portal.plans.store import StalePlan, change
-from portal.seats.wishes import hundredths
+from portal.registration.credits import credit_choices, hundredths
+from portal.registration.plan_store import StalePlan, change
+from portal.registration.plans import CannotPlan, Change, Plan, Problem, change_of
 from portal.student import bp, fragments, wish
-from portal.student.amounts import amounts
 from portal.student.asking import card_of
 from portal.student.pages import around, mine_of
 from portal.student.planning.panel import panel
@@ -25,12 +23,12 @@ from portal.web.http.access import requires, visitor
 
 STALE = _l("Your plan was changed meanwhile, perhaps in another tab. This is what it is now.")
 HINDRANCES = {
-    Hindrance.LINES: _l("A plan has room for 20 lines. Take one out first."),
-    Hindrance.OPTIONS: _l("A line has room for 6 choices. Take one out first."),
-    Hindrance.SECTIONS: _l("A plan has room for 80 sections in all. Take one out first."),
-    Hindrance.TOGETHER: _l("At most 4 sections can be had together."),
-    Hindrance.PLANNED: _l("This is in your plan already."),
-    Hindrance.GONE: _l("This is not in your plan any more."),
+    Problem.CHOICES: _l("A plan has room for 20 lines. Take one out first."),
+    Problem.ALTERNATIVES: _l("A line has room for 6 choices. Take one out first."),
+    Problem.SECTIONS: _l("A plan has room for 80 sections in all. Take one out first."),
+    Problem.TOGETHER: _l("At most 4 sections can be had together."),
+    Problem.PLANNED: _l("This is in your plan already."),
+    Problem.GONE: _l("This is not in your plan any more."),
 }
 TAKES_OUT = ("remove", "omit")
 
@@ -85,7 +83,7 @@ def make(term_id: int, wanted: Change) -> Plan:
 
 def hindrance(error: StalePlan | CannotPlan) -> str:
     """Why the plan could not be changed, in words."""
-    return str(STALE if isinstance(error, StalePlan) else HINDRANCES[error.hindrance])
+    return str(STALE if isinstance(error, StalePlan) else HINDRANCES[error.problem])
 
 
 def number(field: str) -> int:
@@ -107,6 +105,6 @@ def _hindered(now: Scene, why: str) -> ResponseReturnValue:
 def _credits(term_id: int, section: int) -> int:
     """The credits (hundredths) chosen for a section; 400 where it is not offered for them."""
     chosen = request.form.get(f"credits-{section}", "")
-    if chosen not in amounts(card_of(term_id, section)):
+    if chosen not in credit_choices(card_of(term_id, section)):
         abort(400)
     return hundredths(Decimal(chosen))

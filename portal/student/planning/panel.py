@@ -4,10 +4,10 @@ from flask import current_app
 from htmx_flask import request
 from markupsafe import Markup
 
-from portal.plans import pack
-from portal.plans.outlook import load
-from portal.plans.plan import Plan
-from portal.seats.case import amount, credits_in_words
+from portal.registration import plans
+from portal.registration.credits import amount, credits_in_words
+from portal.registration.plans import Plan
+from portal.registration.precheck import plan_credits
 from portal.student import fragments, wish
 from portal.student.line import line_of
 from portal.student.planning.seen import seen
@@ -32,7 +32,7 @@ def panel(  # noqa: PLR0913  the ways in which a page may want it
     plan = scene.plan if plan is None else plan
     known = plan or Plan()
     line_of(scene, known)  # who may submit it needs a pass
-    planned = load(known, scene.catalog)
+    planned = plan_credits(known, scene.catalog)
     html = current_app.jinja_env.get_template("fragments/plan.html").render(
         scene=scene,
         plan=known,
@@ -45,7 +45,7 @@ def panel(  # noqa: PLR0913  the ways in which a page may want it
         after=amount(scene.credits + planned),
         over=scene.credits + planned > scene.limit,
         points=amount,
-        packed=pack.write(known),
+        packed=plans.write(known),
         key=wish.new_key(),
     )
     drawn = Markup(html)  # noqa: S704 - the template escapes

@@ -5,15 +5,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from portal.catalog import linked_courses
 from portal.catalog.term_catalog import SectionView
 from portal.core.i18n import _
-from portal.plans import plan as plans
-from portal.plans.changes import Change
-from portal.plans.outlook import load, outlook
-from portal.plans.plan import MOST_TOGETHER, CannotPlan, Hindrance, Option, Part, Plan
-from portal.seats import linked
-from portal.seats.case import amount
-from portal.seats.reasons import Told
+from portal.registration import plans
+from portal.registration.credits import amount
+from portal.registration.plans import MOST_TOGETHER, CannotPlan, Change, Plan, Problem
+from portal.registration.precheck import likely_refusals_of_plan, plan_credits
+from portal.registration.reasons import Explanation
+from portal.registration.requests import Alternative, SectionRequest
 from portal.student.planning.seen import own
 from portal.student.scene import Scene
 
@@ -32,7 +32,7 @@ class Place:
 class Foresight:
     """What is known of a plan with the section in it."""
 
-    problems: list[Told]
+    problems: list[Explanation]
     credits: str  # of all first choices and of what is held
     over: bool
 
@@ -43,37 +43,37 @@ def places(now: Scene, plan: Plan, card: SectionView) -> list[Place]:
     elses = [
         (
             _is_of(card, now, line.sections),
-            Place(f"else-{at}", _instead_of(now, at, line.options[0])),
+            Place(f"else-{at}", _instead_of(now, at, line.alternatives[0])),
         )
-        for at, line in enumerate(plan.lines)
+        for at, line in enumerate(plan.choices)
     ]
     own_line = Place("new", _("As a line of its own"))
     same = [place for alike, place in elses if alike]
     return [*joins, *same, own_line, *(place for alike, place in elses if not alike)]
 
 
-def change_to(word: str, option: Option) -> Change:
+def change_to(word: str, option: Alternative) -> Change:
     """Put the option into that place; raises CannotPlan where there is no such place."""
     said = WORD.fullmatch(word)
     line, rank = (int(said[2] or 0), int(said[3] or 0)) if said else (0, 0)
     match said[1] if said else "":
         case "new":
-            return partial(plans.add, option=option)
+            return partial(plans.add, alternative=option)
         case "else":
-            return partial(plans.fall_back, line=line, option=option)
+            return partial(plans.add_alternative, choice=line, alternative=option)
         case "join":
-            return partial(plans.join, line=line, rank=rank, part=option[0])
-    raise CannotPlan(Hindrance.GONE)
+            return partial(plans.join, choice=line, rank=rank, request=option[0])
+    raise CannotPlan(Problem.GONE)
 
 
 def foresee(now: Scene, plan: Plan, section: int) -> Foresight:
     """What stands in the way of a section where it stands in the plan."""
-    found = outlook(now.profile, now.catalog, now.standing, now.limit, plan)
-    at = plan.line_of(section) or 0
-    total = now.credits + load(plan, now.catalog)
+    found = likely_refusals_of_plan(now.profile, now.catalog, now.standing, now.limit, plan)
+    at = plan.choice_of(section) or 0
+    total = now.credits + plan_credits(plan, now.catalog)
     rank = next(
         rank
-        for rank, option in enumerate(plan.lines[at].options)
+        for rank, option in enumerate(plan.choices[at].alternatives)
         if section in {part.section for part in option}
     )
     return Foresight(own(now, found[at][rank]), amount(total), total > now.limit)
@@ -81,9 +81,9 @@ def foresee(now: Scene, plan: Plan, section: int) -> Foresight:
 
 def _joins(now: Scene, plan: Plan, card: SectionView) -> Iterator[Place]:
     """Options that hold a partner of the section, and nothing of its own course yet."""
-    partners = {each.id for group in linked.partners(card, now.catalog) for each in group}
-    for at, line in enumerate(plan.lines):
-        for rank, option in enumerate(line.options):
+    partners = {each.id for group in linked_courses.sections(card, now.catalog) for each in group}
+    for at, line in enumerate(plan.choices):
+        for rank, option in enumerate(line.alternatives):
             sections = [part.section for part in option]
             fits = partners.intersection(sections) and len(sections) < MOST_TOGETHER
             if fits and not _is_of(card, now, sections):
@@ -94,15 +94,15 @@ def _is_of(card: SectionView, now: Scene, sections: Sequence[int]) -> bool:
     return any(each.course_id == card.course_id for each in now.catalog.some(sections))
 
 
-def _together_with(now: Scene, option: Option) -> str:
+def _together_with(now: Scene, option: Alternative) -> str:
     return _("Together with %(name)s, both or neither", name=named(now, option))
 
 
-def _instead_of(now: Scene, at: int, option: Option) -> str:
+def _instead_of(now: Scene, at: int, option: Alternative) -> str:
     name = named(now, option)
     return _("If %(name)s can’t be had (line %(number)s)", name=name, number=at + 1)
 
 
-def named(now: Scene, option: Sequence[Part]) -> str:
+def named(now: Scene, option: Sequence[SectionRequest]) -> str:
     """The sections of an option, as people say them."""
     return " + ".join(now.case(None).named(part.section) for part in option)

@@ -7,10 +7,11 @@ from typing import Literal
 
 from portal.core.i18n import _, _n
 from portal.ledger.types import ChoiceResult, Decision, Outcome, SubmissionResult
-from portal.plans.plan import Line, Option, Plan
 from portal.recorder.receipts import code
-from portal.seats.case import Case
-from portal.seats.reasons import Told, told
+from portal.registration.next_steps import RefusalContext
+from portal.registration.plans import Plan
+from portal.registration.reasons import Explanation, explain
+from portal.registration.requests import Alternative, Choice
 from portal.student.scene import titled
 
 Word = Literal["enrolled", "waitlisted", "had", "refused"]
@@ -25,7 +26,7 @@ class Missed:
     """An option that could not be had, and why."""
 
     name: str
-    reasons: list[Told]
+    reasons: list[Explanation]
 
 
 @dataclass(frozen=True)
@@ -45,21 +46,21 @@ class Result:
     """What came of all lines, those of one kind counted."""
 
     lines: list[Settled]
-    common: list[Told]
+    common: list[Explanation]
     summary: str
     changed: bool
 
 
-def result(plan: Plan, decided: SubmissionResult, case: Case) -> Result:
+def result(plan: Plan, decided: SubmissionResult, case: RefusalContext) -> Result:
     """The answers to a plan in words; `case` is of no section."""
-    lines = [_settled(*each, case) for each in zip(plan.lines, decided.lines, strict=True)]
+    lines = [_settled(*each, case) for each in zip(plan.choices, decided.lines, strict=True)]
     words = Counter(each.word for each in lines)
     return Result(lines, _common(decided, case), summary(words), words["refused"] < len(lines))
 
 
 def fulfilled(plan: Plan, decided: SubmissionResult) -> list[int]:
     """A section of each line that is had or waited for now."""
-    pairs = zip(plan.lines, decided.lines, strict=True)
+    pairs = zip(plan.choices, decided.lines, strict=True)
     return [line.sections[0] for line, answer in pairs if _word(answer) != "refused"]
 
 
@@ -87,7 +88,7 @@ def _had(answers: tuple[Decision, ...]) -> bool:
     return all(found & HAD for found in codes)
 
 
-def _settled(line: Line, answer: ChoiceResult, case: Case) -> Settled:
+def _settled(line: Choice, answer: ChoiceResult, case: RefusalContext) -> Settled:
     word, chosen = _word(answer), _chosen(line, answer)
     missed = [] if word == "had" else [_missed(each, case) for each in answer.refused]
     sections = [part.section for part in chosen]
@@ -97,15 +98,15 @@ def _settled(line: Line, answer: ChoiceResult, case: Case) -> Settled:
     return Settled(word, name, title, _text(word, answer, case), missed, receipts)
 
 
-def _chosen(line: Line, answer: ChoiceResult) -> Option:
+def _chosen(line: Choice, answer: ChoiceResult) -> Alternative:
     if answer.rank:
-        return line.options[answer.rank - 1]
+        return line.alternatives[answer.rank - 1]
     had = [{each.section for each in one} for one in answer.refused if _had(one)]
-    found = (each for each in line.options if {part.section for part in each} in had)
-    return next(found, line.options[0])
+    found = (each for each in line.alternatives if {part.section for part in each} in had)
+    return next(found, line.alternatives[0])
 
 
-def _text(word: Word, answer: ChoiceResult, case: Case) -> str:
+def _text(word: Word, answer: ChoiceResult, case: RefusalContext) -> str:
     """What more there is to say of a line that was had: which choice it is, and places in line."""
     choice = _("It is your choice no. %(rank)s.", rank=answer.rank) if answer.rank > 1 else ""
     if word != "waitlisted":
@@ -122,32 +123,32 @@ def _text(word: Word, answer: ChoiceResult, case: Case) -> str:
     return " ".join([*places, choice]).strip()
 
 
-def _missed(answers: tuple[Decision, ...], case: Case) -> Missed:
+def _missed(answers: tuple[Decision, ...], case: RefusalContext) -> Missed:
     reasons = [told_ for each in answers for told_ in _told(each, case)]
     once = list({each.text: each for each in reasons}.values())
     return Missed(_named([each.section for each in answers], case), once)
 
 
-def _told(answer: Decision, case: Case) -> list[Told]:
-    all_ = told(answer.reasons, replace(case, card=case.catalog.section(answer.section)))
+def _told(answer: Decision, case: RefusalContext) -> list[Explanation]:
+    all_ = explain(answer.reasons, replace(case, section=case.catalog.section(answer.section)))
     return [each for each in all_ if each.code not in COMMON]
 
 
-def _common(decided: SubmissionResult, case: Case) -> list[Told]:
+def _common(decided: SubmissionResult, case: RefusalContext) -> list[Explanation]:
     refused = [each for line in decided.lines for option in line.refused for each in option]
     reasons = [each for answer in refused for each in answer.reasons if each.code in COMMON]
-    return list({each.text: each for each in told(reasons, case)}.values())
+    return list({each.text: each for each in explain(reasons, case)}.values())
 
 
-def _receipts(answers: Iterable[Decision], case: Case) -> list[str]:
+def _receipts(answers: Iterable[Decision], case: RefusalContext) -> list[str]:
     return [code(case.catalog.term.id, each.seq) for each in answers if each.seq]
 
 
-def _named(sections: list[int], case: Case) -> str:
+def _named(sections: list[int], case: RefusalContext) -> str:
     return " + ".join(case.named(section) for section in sections)
 
 
-def _titled(sections: list[int], case: Case) -> str:
+def _titled(sections: list[int], case: RefusalContext) -> str:
     """What the first of the sections is called, that of a lecture rather than its lab's."""
     cards = [card for section in sections if (card := case.catalog.published(section))]
     return titled(case.catalog, cards[0]) if cards else ""

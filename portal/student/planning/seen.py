@@ -8,14 +8,14 @@ from markupsafe import Markup
 from portal.backend import backend
 from portal.catalog.term_catalog import MeetingView, SectionView
 from portal.ledger.types import Reason, SeatCounts
-from portal.plans.lasttime import LastTime, last_time
-from portal.plans.outlook import Reasons, outlook
-from portal.plans.plan import Line, Option, Part, Plan
-from portal.seats.case import points
-from portal.seats.reasons import Told, told
+from portal.registration.credits import credit_choices, points
+from portal.registration.plans import Plan
+from portal.registration.precheck import Reasons, likely_refusals_of_plan
+from portal.registration.reasons import Explanation, explain
+from portal.registration.requests import Alternative, Choice, SectionRequest
 from portal.student import fragments, kept
 from portal.student.alike import classes
-from portal.student.amounts import amounts
+from portal.student.earlier_terms import LastTime, last_time
 from portal.student.rows import unknown
 from portal.student.scene import Scene
 
@@ -43,7 +43,7 @@ class SeenOption:
     """Sections to be had together, and what stands in their way."""
 
     parts: list[SeenPart]
-    problems: list[Told]
+    problems: list[Explanation]
 
     @property
     def name(self) -> str:
@@ -68,41 +68,43 @@ class SeenPlan:
     """All lines, and what stands in the way of them all."""
 
     lines: list[SeenLine]
-    common: list[Told]
+    common: list[Explanation]
 
 
 def seen(scene: Scene, plan: Plan, *, full: bool) -> SeenPlan:
     """The plan in words; `full` with counts, and how full each course was last time."""
-    reasons = outlook(scene.profile, scene.catalog, scene.standing, scene.limit, plan)
+    reasons = likely_refusals_of_plan(
+        scene.profile, scene.catalog, scene.standing, scene.limit, plan
+    )
     seats = backend().ledger.seats_of(scene.term.id, plan.sections) if full else {}
     last = last_time(scene.term.id) if full else {}
 
-    def option(parts: Option, found: Reasons) -> SeenOption:
+    def option(parts: Alternative, found: Reasons) -> SeenOption:
         return SeenOption([_part(scene, part, seats, last) for part in parts], own(scene, found))
 
-    def line(at: int, each: Line) -> SeenLine:
-        later = {section for line in plan.lines[at + 1 :] for section in line.sections}
+    def line(at: int, each: Choice) -> SeenLine:
+        later = {section for line in plan.choices[at + 1 :] for section in line.sections}
         first, *others = reasons[at]
         found = [{key: _before(why, later) for key, why in first.items()}, *others]
-        return SeenLine([*map(option, each.options, found)], each.wait, each.sections[0])
+        return SeenLine([*map(option, each.alternatives, found)], each.wait, each.sections[0])
 
     everything = [each for line in reasons for found in line for each in found.values()]
     shared = [each for found in everything for each in found if each.code in COMMON]
-    lines = [line(at, each) for at, each in enumerate(plan.lines)]
-    return SeenPlan(lines, once(told(shared, scene.case(None))))
+    lines = [line(at, each) for at, each in enumerate(plan.choices)]
+    return SeenPlan(lines, once(explain(shared, scene.case(None))))
 
 
-def own(scene: Scene, reasons: Reasons) -> list[Told]:
+def own(scene: Scene, reasons: Reasons) -> list[Explanation]:
     """What stands in the way of an option alone, in words."""
     return once(
         each
         for section, found in reasons.items()
-        for each in scene.workable(told(found, scene.case(scene.catalog.section(section))))
+        for each in scene.workable(explain(found, scene.case(scene.catalog.section(section))))
         if each.code not in COMMON
     )
 
 
-def once(words: Iterable[Told]) -> list[Told]:
+def once(words: Iterable[Explanation]) -> list[Explanation]:
     """The same, each sentence once."""
     return list({each.text: each for each in words}.values())
 
@@ -124,7 +126,7 @@ def _before(reasons: list[Reason], later: set[int]) -> list[Reason]:
 
 
 def _part(
-    scene: Scene, part: Part, seats: dict[int, SeatCounts], last: dict[int, LastTime]
+    scene: Scene, part: SectionRequest, seats: dict[int, SeatCounts], last: dict[int, LastTime]
 ) -> SeenPart:
     card = scene.catalog.section(part.section)
     known = seats.get(part.section) or (unknown(card) if card else None)
@@ -133,7 +135,7 @@ def _part(
         name=scene.case(None).named(part.section),
         card=card,
         meetings=classes(card) if card else (),
-        amounts=amounts(card) if card else [],
+        amounts=credit_choices(card) if card else [],
         chosen="" if part.credits is None else points(part.credits),
         counts=counts(known) if known and seats else Markup(),
         kept=kept.told(scene, card) if card and seats else [],

@@ -2,7 +2,6 @@
 
 import logging
 from contextlib import suppress
-from decimal import Decimal
 
 from flask import abort, render_template
 from flask.typing import ResponseReturnValue
@@ -17,12 +16,10 @@ from portal.core.cache import AWAY
 from portal.ledger.errors import LedgerBehind, LedgerUnavailable
 from portal.ledger.types import SubmissionResult
 from portal.live.publish import signal_student
-from portal.plans import pack
-from portal.plans.plan import Option, Plan, without
-from portal.plans.store import settle
-from portal.seats import desk
-from portal.seats.case import Case
-from portal.seats.wishes import Wanted, Wish
+from portal.registration import commands, plans
+from portal.registration.next_steps import RefusalContext
+from portal.registration.plan_store import settle
+from portal.registration.plans import Plan, without
 from portal.student import bp, fragments, wish
 from portal.student.pages import mine_of
 from portal.student.planning.panel import panel
@@ -43,7 +40,7 @@ def submit_plan(term_id: int) -> ResponseReturnValue:
     """Every line with what came of it; the plan comes with the form, so no query is needed."""
     plan, offered = _sent(), _offered(term_id)
     try:
-        decided = desk.submit(wish.asker(term_id), [Wish(*each) for each in _wishes(plan)])
+        decided = commands.register(wish.asker(term_id), plan.choices)
     except (LedgerUnavailable, LedgerBehind, *AWAY) as error:
         if not wish.unsure_of(error):
             raise
@@ -55,10 +52,10 @@ def submit_plan(term_id: int) -> ResponseReturnValue:
 def _sent() -> Plan:
     """The plan that the form carries; 400 where it is none or has no lines."""
     try:
-        plan = pack.read(request.form.get("plan", ""))
+        plan = plans.read(request.form.get("plan", ""))
     except ValueError:
         abort(400)
-    return plan if plan.lines else abort(400)
+    return plan if plan.choices else abort(400)
 
 
 def _offered(term_id: int) -> TermCatalog:
@@ -68,22 +65,11 @@ def _offered(term_id: int) -> TermCatalog:
         abort(404)
 
 
-def _wishes(plan: Plan) -> list[tuple[list[list[Wanted]], bool]]:
-    return [([_wanted(option) for option in line.options], line.wait) for line in plan.lines]
-
-
-def _wanted(option: Option) -> list[Wanted]:
-    return [
-        Wanted(part.section, None if part.credits is None else Decimal(part.credits) / 100)
-        for part in option
-    ]
-
-
 def _again(offered: TermCatalog, plan: Plan) -> str:
     return render_template(
         "student/plan_again.html",
         words=UNSURE,
-        packed=pack.write(plan),
+        packed=plans.write(plan),
         key=wish.key(),
         term=offered.term,
     )
@@ -93,12 +79,12 @@ def _decided(offered: TermCatalog, plan: Plan, decided: SubmissionResult) -> Res
     """The lines with their results; around them, where htmx asks, all that has changed."""
     term, gone = offered.term.id, fulfilled(plan, decided)
     settled = _settle(term, gone)
-    said = result(plan, decided, Case(offered, None, backend().settings.zone))
+    said = result(plan, decided, RefusalContext(offered, None, backend().settings.zone))
     page = render_template(
         "student/plan_result.html",
         result=said,
         replayed=_when(decided) if decided.replayed else "",
-        packed=pack.write(plan),
+        packed=plans.write(plan),
         key=wish.new_key(),
         term=offered.term,
     )

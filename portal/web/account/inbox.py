@@ -15,7 +15,7 @@ from portal.notifications import box
 from portal.notifications.kinds import KINDS, Kind
 from portal.notifications.models import NoticeSetting
 from portal.people.models import Account
-from portal.seats.case import Step
+from portal.registration.next_steps import NextStep
 from portal.web.home import current_term
 from portal.web.http.access import signed_in, visitor
 
@@ -98,7 +98,7 @@ def _mark(notice: int, *, older: bool = False) -> None:
 
 
 def _toast(entry: box.Entry) -> Markup:
-    words, step = entry.words, Step(entry.words.step.label, url_for(".follow", notice=entry.id))
+    words, step = entry.words, NextStep(entry.words.step.label, url_for(".follow", notice=entry.id))
     return Markup(  # noqa: S704  the template escapes
         render_template(
             "fragments/toast.html",

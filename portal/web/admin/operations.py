@@ -27,7 +27,7 @@ from portal.ops.names import PARTS, QUEUES
 from portal.people.models import Account, AuditEntry
 from portal.recorder.consistency import audit_runs
 from portal.recorder.models import ContinuousAudit
-from portal.seats.labels import label
+from portal.registration.reasons import label
 from portal.web.admin import dead_letters
 from portal.web.confirm import Confirmation, NotPossible, confirm, done, seen_number
 from portal.web.http.access import requires, visitor

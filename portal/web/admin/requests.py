@@ -4,12 +4,12 @@ from flask import Blueprint, abort, flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from portal.core.i18n import _, _l
+from portal.registration.seat_counts import outlook_in_words
 from portal.requests import deciding, listing
 from portal.requests.errors import RequestRefused
 from portal.requests.listing import Line
 from portal.requests.way import way
 from portal.requests.words import REFUSED, STATES, TONES, rules
-from portal.seats.promise import in_words
 from portal.web.forms import Form, NoteField
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
@@ -18,7 +18,13 @@ bp = Blueprint("requests", __name__, url_prefix="/requests")
 
 DECISIONS = {"approve": "approved", "decline": "declined"}
 DONE = {"approve": _l("Approved: %(name)s."), "decline": _l("Declined: %(name)s.")}
-TEXTS = {"states": STATES, "tones": TONES, "stale": REFUSED, "rules": rules, "promised": in_words}
+TEXTS = {
+    "states": STATES,
+    "tones": TONES,
+    "stale": REFUSED,
+    "rules": rules,
+    "promised": outlook_in_words,
+}
 
 
 class NoteForm(Form):

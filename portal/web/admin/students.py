@@ -29,9 +29,11 @@ from portal.recorder import read_with_fallback
 from portal.recorder.promotion import retry_skipped
 from portal.recorder.receipt_texts import by_day
 from portal.recorder.receipts import history
-from portal.seats import desk
-from portal.seats.case import Case, amount
-from portal.seats.rules import WAIVABLE
+from portal.registration import credits as credits_
+from portal.registration import limits
+from portal.registration.credits import amount
+from portal.registration.next_steps import RefusalContext
+from portal.registration.reasons import PERMISSIONS
 from portal.web.confirm import Confirmation, confirm, done
 from portal.web.forms import (
     ChoicesField,
@@ -51,7 +53,7 @@ bp = Blueprint("students", __name__, url_prefix="/students")
 
 MOST_PAGES = 1000
 MOST_CREDITS = Decimal("99.99")  # of a completed course
-OVERRIDABLE = {code: OBSTACLES[code] for code in WAIVABLE}
+OVERRIDABLE = {code: OBSTACLES[code] for code in PERMISSIONS}
 
 Row = TypeVar("Row", HoldOn, Permit)
 
@@ -136,7 +138,7 @@ def _student_term(who: StudentProfile, term: int) -> StudentTerm:
         read_with_fallback.standing(term, who.student),
         read_with_fallback.now(),
     )
-    case = Case(offered, None, backend().settings.zone)
+    case = RefusalContext(offered, None, backend().settings.zone)
 
     def place(each: HeldSeat | WaitlistPosition) -> Place:
         swapped = getattr(each, "instead", 0)
@@ -152,8 +154,8 @@ def _student_term(who: StudentProfile, term: int) -> StudentTerm:
         held=[place(each) for each in standing.enrolled],
         waiting=[place(each) for each in standing.waiting],
         credits=amount(sum(each.credits for each in standing.enrolled)),
-        limit=amount(desk.hundredths(desk.limit(who, offered))),
-        drops_left=desk.left(read_with_fallback.drops(term, who.student), term, now),
+        limit=amount(credits_.hundredths(limits.credit_limit(who, offered))),
+        drops_left=limits.drops_left_after(read_with_fallback.drops(term, who.student), term, now),
         clashes=clashes(offered, standing),
         windows=[
             StudentWindow(each, phase([each], now), cohorts.describe(each.cohort))

@@ -9,7 +9,7 @@ from portal.catalog import formatting
 from portal.catalog.models import Term
 from portal.core.db import transaction
 from portal.core.i18n import _, _l, _n
-from portal.seats.labels import label
+from portal.registration.reasons import label
 from portal.web.confirm import Confirmation, confirm, done
 from portal.web.forms import (
     ChoicesField,

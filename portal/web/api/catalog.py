@@ -17,10 +17,10 @@ from portal.catalog.term_catalog import (
 from portal.ledger.types import SeatCounts, Standing
 from portal.people.student_profile import profile
 from portal.recorder.read_with_fallback import recorded
-from portal.seats import rules
-from portal.seats.case import name_of
+from portal.registration import rules
+from portal.registration.credits import credit_choices
+from portal.registration.next_steps import section_name
 from portal.student.alike import classes
-from portal.student.amounts import amounts
 from portal.student.kept import open_to
 from portal.student.rows import unknown
 from portal.student.scene import titled
@@ -246,9 +246,9 @@ def shown(catalog: TermCatalog, sections: Iterable[SectionView]) -> dict[int, di
     return {
         each.id: {
             "section": each,
-            "name": name_of(each),
+            "name": section_name(each),
             "title": titled(catalog, each),
-            "credits": {"section": each, "choices": amounts(each) or [each.credits_min]},
+            "credits": {"section": each, "choices": credit_choices(each) or [each.credits_min]},
             "seats": {
                 "all": counts.get(each.id) or unknown(each),
                 "yours": yours.get(each.id) or unknown(each),

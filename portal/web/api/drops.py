@@ -18,8 +18,8 @@ from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.types import Decision
 from portal.recorder import event_log, journal
 from portal.recorder.receipts import code
-from portal.seats import desk
-from portal.seats.desk import Asked
+from portal.registration import commands
+from portal.registration.requests import Requester
 from portal.student import saying
 from portal.student.wish import MOST_TOGETHER
 from portal.web.api import idempotency
@@ -98,19 +98,19 @@ class Dropped(GivenUp):
 @bp.alt_response(404, response="NOT_FOUND")
 def drop(headers: dict[str, Any], body: dict[str, Any]) -> ResponseReturnValue:
     """Give up a seat, which goes to the head of the waitlist. Needs no access token."""
-    catalog, asked = _asked(headers, body)
+    catalog, requester, section = _request(headers, body)
     for number, section in enumerate(body["along"]):
         published_section(catalog, section, f"/along/{number}")
-    decided = desk.drop(asked, body["along"])
+    decided = commands.drop(requester, section, body["along"])
     refused = bool(decided.reasons)
-    processed = False if refused else _waitlist_processed(asked.term, decided)
-    data = _data(asked, catalog, decided) | {
+    processed = False if refused else _waitlist_processed(requester.term, decided)
+    data = _data(requester, section, catalog, decided) | {
         "dropped_at": None if refused else decided.at,
         "seat_released": bool(not refused and decided.seats and decided.seats.open),
         "waitlist_processed": processed,
         "promoted_student_id": (
-            _promoted_student(asked.term, decided)
-            if processed and _may_know_who(catalog, asked.section)
+            _promoted_student(requester.term, decided)
+            if processed and _may_know_who(catalog, section)
             else None
         ),
     }
@@ -125,13 +125,13 @@ def drop(headers: dict[str, Any], body: dict[str, Any]) -> ResponseReturnValue:
 @bp.alt_response(404, response="NOT_FOUND")
 def leave(headers: dict[str, Any], body: dict[str, Any]) -> ResponseReturnValue:
     """Leave a waitlist. Needs no access token and no open window."""
-    catalog, asked = _asked(headers, body)
-    decided = desk.leave(asked)
+    catalog, requester, section = _request(headers, body)
+    decided = commands.leave_waitlist(requester, section)
     left = {"left_at": None if decided.reasons else decided.at}
-    return _decision(Left(), _data(asked, catalog, decided) | left, decided)
+    return _decision(Left(), _data(requester, section, catalog, decided) | left, decided)
 
 
-def _asked(headers: dict[str, Any], body: dict[str, Any]) -> tuple[TermCatalog, Asked]:
+def _request(headers: dict[str, Any], body: dict[str, Any]) -> tuple[TermCatalog, Requester, int]:
     student, section = own_student(body), body["section_id"]
     if "semester_id" in body:
         catalog = catalog_of_semester(body["semester_id"])
@@ -139,17 +139,19 @@ def _asked(headers: dict[str, Any], body: dict[str, Any]) -> tuple[TermCatalog, 
         catalog = catalog_of_sections({"/section_id": section})
     published_section(catalog, section, "/section_id")
     key = idempotency.chosen_key(headers, body)
-    return catalog, Asked(student, catalog.term.id, section, key, correlation())
+    return catalog, Requester(student, catalog.term.id, key, correlation()), section
 
 
-def _data(asked: Asked, catalog: TermCatalog, decided: Decision) -> dict[str, Any]:
+def _data(
+    requester: Requester, section: int, catalog: TermCatalog, decided: Decision
+) -> dict[str, Any]:
     return {
-        "section_id": asked.section,
-        "student_id": asked.student,
-        "semester_id": asked.term,
-        "idempotency_key": asked.request,
-        "reasons": reasons_in_words(decided.reasons, catalog, asked.section),
-        "receipt": code(asked.term, decided.seq),
+        "section_id": section,
+        "student_id": requester.student,
+        "semester_id": requester.term,
+        "idempotency_key": requester.key,
+        "reasons": reasons_in_words(decided.reasons, catalog, section),
+        "receipt": code(requester.term, decided.seq),
     }
 
 

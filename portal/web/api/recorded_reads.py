@@ -20,7 +20,7 @@ from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.types import SeatCounts, Standing, WindowView
 from portal.people.student_profile import profile
 from portal.recorder import read_with_fallback
-from portal.seats import desk
+from portal.registration import limits
 from portal.student.scene import Scene
 from portal.web.api.blueprint import bp
 from portal.web.http.access import visitor
@@ -89,7 +89,7 @@ def _all_windows(term: int) -> list[WindowView]:
     _remember(term)
     if not read_with_fallback.recorded():
         try:
-            return desk.windows(term)
+            return limits.windows(term)
         except LedgerUnavailable:
             read_with_fallback.give_up()
     return read_with_fallback.windows(term)

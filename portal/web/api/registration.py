@@ -12,6 +12,7 @@ from flask.typing import ResponseReturnValue
 from marshmallow import fields
 
 from portal.backend import backend
+from portal.catalog import linked_courses
 from portal.catalog.term_catalog import (
     NoSuchTerm,
     SectionView,
@@ -24,11 +25,10 @@ from portal.core.i18n import _, _l
 from portal.ledger.errors import LedgerUnavailable, NotAdmitted
 from portal.ledger.types import Decision, Outcome, SubmissionResult
 from portal.recorder.receipts import code
-from portal.seats import desk, linked
-from portal.seats.case import points
-from portal.seats.desk import Asker, Wanted, Wish, hundredths
+from portal.registration import commands, requests
+from portal.registration.credits import credit_choices, hundredths, points
+from portal.registration.requests import Requester, SectionRequest
 from portal.student import saying
-from portal.student.amounts import amounts
 from portal.student.planning.result import Word
 from portal.student.planning.result import summary as summary_in_words
 from portal.web.api import idempotency
@@ -179,9 +179,9 @@ def register(headers: dict[str, Any], body: dict[str, Any]) -> ResponseReturnVal
     if token and token.term != catalog.term.id:
         raise AccessTokenRequired
     lines = _lines(body, catalog)
-    wishes = [_wish(group) for group in _decided_together(lines, catalog)]
-    asker = Asker(student, catalog.term.id, key, correlation(), token.window if token else None)
-    found = desk.submit(asker, wishes, _content(lines))
+    choices = [_choice(group) for group in _decided_together(lines, catalog)]
+    asker = Requester(student, catalog.term.id, key, correlation(), token.window if token else None)
+    found = commands.register(asker, choices, _content(lines))
     results = _results(found, lines, catalog, student)
     counts = Counter(each["status"] for each in results)
     data = {
@@ -281,7 +281,7 @@ def _lines(body: dict[str, Any], catalog: TermCatalog) -> list[Line]:
 
 
 def _checked_credits(section: SectionView, amount: Decimal | None, pointer: str) -> Decimal | None:
-    offered = [Decimal(each) for each in amounts(section)] or [section.credits_min]
+    offered = [Decimal(each) for each in credit_choices(section)] or [section.credits_min]
     if amount is None or amount in offered:
         return amount
     choices = ", ".join(points(hundredths(each)) for each in offered)
@@ -292,7 +292,7 @@ def _decided_together(lines: Sequence[Line], catalog: TermCatalog) -> list[list[
     """Group the lines whose courses need each other."""
     groups: list[list[Line]] = []
     for line in lines:
-        needed = set(linked.courses(line.section, catalog))
+        needed = set(linked_courses.courses(line.section, catalog))
         for group in groups:
             known = {each.section.course_id for each in group}
             if line.section.course_id not in known and known & needed:
@@ -316,15 +316,19 @@ def _content(lines: Sequence[Line]) -> list[Any]:
     ]
 
 
-def _wish(group: Sequence[Line]) -> Wish:
+def _choice(group: Sequence[Line]) -> requests.Choice:
     """Return one choice of the submission: it waits if all of its lines may."""
     swapped = {line.instead_of for line in group if line.instead_of}
     if len(swapped) > 1:
         last = next(line for line in reversed(group) if line.instead_of)
         message = _("What is taken together is had for one section at most.")
         raise invalid(f"/section_ids/{last.number}/instead_of", message)
-    wanted = [Wanted(line.section.id, line.credits) for line in group]
-    return Wish([wanted], all(line.wait for line in group), next(iter(swapped), None))
+    alternative = tuple(
+        SectionRequest(each.section.id, None if each.credits is None else hundredths(each.credits))
+        for each in group
+    )
+    wait = all(each.wait for each in group)
+    return requests.Choice((alternative,), wait, next(iter(swapped), None))
 
 
 def _results(

@@ -9,9 +9,8 @@ from marshmallow import fields
 from portal.backend import backend
 from portal.catalog.term_catalog import TermCatalog
 from portal.ledger.types import Reason
-from portal.seats.case import Case
-from portal.seats.reasons import told
-from portal.seats.sentences import SENTENCES
+from portal.registration.next_steps import RefusalContext
+from portal.registration.reasons import REASONS, explain
 from portal.web.api.fields import described, one_of
 
 ProblemKind = Literal[
@@ -94,7 +93,7 @@ class Problem(ma.Schema):
 
 
 class ReasonSchema(Answer):
-    code = described(fields.String, f"One of {', '.join(sorted(SENTENCES))}.")
+    code = described(fields.String, f"One of {', '.join(sorted(REASONS))}.")
     message = fields.String()
 
 
@@ -122,5 +121,5 @@ def reasons_in_words(
     `swapped` is the section that was to be given up for it.
     """
     zone = backend().settings.zone
-    case = Case(catalog, catalog.section(section), zone, instead=swapped)
-    return [{"code": each.code, "message": each.text} for each in told(reasons, case)]
+    case = RefusalContext(catalog, catalog.section(section), zone, instead=swapped)
+    return [{"code": each.code, "message": each.text} for each in explain(reasons, case)]

@@ -18,7 +18,7 @@ from portal.people.student_profile import profile
 from portal.people.visitors import Visitor
 from portal.protection import captcha
 from portal.protection.captcha import NotProven
-from portal.seats import desk
+from portal.registration import limits
 from portal.waiting_room import access_tokens, admission, room, wait_estimates
 from portal.waiting_room.access_tokens import AccessToken
 from portal.waiting_room.admission import Applicant, without_rooms
@@ -194,7 +194,7 @@ def _queue_of(window: int) -> Queue:
         term = _term_of(window)
     except LookupError:
         abort(404)
-    mine = desk.windows_of(profile(who.student_id or 0), term)
+    mine = limits.windows_of(profile(who.student_id or 0), term)
     found = next((each for each in mine if each.id == window), None)
     return Queue(term, found, who) if found else abort(404)
 
@@ -202,7 +202,7 @@ def _queue_of(window: int) -> Queue:
 @cached(LRUCache(maxsize=1000), lock=Lock())
 def _term_of(window: int) -> int:
     for term in live_terms():
-        if any(each.id == window for each in desk.windows(term.id)):
+        if any(each.id == window for each in limits.windows(term.id)):
             return term.id
     raise LookupError(window)
 

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from portal.plans.plan import Plan, add, fall_back
-from portal.plans.store import change
+from portal.registration.plan_store import change
+from portal.registration.plans import Plan, add, add_alternative
 from tests import cast as builders
 from tests.cast import Cast
-from tests.plans.plans import line
+from tests.registration.plan_makers import line
 
 
 @pytest.fixture
@@ -27,9 +27,9 @@ def sections(term: Any) -> list[Any]:
 @pytest.fixture
 def plan(term: Any, sections: list[Any], cast: Cast) -> Plan:
     """Two lines, the second with a fallback."""
-    first, second, third = (line(each.id).options[0] for each in sections)
+    first, second, third = (line(each.id).alternatives[0] for each in sections)
 
     def make(plan: Plan) -> Plan:
-        return fall_back(add(add(plan, first), second), 1, third)
+        return add_alternative(add(add(plan, first), second), 1, third)
 
     return change(term.id, cast.ada.id, 0, make)

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from portal.plans.plan import Plan, add
-from portal.plans.store import change, plan_of
+from portal.registration.plan_store import change, plan_of
+from portal.registration.plans import Plan, add
 from portal.runtime.embedded_servers import Servers
 from tests import cast as builders
 from tests.cast import Cast
-from tests.plans.plans import line
+from tests.registration.plan_makers import line
 from tests.test_health import stalled
 from tests.web.plans import hidden_in, planned
 from tests.web.visits import HTMX, words
@@ -29,7 +29,7 @@ def press(client: FlaskClient, term: Any, word: str, at: int, **fields: Any) -> 
 def test_lines_and_choices_are_moved_and_removed(
     ada: FlaskClient, term: Any, sections: list[Any], plan: Plan, cast: Cast
 ) -> None:
-    assert plan.lines
+    assert plan.choices
     first, second, third = ([each.id] for each in sections)
     steps = [
         ("up", 1, [[second, third], [first]]),
@@ -49,24 +49,24 @@ def test_lines_and_choices_are_moved_and_removed(
 def test_waiting_is_wished_unless_it_is_said_not_to_be(
     ada: FlaskClient, term: Any, plan: Plan, cast: Cast
 ) -> None:
-    assert plan.lines
+    assert plan.choices
     for word, wished in (("hurry", False), ("wait", True)):
         press(ada, term, word, 0)
         found = plan_of(term.id, cast.ada.id)
         assert found
-        assert (found.lines[0].wait, found.lines[1].wait) == (wished, True)
+        assert (found.choices[0].wait, found.choices[1].wait) == (wished, True)
 
 
 def test_credits_are_set_within_the_range(ada: FlaskClient, cast: Cast) -> None:
     term = builders.a_term("Spring 2031")
     section = builders.a_section(builders.a_course(), term, credits_min=1, credits_max=3)
-    change(term.id, cast.ada.id, 0, lambda plan: add(plan, line(section.id).options[0]))
+    change(term.id, cast.ada.id, 0, lambda plan: add(plan, line(section.id).alternatives[0]))
     word = f"credits-{section.id}"
     assert press(ada, term, word, 0, **{word: "2"}).status_code == 303
     assert press(ada, term, word, 0, **{word: "7"}).status_code == 400
     found = plan_of(term.id, cast.ada.id)
     assert found
-    assert found.lines[0].options[0][0].credits == 200
+    assert found.choices[0].alternatives[0][0].credits == 200
 
 
 def test_htmx_is_given_the_panel_as_its_page_has_it(
@@ -128,7 +128,7 @@ def test_nonsense_changes_nothing(  # noqa: PLR0917
 def test_a_section_that_is_no_longer_offered_says_so_and_can_be_removed(
     ada: FlaskClient, term: Any, cast: Cast
 ) -> None:
-    change(term.id, cast.ada.id, 0, lambda plan: add(plan, line(999).options[0]))
+    change(term.id, cast.ada.id, 0, lambda plan: add(plan, line(999).alternatives[0]))
     assert "No longer offered" in words(ada.get(f"/terms/{term.id}/plan").text)
     press(ada, term, "remove", 0)
     assert planned(term, cast.ada) == []

@@ -5,12 +5,12 @@ from typing import Any
 from flask import Flask
 from flask.testing import FlaskClient
 
-from portal.plans.plan import Plan, add
-from portal.plans.store import change
+from portal.registration.plan_store import change
+from portal.registration.plans import Plan, add
 from tests import cast as builders
 from tests.cast import Cast, Meets
-from tests.plans.outages import away, settled
-from tests.plans.plans import line
+from tests.registration.outages import away, settled
+from tests.registration.plan_makers import line
 from tests.web.plans import panel
 from tests.web.visitors import browser_of
 from tests.web.visits import address, words
@@ -38,7 +38,7 @@ def test_its_own_page_counts_down_and_has_counts_and_buttons(
 ) -> None:
     page = ada.get(f"/terms/{term.id}/plan").text
     assert 'data-phase="before"' in page
-    assert plan.lines
+    assert plan.choices
     for each in sections:
         assert f'data-counts="seats-{each.id}"' in page
     for word in ("up", "down", "remove", "rise-1", "sink-0", "omit-1", "hurry"):
@@ -48,7 +48,7 @@ def test_its_own_page_counts_down_and_has_counts_and_buttons(
 def test_the_button_sleeps_until_selection_opens_and_the_other_is_there(
     ada: FlaskClient, term: Any, plan: Plan
 ) -> None:
-    assert plan.lines
+    assert plan.choices
     shown = panel(ada.get(f"/terms/{term.id}").text)
     assert 'plan-asleep" type="button" aria-disabled="true">' in shown
     assert "Submit my plan Opens " in words(shown)
@@ -59,7 +59,7 @@ def test_once_open_only_the_button_that_submits_is_there(ada: FlaskClient, cast:
     term = builders.a_term("Spring 2031")
     builders.an_open_window(term)
     section = builders.a_section(builders.a_course(), term)
-    change(term.id, cast.ada.id, 0, lambda plan: add(plan, line(section.id).options[0]))
+    change(term.id, cast.ada.id, 0, lambda plan: add(plan, line(section.id).alternatives[0]))
     shown = panel(ada.get(f"/terms/{term.id}").text)
     assert "plan-asleep" not in shown
     assert "Submit my plan 4 credits" in words(shown)
@@ -69,7 +69,7 @@ def test_once_it_has_ended_nothing_can_be_submitted(ada: FlaskClient, cast: Cast
     term = builders.a_term("Spring 2031")
     builders.an_ended_window(term)
     section = builders.a_section(builders.a_course(), term)
-    change(term.id, cast.ada.id, 0, lambda plan: add(plan, line(section.id).options[0]))
+    change(term.id, cast.ada.id, 0, lambda plan: add(plan, line(section.id).alternatives[0]))
     shown = panel(ada.get(f"/terms/{term.id}/plan").text)
     assert "CSC 1100" in shown
     assert "plan-submit" not in shown
@@ -87,7 +87,7 @@ def test_what_stands_in_the_way_of_a_choice_is_told_beside_it_with_the_next_step
         builders.a_course("PHY-1"), term, prerequisites={"course": "MAT-1010"}
     )
     for at, each in enumerate((one, other, needy)):
-        option = line(each.id).options[0]
+        option = line(each.id).alternatives[0]
         change(term.id, cast.ada.id, at, lambda plan, option=option: add(plan, option))
     shown = panel(ada.get(f"/terms/{term.id}/plan").text)
     assert shown.count('data-reason="time_conflict"') == 1
@@ -109,7 +109,7 @@ def test_a_page_with_an_older_plan_is_given_the_panel_anew(
 def test_while_postgresql_is_away_the_list_goes_on_and_the_plan_is_as_last_known(
     app: Flask, ada: FlaskClient, term: Any, sections: list[Any], plan: Plan
 ) -> None:
-    assert plan.lines
+    assert plan.choices
     ben = browser_of(app, "ben")
     settled()
     for each in (ada, ben):

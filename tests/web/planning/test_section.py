@@ -8,11 +8,11 @@ from flask.testing import FlaskClient
 
 from portal.core.db import transaction
 from portal.people.models import Hold
-from portal.plans.lasttime import _courses
 from portal.runtime.embedded_servers import Servers
+from portal.student.earlier_terms import _courses
 from tests import cast as builders
 from tests.cast import Cast, Meets
-from tests.plans.test_lasttime import a_past_term, ended
+from tests.registration.test_lasttime import a_past_term, ended
 from tests.test_health import stalled
 from tests.web.plans import own_fields, place, planned
 from tests.web.visitors import browser_of

@@ -1,0 +1,65 @@
+"""Courses that are taken together, such as a lecture and its lab: each names the other."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from portal.catalog import requisites
+
+if TYPE_CHECKING:
+    from portal.catalog.term_catalog import SectionView, TermCatalog
+
+
+def courses(section: "SectionView", catalog: "TermCatalog") -> list[int]:
+    """Return the courses that the section's course is linked with."""
+    return [each for choice in _needed(section.corequisites, section, catalog) for each in choice]
+
+
+def sections(section: "SectionView", catalog: "TermCatalog") -> list[list["SectionView"]]:
+    """Return the open sections of each linked course; alternatives ("any") share one list."""
+    choices = (
+        [each for course in choice for each in catalog.sections_of(course) if each.status == "OPEN"]
+        for choice in _needed(section.corequisites, section, catalog)
+    )
+    return [found for found in choices if found]
+
+
+def unlinked(chosen: Sequence["SectionView"]) -> list["SectionView"]:
+    """Return those of sections chosen together that neither need another nor are needed."""
+    if len(chosen) < 2:
+        return []
+    own = {each.id: requisites.key(each.course_code) for each in chosen}
+    needs = {
+        each.id: {requisites.key(code) for code in requisites.codes(each.corequisites)}
+        for each in chosen
+    }
+    return [
+        each
+        for each in chosen
+        if not any(
+            own[other.id] in needs[each.id] or own[each.id] in needs[other.id]
+            for other in chosen
+            if other is not each
+        )
+    ]
+
+
+def _needed(
+    tree: requisites.Tree | None, section: "SectionView", catalog: "TermCatalog"
+) -> list[list[int]]:
+    """Return the linked courses that are needed: one of each list."""
+    if not tree:
+        return []
+    if "course" in tree:
+        course = catalog.course_id(requisites.key(str(tree["course"])))
+        return [[course]] if course and _names_back(course, section, catalog) else []
+    branches = [_needed(node, section, catalog) for node in tree.get("any") or tree.get("all", [])]
+    choices = [choice for branch in branches for choice in branch]
+    if "any" in tree and choices:
+        return [[course for choice in choices for course in choice]]
+    return choices
+
+
+def _names_back(course: int, section: "SectionView", catalog: "TermCatalog") -> bool:
+    own = requisites.key(section.course_code)
+    named = (requisites.codes(each.corequisites) for each in catalog.sections_of(course))
+    return any(requisites.key(code) == own for codes in named for code in codes)

@@ -1,1 +1,0 @@
-"""What students plan before a window opens, to be submitted by one press."""

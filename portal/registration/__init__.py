@@ -1,0 +1,1 @@
+"""Registration: requests, rules, decisions by the ledger, and how refusals are explained."""

@@ -1,0 +1,106 @@
+"""What a student can do: register (also as a swap), drop, and leave a waitlist.
+
+What the rules need comes from caches: a decision waits for no query of its own.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from portal.backend import backend
+from portal.catalog.term_catalog import catalog_of
+from portal.core.metrics import DECISIONS, REFUSALS
+from portal.ledger.types import Decision, Outcome, SubmissionResult
+from portal.people.student_profile import StudentProfile, profile
+from portal.recorder.wake import wake
+from portal.registration import requests
+from portal.registration.credits import hundredths
+from portal.registration.limits import credit_limit, days_around, windows_of
+from portal.registration.requests import Choice, Requester
+
+
+def register(
+    requester: Requester, choices: Sequence[Choice], content: Sequence[Any] | None = None
+) -> SubmissionResult:
+    """Decide a submission in one step; the results keep the order of the choices.
+
+    A choice of a section that is linked to another names both in one alternative, unless the
+    other is held. `content` is what the student asked for, if the catalog added to the choices.
+    Raises KeyReused if the idempotency key stands for other content, and NotAdmitted if the
+    waiting room no longer admits the student.
+    """
+    student, catalog = profile(requester.student), catalog_of(requester.term)
+    windows = [each.id for each in windows_of(student, requester.term)]
+    decided = backend().ledger.submit(
+        requester.term,
+        student=requester.student,
+        request=requester.key,
+        correlation=requester.correlation,
+        limit=hundredths(credit_limit(student, catalog)),
+        windows=[each for each in windows if requester.window in {None, each}],
+        lines=[requests.for_ledger(each, student, catalog) for each in choices],
+        order=[number + 1 for number in requests.decision_order(choices, catalog)],
+        actor=_actor(student),
+        room=requester.window if backend().settings.room else None,
+        asked=requests.idempotency_content(choices) if content is None else content,
+    )
+    wake(requester.term, decided.wake)
+    if not decided.replayed:
+        for result in decided.lines:
+            refused = (each for alternative in result.refused for each in alternative)
+            _count("claim", result.outcome, [why for each in refused for why in each.reasons])
+    return decided
+
+
+def drop(requester: Requester, section: int, along: Sequence[int] = ()) -> Decision:
+    """Drop a seat in one step, with the seats and waitlist positions in `along`.
+
+    A seat that can't be held without another of them is not counted as a drop of its own.
+    Raises KeyReused.
+    """
+    student, zone = profile(requester.student), backend().settings.zone
+    decided = backend().ledger.drop(
+        requester.term,
+        student=requester.student,
+        section=section,
+        along=along,
+        request=requester.key,
+        windows=[window.id for window in windows_of(student, requester.term)],
+        days=days_around(datetime.now(zone), zone),
+        drop_limit=catalog_of(requester.term).term.drops_per_day,
+        actor=_actor(student),
+        correlation=requester.correlation,
+    )
+    return _finish("drop", requester, decided)
+
+
+def leave_waitlist(requester: Requester, section: int) -> Decision:
+    """Leave a waitlist. Raises KeyReused."""
+    decided = backend().ledger.leave(
+        requester.term,
+        student=requester.student,
+        section=section,
+        request=requester.key,
+        actor=_actor(profile(requester.student)),
+        correlation=requester.correlation,
+    )
+    return _finish("leave", requester, decided)
+
+
+def _finish(act: str, requester: Requester, decided: Decision) -> Decision:
+    wake(requester.term, decided.wake)
+    if not decided.replayed:
+        _count(act, decided.outcome, decided.reasons)
+    return decided
+
+
+def _count(act: str, outcome: Outcome, reasons: Sequence[Any]) -> None:
+    """Count a decision for the metrics; a replayed answer is not counted again."""
+    DECISIONS.labels(act, outcome.value).inc()
+    if outcome is Outcome.REFUSED:
+        for code in {each.code for each in reasons}:
+            REFUSALS.labels(code).inc()
+
+
+def _actor(student: StudentProfile) -> str:
+    return f"account:{student.account}"

@@ -1,0 +1,170 @@
+"""What a refused student can do next: links to forms, sections and lists."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import quote_plus, urlsplit
+from zoneinfo import ZoneInfo
+
+from portal.catalog import linked_courses, requisites
+from portal.catalog.local_time import Clockface
+from portal.core.i18n import _
+
+if TYPE_CHECKING:
+    from portal.catalog.term_catalog import SectionView, TermCatalog
+
+FORMS = ("/pick", "/drop", "/leave", "/swap")
+
+
+@dataclass(frozen=True)
+class NextStep:
+    """A link that a refused student can follow."""
+
+    label: str
+    url: str
+
+    @property
+    def opens_form(self) -> bool:
+        """Whether it leads to a form that asks first, and so fits into a dialog."""
+        return urlsplit(self.url).path.endswith(FORMS)
+
+
+@dataclass(frozen=True)
+class RefusalContext:
+    """What a refusal was about, so that ids become names and links.
+
+    `held` gives the credits (hundredths) of the student's seats, by section. `instead` is the seat
+    that a swap would drop, `swap` one whose drop would clear the way. `waits` is set for a student
+    on the waitlist, who can't ask for a swap.
+    """
+
+    catalog: "TermCatalog"
+    section: "SectionView | None"
+    zone: ZoneInfo
+    held: Mapping[int, int] = field(default_factory=dict)
+    instead: int = 0
+    swap: int = 0
+    waits: bool = False
+
+    @property
+    def term_url(self) -> str:
+        return f"/terms/{self.catalog.term.id}"
+
+    @property
+    def name(self) -> str:
+        return self.named(self.section.id) if self.section else _("This section")
+
+    def named(self, section: int) -> str:
+        """Return a section's name by its id, such as CSC 1100-01."""
+        if found := self.catalog.published(section):
+            return section_name(found)
+        return self.catalog.gone.get(section) or _("section %(number)s", number=section)
+
+    def url(self, section: int, act: str) -> str:
+        """Return the address of an action on a section."""
+        return f"{self.term_url}/sections/{section}/{act}"
+
+    def search(self, words: str) -> str:
+        """Return the address of the section list, searched for words."""
+        return f"{self.term_url}?q={quote_plus(words)}"
+
+    def when(self, ms: int) -> str:
+        """Return a moment in the institution's zone: "9:00 am on Thursday, September 3"."""
+        return Clockface(self.zone).spoken(ms)
+
+
+def section_name(section: "SectionView") -> str:
+    """Return a section's name, such as CSC 1100-01."""
+    return f"{requisites.shown(section.course_code)}-{section.number}"
+
+
+def my_selections(context: RefusalContext) -> NextStep:
+    """Return a link to the student's seats and waitlists."""
+    return NextStep(_("See my selections"), f"{context.term_url}/mine")
+
+
+def section_list(context: RefusalContext) -> NextStep:
+    """Return a link to the list of sections."""
+    return NextStep(_("Back to the sections"), context.term_url)
+
+
+def find_course(code: str, context: RefusalContext) -> NextStep:
+    """Return a link to the sections of a course."""
+    course = requisites.shown(code)
+    return NextStep(_("Find %(course)s", course=course), context.search(course))
+
+
+def other_sections(context: RefusalContext, differing_in: str = "") -> NextStep:
+    """Return a link to the course's other open sections, if one differs in the given rule."""
+    section = context.section
+    siblings = context.catalog.sections_of(section.course_id) if section else []
+    found = [each for each in siblings if each.status == "OPEN" and each != section]
+    if differing_in:
+        rule = getattr(section, differing_in)
+        found = [each for each in found if getattr(each, differing_in) != rule]
+    if not section or not found:
+        return section_list(context)
+    course = requisites.shown(section.course_code)
+    return NextStep(_("Other sections of %(course)s", course=course), context.search(course))
+
+
+def drop_or_swap(section: int, context: RefusalContext) -> NextStep:
+    """Return a link that swaps a seat for the refused section if that is enough, else drops it."""
+    name = context.named(section)
+    if section != context.swap or not context.section:
+        return NextStep(_("Cancel %(name)s", name=name), context.url(section, "drop"))
+    label = _("Swap: give up %(old)s for %(new)s", old=name, new=context.name)
+    return NextStep(label, context.url(context.section.id, f"swap?instead={section}"))
+
+
+def make_room(context: RefusalContext) -> NextStep:
+    """Return a link to hold fewer credits."""
+    if context.swap:
+        return drop_or_swap(context.swap, context)
+    return NextStep(_("Make room"), my_selections(context).url)
+
+
+def join_waitlist(context: RefusalContext) -> NextStep | None:
+    """Return a link to the waitlist; in a swap the old seat is kept until then."""
+    if not context.section:
+        return None
+    act = f"swap?instead={context.instead}" if context.instead else "pick"
+    return NextStep(_("Join the waitlist"), context.url(context.section.id, act))
+
+
+def pick_together(missing: list[int], context: RefusalContext) -> NextStep | None:
+    """Return a link to register for the section and a linked course in one step."""
+    section = context.section
+    linked = linked_courses.courses(section, context.catalog) if section else []
+    course = next((each for each in missing if each in linked), None)
+    if course is None or not section:
+        return None
+    return NextStep(_("Pick both together"), context.url(section.id, f"pick?with={course}"))
+
+
+def pick_alone(context: RefusalContext) -> NextStep | None:
+    """Return a link to register for the section by itself."""
+    if not context.section:
+        return None
+    label = _("Pick %(name)s", name=context.name)
+    return NextStep(label, context.url(context.section.id, "pick"))
+
+
+def drop_and_leave(held: list[int], context: RefusalContext) -> NextStep | None:
+    """Return a link to drop the seats that need a section and leave its waitlist in one step."""
+    if not context.section:
+        return None
+    names = requisites.all_of([context.named(each) for each in held])
+    first, *more = held
+    query = "&".join(f"along={each}" for each in (*more, context.section.id))
+    label = _("Cancel %(names)s and leave the waitlist", names=names)
+    return NextStep(label, context.url(first, f"drop?{query}"))
+
+
+def drop_both(section: int, context: RefusalContext) -> NextStep | None:
+    """Return a link to drop a seat together with the one that needs it."""
+    dropped = context.instead or (context.section.id if context.section else 0)
+    names = requisites.all_of([context.named(dropped), context.named(section)])
+    # In a swap "both" could be read as the two sections that were to be swapped.
+    label = _("Cancel %(names)s", names=names) if context.instead else _("Cancel both")
+    return NextStep(label, context.url(dropped, f"drop?along={section}")) if dropped else None

@@ -1,0 +1,129 @@
+"""Plans in PostgreSQL: a change is made to the version that was seen, or not at all."""
+
+import logging
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from threading import Lock
+from typing import Any
+
+from cachetools import LRUCache
+from sqlalchemy import DateTime, ForeignKey, Integer, func, select, update
+from sqlalchemy.dialects.postgresql import JSONB, insert
+from sqlalchemy.orm import Mapped, Session, mapped_column
+
+from portal.core.cache import AWAY
+from portal.core.db import Base, crowded, look, transaction
+from portal.core.outage import postgresql
+from portal.registration.plans import Plan, pack, unpack, without
+
+log = logging.getLogger(__name__)
+
+TRIES = 3
+
+
+class PlanRow(Base):
+    """A student's plan of a term; `lines` are its packed choices."""
+
+    __tablename__ = "plans"
+
+    term_id: Mapped[int] = mapped_column(ForeignKey("terms.id"), primary_key=True)
+    student_id: Mapped[int] = mapped_column(ForeignKey("students.id"), primary_key=True)
+    lines: Mapped[list[Any]] = mapped_column(JSONB)
+    version: Mapped[int] = mapped_column(Integer)
+    updated_at: Mapped[datetime] = mapped_column(
+        DateTime(timezone=True), server_default=func.now(), onupdate=func.now()
+    )
+
+
+class StalePlan(Exception):  # noqa: N818  a fact, not a mistake
+    """The plan has changed since it was seen; `plan` is the current one."""
+
+    def __init__(self, plan: Plan) -> None:
+        super().__init__(f"The plan is at version {plan.version}.")
+        self.plan = plan
+
+
+def plan_of(term: int, student: int) -> Plan | None:
+    """Return the current plan; while PostgreSQL is away the last known one, or None."""
+    with _lock:
+        known = _known.get((term, student))
+    if postgresql.spares():
+        return known
+    try:
+        with look() as session:
+            plan = _read(session, term, student)
+    except AWAY as error:
+        postgresql.begin(crowded=crowded(error))
+        return known
+    postgresql.end()
+    return _keep(term, student, plan)
+
+
+def change(term: int, student: int, version: int, make: Callable[[Plan], Plan]) -> Plan:
+    """Change the plan of that version. Raise StalePlan if its version is another by now.
+
+    Raises what `make` raises, and the errors of AWAY while PostgreSQL is away.
+    """
+    with transaction() as session:
+        plan = _read(session, term, student)
+        if plan.version != version:
+            raise StalePlan(plan)
+        changed = make(plan)
+        stored = plan if changed == plan else _write(session, term, student, changed)
+    if stored is None:
+        return change(term, student, version, make)  # it finds the plan that was written first
+    return _keep(term, student, stored)
+
+
+def settle(term: int, student: int, sections: Iterable[int]) -> Plan | None:
+    """Remove the choices of these sections; return the plan, or None while PostgreSQL is away.
+
+    A choice left behind does no harm: submitted again, it is reported as already had.
+    """
+    gone = tuple(sections)
+    for _ in range(TRIES):
+        plan = plan_of(term, student)
+        if plan is None or postgresql.lasts:  # don't keep a student with new seats waiting
+            return None
+        try:
+            return change(term, student, plan.version, lambda found: without(found, gone))
+        except StalePlan:
+            continue
+        except AWAY as error:
+            log.warning("A plan keeps choices that were had: %s", error)
+            return None
+    return plan
+
+
+def _read(session: Session, term: int, student: int) -> Plan:
+    row = session.execute(
+        select(PlanRow.lines, PlanRow.version).where(
+            PlanRow.term_id == term, PlanRow.student_id == student
+        )
+    ).one_or_none()
+    return unpack(row.lines, row.version) if row else Plan()
+
+
+def _write(session: Session, term: int, student: int, plan: Plan) -> Plan | None:
+    """Write the plan as its next version; return None if that version exists by now."""
+    values = {"lines": pack(plan), "version": plan.version + 1}
+    whose = {"term_id": term, "student_id": student}
+    first = insert(PlanRow).values(**whose, **values).on_conflict_do_nothing()
+    next_one = (
+        update(PlanRow)
+        .filter_by(**whose, version=plan.version)
+        .values(**values, updated_at=func.now())
+    )
+    statement = next_one if plan.version else first
+    written = session.scalar(statement.returning(PlanRow.version))
+    return Plan(plan.choices, written) if written else None
+
+
+def _keep(term: int, student: int, plan: Plan) -> Plan:
+    with _lock:
+        _known[term, student] = plan
+    return plan
+
+
+_known: LRUCache[tuple[int, int], Plan] = LRUCache(20_000)
+_lock = Lock()

@@ -1,0 +1,581 @@
+"""The reasons for refusals: one registry of their codes, texts, next steps and labels.
+
+Each reason stands below once. The function under a `@reason` returns the text that a student reads
+and the next step, from the facts that the ledger or a rule gave. The order is that of lists.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from portal.catalog import cohort_names, requisites
+from portal.catalog.time_conflicts import clash_in_words
+from portal.core.i18n import _, _l, _n
+from portal.ledger.types import Reason
+from portal.registration import next_steps
+from portal.registration.credits import amount, credits_in_words
+from portal.registration.next_steps import NextStep, RefusalContext
+from portal.registration.restrictions import why_restricted
+
+if TYPE_CHECKING:
+    from portal.catalog.views import ReserveView
+
+Facts = dict[str, Any]
+Answer = tuple[str, NextStep | None]
+Explain = Callable[[Facts, RefusalContext], Answer]
+
+
+@dataclass(frozen=True)
+class ReasonKind:
+    """What is known of a reason, whoever is refused."""
+
+    code: str
+    explain: Explain
+    label: str  # a few words, for lists and counts
+    obstacle: str = ""  # what the registrar reads before an override
+    overridable: bool = True  # by an admin; functions/adjustments.lua knows those that are not
+    permission: str = ""  # the rule that a student permission names; blank where there is none
+    ledger_checks: bool = False  # a rule that the ledger checks itself, so it must know permissions
+    fixable: bool = False  # the student can act on it at once
+    no_window: bool = False  # no window is open for the student
+    for_all: bool = False  # refuses every section alike
+    counts_as_skip: bool = False  # may count towards losing a waitlist position
+
+
+REASONS: dict[str, ReasonKind] = {}
+
+
+def reason(code: str, label: str, **more: Any) -> Callable[[Explain], Explain]:
+    """Register the function as the explanation of the reason `code`."""
+
+    def register(explain: Explain) -> Explain:
+        REASONS[code] = ReasonKind(code, explain, label, **more)
+        return explain
+
+    return register
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A reason as a student reads it; `code` stays for programs and tests."""
+
+    code: str
+    text: str
+    step: NextStep | None = None
+
+    @property
+    def without_form(self) -> "Explanation":
+        """The same without a step to a form, for where that form would be refused."""
+        return replace(self, step=None) if self.step and self.step.opens_form else self
+
+
+def explain(reasons: Iterable[Reason], context: RefusalContext) -> list[Explanation]:
+    """Return each reason with its text and next step, in the order given; no step comes twice.
+
+    A form is offered only if no other reason would refuse what it asks for.
+    """
+    reasons, found, offered = list(reasons), [], set[str]()
+    context = replace(context, swap=_seat_to_swap(reasons, context))
+    for each in reasons:
+        kind = REASONS.get(each.code)
+        text, step = (kind.explain if kind else _unknown)(each.facts, context)
+        if step and (step.url in offered or (step.opens_form and not _form_helps(each, reasons))):
+            step = None
+        offered |= {step.url} if step else set()
+        found.append(Explanation(each.code, text, step))
+    return found
+
+
+def label(code: str) -> str:
+    """Return a reason in a few words; an unknown code stands for itself."""
+    return str(REASONS[code].label) if code in REASONS else code
+
+
+def any_lasting(reasons: Iterable[Reason]) -> bool:
+    """Return whether one of the reasons stays whatever the student does about the others."""
+    return any(each.code not in FIXABLE for each in reasons)
+
+
+def _form_helps(one: Reason, reasons: list[Reason]) -> bool:
+    """Return whether a form that answers one reason leads on, as no other reason stays."""
+    others = {each.code for each in reasons if each.code != one.code}
+    # A waitlist has rules too.
+    return others <= ({"corequisite", "together"} if one.code == "full" else FIXABLE)
+
+
+def _seat_to_swap(reasons: list[Reason], context: RefusalContext) -> int:
+    """Return the one seat whose drop would leave no held seat in the way; else 0."""
+    held = [each for each in reasons if not each.facts.get("planned")]
+    blocking = {
+        each.facts["section"] for each in held if each.code in {"same_course", "time_conflict"}
+    }
+    over = next((each.facts for each in held if each.code == "credit_limit"), None)
+    if context.instead or context.waits or len(blocking) > 1:
+        return 0
+    if over is None:
+        fitting = blocking
+    else:
+        total, limit = over["held"] + over["adds"], over["limit"]
+        enough = {section for section, worth in context.held.items() if total - worth <= limit}
+        fitting = enough & blocking if blocking else enough
+    return fitting.pop() if len(fitting) == 1 else 0
+
+
+def _unknown(_facts: Facts, context: RefusalContext) -> Answer:
+    """Explain a code without an entry, such as one of a newer release."""
+    text = _("%(name)s can’t be yours just now. Please ask the registrar.", name=context.name)
+    return text, next_steps.my_selections(context)
+
+
+# Windows ------------------------------------------------------------------------------------------
+
+
+@reason(
+    "window_unscheduled",
+    _l("No window is scheduled"),
+    obstacle=_l("No window is scheduled for the student"),
+    no_window=True,
+    for_all=True,
+    counts_as_skip=True,
+)
+def _window_unscheduled(_facts: Facts, context: RefusalContext) -> Answer:
+    text = _("No selection window is scheduled for you in this term.")
+    return text, NextStep(_("Browse the sections"), context.term_url)
+
+
+@reason(
+    "window_before",
+    _l("Too early: the window has not begun"),
+    obstacle=_l("The student’s window has not opened yet"),
+    no_window=True,
+    for_all=True,
+)
+def _window_before(facts: Facts, context: RefusalContext) -> Answer:
+    text = _("Selection has not begun. It opens at %(time)s.", time=context.when(facts["opens"]))
+    return text, NextStep(_("See the countdown"), context.term_url)
+
+
+@reason(
+    "window_ended",
+    _l("Too late: the window has ended"),
+    obstacle=_l("The student’s window has ended"),
+    no_window=True,
+    for_all=True,
+    counts_as_skip=True,
+)
+def _window_ended(facts: Facts, context: RefusalContext) -> Answer:
+    text = _("Selection ended at %(time)s.", time=context.when(facts["closes"]))
+    return text, next_steps.my_selections(context)
+
+
+# The section --------------------------------------------------------------------------------------
+
+
+@reason("section_unknown", _l("No such section"), overridable=False)
+def _section_unknown(_facts: Facts, context: RefusalContext) -> Answer:
+    return _("This section is not offered any more."), next_steps.section_list(context)
+
+
+@reason("section_new", _l("Section not published"), overridable=False)
+def _section_new(_facts: Facts, context: RefusalContext) -> Answer:
+    text = _("%(name)s has not been published yet.", name=context.name)
+    return text, next_steps.other_sections(context)
+
+
+@reason("section_confirmed", _l("Section already confirmed"), obstacle=_l("The roster is closed"))
+def _section_confirmed(_facts: Facts, context: RefusalContext) -> Answer:
+    text = _("%(name)s is confirmed: its roster is closed.", name=context.name)
+    return text, next_steps.other_sections(context)
+
+
+@reason("section_canceled", _l("Section canceled"), overridable=False)
+def _section_canceled(_facts: Facts, context: RefusalContext) -> Answer:
+    text = _("%(name)s has been canceled.", name=context.name)
+    return text, next_steps.other_sections(context)
+
+
+# What the student has already ---------------------------------------------------------------------
+
+
+@reason("already_enrolled", _l("Has the seat already"), fixable=True, overridable=False)
+def _already_enrolled(_facts: Facts, context: RefusalContext) -> Answer:
+    text = _("You already have this: %(name)s is among your selections.", name=context.name)
+    return text, next_steps.my_selections(context)
+
+
+@reason("already_waiting", _l("Waits already"), fixable=True)
+def _already_waiting(facts: Facts, context: RefusalContext) -> Answer:
+    if place := facts.get("position"):
+        text = _(
+            "You are already on the waitlist of %(name)s, at place %(place)s.",
+            name=context.name,
+            place=place,
+        )
+    else:
+        text = _("You are already on the waitlist of %(name)s.", name=context.name)
+    return text, next_steps.my_selections(context)
+
+
+# Rules between a student and a section ------------------------------------------------------------
+
+
+@reason(
+    "prerequisite",
+    _l("Prerequisite missing"),
+    obstacle=_l("A prerequisite is missing"),
+    permission=_l("Prerequisites"),
+    counts_as_skip=True,
+)
+def _prerequisite(facts: Facts, context: RefusalContext) -> Answer:
+    courses = requisites.describe(facts["missing"])
+    text = _("It needs %(courses)s, which your record does not show.", courses=courses)
+    codes = requisites.codes(facts["missing"])
+    offered = next((code for code in codes if context.catalog.course_id(code)), None)
+    if offered:
+        return text, next_steps.find_course(offered, context)
+    return text, next_steps.other_sections(context, "prerequisites")
+
+
+@reason(
+    "restriction",
+    _l("Restricted to others"),
+    obstacle=_l("The section is for others"),
+    permission=_l("Restrictions to majors, years, levels and the like"),
+    counts_as_skip=True,
+)
+def _restriction(facts: Facts, context: RefusalContext) -> Answer:
+    return why_restricted(**facts), next_steps.other_sections(context, "restrictions")
+
+
+@reason(
+    "not_for_you",
+    _l("Course not shown to the student"),
+    obstacle=_l("The course is not shown to this student"),
+    permission=_l("Courses that are not for everyone"),
+)
+def _not_for_you(_facts: Facts, context: RefusalContext) -> Answer:
+    text = _("%(name)s is for other majors, levels or class years than yours.", name=context.name)
+    return text, next_steps.section_list(context)
+
+
+@reason(
+    "same_course",
+    _l("Has another section of the course"),
+    obstacle=_l("The student has another section of this course"),
+    permission=_l("Another section of the same course"),
+    ledger_checks=True,
+    fixable=True,
+    counts_as_skip=True,
+)
+def _same_course(facts: Facts, context: RefusalContext) -> Answer:
+    name = context.named(facts["section"])
+    if facts.get("planned"):
+        return _("Your plan has %(name)s too, another section of this course.", name=name), None
+    text = _("You already have %(name)s, another section of this course.", name=name)
+    return text, next_steps.drop_or_swap(facts["section"], context)
+
+
+@reason(
+    "time_conflict",
+    _l("Time conflict"),
+    obstacle=_l("The times clash"),
+    permission=_l("A clash of times"),
+    ledger_checks=True,
+    fixable=True,
+    counts_as_skip=True,
+)
+def _time_conflict(facts: Facts, context: RefusalContext) -> Answer:
+    other = facts["section"]
+    held = context.catalog.section(other)
+    text = clash_in_words(context.section, held, context.named(other))
+    return text, None if facts.get("planned") else next_steps.drop_or_swap(other, context)
+
+
+@reason(
+    "credit_limit",
+    _l("Over the credit limit"),
+    obstacle=_l("It goes over the limit of credits"),
+    permission=_l("The limit of credits"),
+    ledger_checks=True,
+    fixable=True,
+    counts_as_skip=True,
+)
+def _credit_limit(facts: Facts, context: RefusalContext) -> Answer:
+    total, limit = credits_in_words(facts["held"] + facts["adds"]), amount(facts["limit"])
+    if facts.get("planned"):
+        text = _(
+            "With it, your plan comes to %(total)s, and your limit is %(limit)s.",
+            total=total,
+            limit=limit,
+        )
+        return text, None
+    text = _(
+        "It would bring you to %(total)s, and your limit is %(limit)s. You have %(held)s now.",
+        total=total,
+        limit=limit,
+        held=amount(facts["held"]),
+    )
+    return text, next_steps.make_room(context)
+
+
+@reason(
+    "corequisite",
+    _l("Corequisite missing"),
+    obstacle=_l("A corequisite is missing"),
+    permission=_l("Courses to be taken along with it"),
+    ledger_checks=True,
+    fixable=True,
+    counts_as_skip=True,
+)
+def _corequisite(facts: Facts, context: RefusalContext) -> Answer:
+    missing = (context.catalog.course_code(course) for course in facts["missing"])
+    offered = [code for code in missing if code]
+    if not offered:
+        text = _("It needs another course in the same term that is not offered.")
+        return text, next_steps.other_sections(context, "corequisites")
+    courses = requisites.any_of([requisites.shown(code) for code in offered])
+    if facts.get("waiting"):
+        text = _(
+            "It needs a seat in %(courses)s: a place on that waitlist is not enough.",
+            courses=courses,
+        )
+        return text, next_steps.find_course(offered[0], context)
+    if both := next_steps.pick_together(facts["missing"], context):
+        return _("It is taken together with %(courses)s.", courses=courses), both
+    text = _("It is taken together with %(courses)s: pick that first.", courses=courses)
+    return text, next_steps.find_course(offered[0], context)
+
+
+@reason(
+    "corequisite_not_offered",
+    _l("Corequisite not offered"),
+    obstacle=_l("A corequisite is not offered this term"),
+)
+def _corequisite_not_offered(facts: Facts, context: RefusalContext) -> Answer:
+    text = _(
+        "It is taken together with %(courses)s, not offered this term. Ask the department.",
+        courses=requisites.describe(facts["missing"]),
+    )
+    return text, next_steps.other_sections(context, "corequisites")
+
+
+@reason(
+    "credit_range",
+    _l("Credits out of range"),
+    obstacle=_l("The section can’t be taken for so many credits"),
+    fixable=True,
+)
+def _credit_range(facts: Facts, context: RefusalContext) -> Answer:
+    text = _(
+        "%(name)s can be taken for %(least)s to %(most)s credits; choose an amount in between.",
+        name=context.name,
+        least=amount(facts["min"]),
+        most=amount(facts["max"]),
+    )
+    return text, None
+
+
+@reason(
+    "hold",
+    _l("Hold on the account"),
+    obstacle=_l("There is a hold on the student’s record"),
+    for_all=True,
+    counts_as_skip=True,
+)
+def _hold(facts: Facts, _context: RefusalContext) -> Answer:
+    return hold_text(facts), None
+
+
+def hold_text(facts: Facts) -> str:
+    """Return that there is a hold, why, and who lifts it."""
+    return _(
+        "There is a hold on your record: %(reason)s. Please see %(office)s to have it lifted.",
+        reason=hold_reason(facts),
+        office=facts.get("office") or _("the registrar"),
+    )
+
+
+def hold_reason(facts: Facts) -> str:
+    """Return why there is a hold, without a full stop."""
+    return str(facts.get("reason") or facts.get("kind") or _("no reason given")).rstrip(".")
+
+
+@reason("student_unknown", _l("No such student"), overridable=False)
+def _student_unknown(_facts: Facts, _context: RefusalContext) -> Answer:
+    return _("Your student record can’t be found. Please ask the registrar."), None
+
+
+# Sections that are taken together -----------------------------------------------------------------
+
+
+@reason("together", _l("Its partner could not be had"), fixable=True)
+def _together(facts: Facts, context: RefusalContext) -> Answer:
+    name = context.named(facts["section"])
+    return _("It is taken together with %(name)s, which can’t be yours now.", name=name), None
+
+
+@reason("not_partner", _l("Asked for together, but no corequisite"))
+def _not_partner(_facts: Facts, context: RefusalContext) -> Answer:
+    text = _(
+        "%(name)s is not taken together with the others. Pick it by itself.", name=context.name
+    )
+    return text, next_steps.pick_alone(context)
+
+
+@reason(
+    "needed_by",
+    _l("Needed by another seat"),
+    obstacle=_l("Another selection needs the one that goes"),
+    fixable=True,
+)
+def _needed_by(facts: Facts, context: RefusalContext) -> Answer:
+    held, name = facts["section"], context.named(facts["section"])
+    if facts.get("waiting"):  # a held seat needs the course of this waitlist
+        text = _(
+            "%(held)s needs %(name)s, and you wait for that. You can leave only if you give up"
+            " %(held)s too.",
+            held=name,
+            name=context.name,
+        )
+        return text, next_steps.drop_and_leave([held], context)
+    lost = (context.catalog.course_code(course) for course in facts.get("missing", ()))
+    courses = [requisites.shown(code) for code in lost if code]
+    text = _(
+        "%(name)s needs %(courses)s, which you would give up.",
+        name=name,
+        courses=requisites.any_of(courses) or context.name,
+    )
+    return text, next_steps.drop_both(held, context)
+
+
+# Seats --------------------------------------------------------------------------------------------
+
+
+@reason(
+    "full",
+    _l("Full"),
+    obstacle=_l(
+        "There is no free seat for this student: it goes over the capacity, past those who wait,"
+        " or into seats that are kept for others"
+    ),
+    fixable=True,
+)
+def _full(facts: Facts, context: RefusalContext) -> Answer:
+    waiting, size = facts.get("waiting", 0), facts.get("waitlist_capacity", 0)
+    room = waiting < size
+    step = next_steps.join_waitlist(context) if room else next_steps.other_sections(context)
+    if reserved := _only_reserved(facts, context):
+        return reserved, step
+    if not waiting:
+        text = _("The last seat of %(name)s is gone. Nobody waits for one yet.", name=context.name)
+        return text, step
+    text = _n(
+        "The last seat of %(name)s is gone. %(num)s student is on the waitlist.",
+        "The last seat of %(name)s is gone. %(num)s students are on the waitlist.",
+        waiting,
+        name=context.name,
+    )
+    return text, step
+
+
+@reason("waitlist_full", _l("Waitlist full"))
+def _waitlist_full(facts: Facts, context: RefusalContext) -> Answer:
+    size, step = facts.get("waitlist_capacity", 0), next_steps.other_sections(context)
+    if reserved := _only_reserved(facts, context):
+        full = _("Its waitlist is full.") if size else _("It keeps no waitlist.")
+        return f"{reserved} {full}", step
+    if not size:
+        return _("%(name)s is full and it keeps no waitlist.", name=context.name), step
+    text = _(
+        "%(name)s is full and its waitlist of %(size)s is full as well.",
+        name=context.name,
+        size=size,
+    )
+    return text, step
+
+
+def _only_reserved(facts: Facts, context: RefusalContext) -> str:
+    """Return that the seats left are reserved, and for whom; blank if none are left."""
+    if not facts.get("kept"):
+        return ""
+    known = context.section.reserves if context.section else ()
+    holders = [each for each in known if each.id in facts.get("kept_for", ())]
+    return _n(
+        "The %(num)s seat of %(name)s that is left is kept for %(whom)s.",
+        "The %(num)s seats of %(name)s that are left are kept for %(whom)s.",
+        facts["kept"],
+        name=context.name,
+        whom="; ".join(reserve_in_words(each, context.when) for each in holders) or _("others"),
+    )
+
+
+def reserve_in_words(reserve: "ReserveView", when: Callable[[int], str]) -> str:
+    """Return for whom seats are reserved, and until when: "Senior students until 9:00 am"."""
+    whom = cohort_names.whom(reserve.cohort)
+    if reserve.until is None:
+        return whom
+    time = when(round(reserve.until.timestamp() * 1000))
+    return _("%(whom)s until %(time)s", whom=whom, time=time)
+
+
+def reserved_seat_text(reserve: int, context: RefusalContext) -> str:
+    """Return that a seat was one of those reserved for a cohort, which may be gone by now."""
+    known = context.section.reserves if context.section else ()
+    found = next((each for each in known if each.id == reserve), None)
+    whom = cohort_names.whom(found.cohort) if found else _("a cohort")
+    return _("It is one of the seats kept for %(whom)s.", whom=whom)
+
+
+# Drops and waitlists ------------------------------------------------------------------------------
+
+
+@reason("not_enrolled", _l("Drop of a seat not held"), fixable=True, overridable=False)
+def _not_enrolled(facts: Facts, context: RefusalContext) -> Answer:
+    name = context.named(facts["section"]) if "section" in facts else context.name
+    text = _("%(name)s is not among your selections (any more).", name=name)
+    return text, next_steps.my_selections(context)
+
+
+@reason(
+    "drop_limit",
+    _l("Drops of the day used up"),
+    obstacle=_l("The cancellations of today are used up"),
+)
+def _drop_limit(facts: Facts, context: RefusalContext) -> Answer:
+    resets, step = context.when(facts["resets"]), next_steps.my_selections(context)
+    if facts.get("left"):
+        text = _(
+            "This counts as %(drops)s cancellations, and you have %(left)s left today."
+            " You can cancel again from %(time)s.",
+            drops=facts["drops"],
+            left=facts["left"],
+            time=resets,
+        )
+        return text, step
+    text = _n(
+        "You have used your %(num)s cancellation of today. You can cancel again from %(time)s.",
+        "You have used your %(num)s cancellations of today. You can cancel again from %(time)s.",
+        facts["limit"],
+        time=resets,
+    )
+    return text, step
+
+
+@reason("not_waiting", _l("Not on the waitlist"), fixable=True)
+def _not_waiting(_facts: Facts, context: RefusalContext) -> Answer:
+    text = _("You are not on the waitlist of %(name)s (any more).", name=context.name)
+    return text, next_steps.my_selections(context)
+
+
+# What follows from the registry -------------------------------------------------------------------
+
+_KINDS = tuple(REASONS.values())
+FIXABLE = frozenset(each.code for each in _KINDS if each.fixable)
+NO_WINDOW = frozenset(each.code for each in _KINDS if each.no_window)
+FOR_ALL = frozenset(each.code for each in _KINDS if each.for_all)
+NOT_OVERRIDABLE = frozenset(each.code for each in _KINDS if not each.overridable)
+OBSTACLES = {each.code: each.obstacle for each in _KINDS if each.obstacle}
+PERMISSIONS = {each.code: each.permission for each in _KINDS if each.permission}
+LEDGER_CHECKS = tuple(each.code for each in _KINDS if each.ledger_checks)
+SKIP_CODES = tuple(each.code for each in _KINDS if each.counts_as_skip)
+ALREADY_HAD = frozenset({"already_enrolled", "already_waiting"})

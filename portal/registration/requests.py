@@ -1,0 +1,129 @@
+"""What a student asks for: the types that forms, the API and plans build, and the ledger's input.
+
+A submission is a list of choices. A choice ranks its alternatives; an alternative names the
+sections that are had together or not at all.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from portal.catalog import linked_courses, requisites
+from portal.ledger.types import Claim, LedgerChoice, Reason
+from portal.registration import rules
+from portal.registration.credits import hundredths
+
+if TYPE_CHECKING:
+    from portal.catalog.term_catalog import TermCatalog
+    from portal.people.student_profile import StudentProfile
+
+
+@dataclass(frozen=True)
+class Requester:
+    """Who asks, and the idempotency key under which the answer is given."""
+
+    student: int
+    term: int
+    key: str | None
+    correlation: str
+    window: int | None = None  # of the access token; None = any window of the student's
+
+
+@dataclass(frozen=True)
+class SectionRequest:
+    """One section; `credits` (hundredths) matter for ranges alone, None is the least of them."""
+
+    section: int
+    credits: int | None = None
+
+
+Alternative = tuple[SectionRequest, ...]  # sections to be had together or not at all
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Ranked alternatives: the first that has seats is taken, whole.
+
+    With `wait`, a waitlist position will do where none has. `instead` is a held section that is
+    dropped for what is had, and not before (a swap).
+    """
+
+    alternatives: tuple[Alternative, ...]
+    wait: bool = False
+    instead: int | None = None
+
+    @property
+    def sections(self) -> tuple[int, ...]:
+        """Every section of the choice, by rank, once."""
+        named = (request.section for each in self.alternatives for request in each)
+        return tuple(dict.fromkeys(named))
+
+
+def idempotency_content(choices: Sequence[Choice]) -> list[Any]:
+    """Return what was asked for, as the content of an idempotency key.
+
+    It leaves out what the catalog adds, which may change between two attempts.
+    """
+    return [
+        [
+            [[[one.section, one.credits or 0] for one in each] for each in choice.alternatives],
+            choice.wait,
+            choice.instead or 0,
+        ]
+        for choice in choices
+    ]
+
+
+def decision_order(choices: Sequence[Choice], catalog: "TermCatalog") -> list[int]:
+    """Return the order to decide in: corequisites before what needs them, else as given."""
+    sections = [catalog.some(choice.sections) for choice in choices]
+    gives = [{requisites.key(each.course_code) for each in found} for found in sections]
+    needs = [
+        {requisites.key(code) for each in found for code in requisites.codes(each.corequisites)}
+        for found in sections
+    ]
+    left, order = list(range(len(choices))), []
+    while left:
+        others = {each: set().union(*(gives[one] for one in left if one != each)) for each in left}
+        ready = (each for each in left if needs[each].isdisjoint(others[each]))
+        order.append(next(ready, left[0]))
+        left.remove(order[-1])
+    return order
+
+
+def for_ledger(choice: Choice, student: "StudentProfile", catalog: "TermCatalog") -> LedgerChoice:
+    """Return the choice with all that the ledger needs to decide it."""
+    alternatives = (_claims(each, student, catalog) for each in choice.alternatives)
+    return LedgerChoice(tuple(alternatives), choice.wait, choice.instead)
+
+
+def claim(request: SectionRequest, student: "StudentProfile", catalog: "TermCatalog") -> Claim:
+    """Return one section with all that the ledger needs to decide it."""
+    section = catalog.section(request.section)
+    if section is None:
+        return Claim(request.section, credits=0, rules=(Reason("section_unknown"),))
+    beyond = rules.unoffered(student, section, catalog)
+    least = hundredths(section.credits_min)
+    return Claim(
+        section=section.id,
+        credits=least if request.credits is None else request.credits,
+        corequisites=None if beyond else rules.corequisites(student, section, catalog),
+        rules=(*rules.refusals(student, section), *beyond),
+        waived=rules.waived(student, section),
+        reserves=rules.reserves(student, section),
+    )
+
+
+def _claims(
+    alternative: Alternative, student: "StudentProfile", catalog: "TermCatalog"
+) -> tuple[Claim, ...]:
+    """Return its claims; a section that no other is linked with is refused."""
+    named = catalog.some([each.section for each in alternative])
+    unlinked = {each.id for each in linked_courses.unlinked(named)}
+    claims = (claim(each, student, catalog) for each in alternative)
+    return tuple(
+        replace(each, rules=(*each.rules, Reason("not_partner")))
+        if each.section in unlinked
+        else each
+        for each in claims
+    )

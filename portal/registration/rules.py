@@ -1,0 +1,135 @@
+"""The rules between a student and a section that the ledger does not check: pure functions."""
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from portal.catalog import requisites
+from portal.ledger.types import Reason
+from portal.registration.reasons import LEDGER_CHECKS
+from portal.registration.restrictions import grouped
+from portal.windows.phases import in_cohort
+
+if TYPE_CHECKING:
+    from portal.catalog.term_catalog import SectionView, TermCatalog
+    from portal.people.student_profile import StudentProfile
+
+NOT_OFFERED = 0  # stands for a course that no student can take this term
+
+
+def refusals(profile: "StudentProfile", section: "SectionView") -> list[Reason]:
+    """Return every reason that PostgreSQL knows why the student can't take the section."""
+    reasons = [Reason("hold", hold.facts) for hold in profile.holds if hold.stands]
+    if section.status == "OPEN" and not visible(profile, section):
+        reasons.append(Reason("not_for_you"))
+    missing = requisites.missing(section.prerequisites, _has_passed(profile))
+    if missing:
+        reasons.append(Reason("prerequisite", {"missing": missing}))
+    reasons += _restrictions(profile, section.restrictions)
+    passes = permitted(profile, section)
+    return [reason for reason in reasons if reason.code not in passes]
+
+
+def visible(profile: "StudentProfile", section: "SectionView") -> bool:
+    """Return whether the section list shows the section: open, and of a course for the student."""
+    if section.status != "OPEN":
+        return False
+    return (
+        section.public
+        or _meet(section.restricted_to, profile.majors | profile.minors)
+        or _meet(section.levels, [profile.level])
+        or _meet(section.years, [profile.year])
+        or "not_for_you" in permitted(profile, section)
+    )
+
+
+def permitted(profile: "StudentProfile", section: "SectionView") -> frozenset[str]:
+    """Return the codes of the reasons that the student has permission to pass here."""
+    return profile.overrides.get(section.id, frozenset())
+
+
+def waived(profile: "StudentProfile", section: "SectionView") -> tuple[str, ...]:
+    """Return those of the permitted codes that the ledger checks."""
+    passes = permitted(profile, section)
+    return tuple(code for code in LEDGER_CHECKS if code in passes)
+
+
+def reserves(profile: "StudentProfile", section: "SectionView") -> tuple[int, ...]:
+    """Return the section's reserves that the student belongs to."""
+    return tuple(each.id for each in section.reserves if in_cohort(profile, each.cohort))
+
+
+def corequisites(
+    profile: "StudentProfile", section: "SectionView", catalog: "TermCatalog"
+) -> dict[str, Any] | None:
+    """Return what must be taken in the same term, as a tree of course ids, or None."""
+    return _by_id(_open_corequisites(profile, section), catalog)
+
+
+def unoffered(
+    profile: "StudentProfile", section: "SectionView", catalog: "TermCatalog"
+) -> list[Reason]:
+    """Return a refusal if the corequisites can't be met because they are not offered."""
+    beyond = requisites.missing(
+        _open_corequisites(profile, section), lambda code: _course(code, catalog) != NOT_OFFERED
+    )
+    return [Reason("corequisite_not_offered", {"missing": beyond})] if beyond else []
+
+
+def _open_corequisites(profile: "StudentProfile", section: "SectionView") -> requisites.Tree | None:
+    """Return the corequisites that the student has not passed in an earlier term."""
+    if "corequisite" in permitted(profile, section):
+        return None
+    return requisites.missing(section.corequisites, _has_passed(profile))
+
+
+def _has_passed(profile: "StudentProfile") -> Any:
+    completed = {requisites.key(code) for code in profile.completed}
+    return lambda code: requisites.key(code) in completed
+
+
+def _by_id(tree: requisites.Tree | None, catalog: "TermCatalog") -> dict[str, Any] | None:
+    if not tree:
+        return None
+    if "course" in tree:
+        return {"course": _course(tree["course"], catalog)}
+    joint = "any" if "any" in tree else "all"
+    return {joint: [_by_id(node, catalog) for node in tree[joint]]}
+
+
+def _course(code: str, catalog: "TermCatalog") -> int:
+    return catalog.course_id(requisites.key(code)) or NOT_OFFERED
+
+
+def _restrictions(
+    profile: "StudentProfile", restrictions: Iterable[tuple[str, str, str]]
+) -> Iterator[Reason]:
+    for (rule, kind), values in grouped(restrictions).items():
+        have = [word for word in _attributes(profile, kind) if word.strip()]
+        if _meet(values, have) != (rule == "must_be"):
+            # A subject is matched by code and by name; the refusal shows its name.
+            shown = [word for word in profile.fields if word in have] or have
+            facts = {"rule": rule, "kind": kind, "values": values, "have": shown}
+            yield Reason("restriction", facts)
+
+
+def _attributes(profile: "StudentProfile", kind: str) -> Iterable[str]:
+    """Return what the student's record says about a kind of restriction, if anything."""
+    match kind:
+        case "major":
+            return profile.majors
+        case "field_of_study":
+            return profile.majors | profile.minors
+        case "classification":
+            return [profile.year]
+        case "level" | "degree" | "campus" | "college":
+            return [getattr(profile, kind)]
+        case _:
+            return []
+
+
+def _meet(wanted: Iterable[str], have: Iterable[str]) -> bool:
+    return not _folded(wanted).isdisjoint(_folded(have))
+
+
+def _folded(words: Iterable[str]) -> set[str]:
+    return {" ".join(word.casefold().split()) for word in words if word.strip()}

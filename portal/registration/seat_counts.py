@@ -1,0 +1,121 @@
+"""What the counts of sections mean: totals, and which waiting students a free seat reaches."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import astuple, dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from portal.core.i18n import _, _n
+from portal.ledger.types import SeatCounts
+
+if TYPE_CHECKING:
+    from portal.catalog.views import ReserveView
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Seats offered, taken and free, and waitlist positions taken, of several sections."""
+
+    offered: int = 0
+    taken: int = 0
+    free: int = 0
+    waiting: int = 0
+
+
+def totals(seats: Iterable[SeatCounts], pools: Mapping[int, int]) -> Totals:
+    """Return the sums; the seats of a pool count once (`pools`: section → pool)."""
+    by_pool: defaultdict[int, list[SeatCounts]] = defaultdict(list)
+    for each in seats:
+        by_pool[pools.get(each.section, 0)].append(each)
+    found = [_of_pool(some) if pool else _sum(some) for pool, some in by_pool.items()]
+    return Totals(*map(sum, zip(*map(astuple, found), strict=True)))
+
+
+def _sum(seats: list[SeatCounts]) -> Totals:
+    return Totals(
+        offered=sum(each.capacity for each in seats),
+        taken=sum(each.taken for each in seats),
+        free=sum(each.open for each in seats),
+        waiting=sum(each.waiting for each in seats),
+    )
+
+
+def _of_pool(seats: list[SeatCounts]) -> Totals:
+    """Return the sums of sections of one pool; other sections may use its seats too."""
+    own, pool = _sum(seats), seats[0]
+    if pool.pool_capacity is None:  # it has left the pool meanwhile
+        return own
+    left = pool.pool_capacity - pool.pool_taken
+    return replace(
+        own,
+        offered=min(own.offered, max(0, left + own.taken)),
+        free=min(own.free, max(0, left)),
+    )
+
+
+@dataclass(frozen=True)
+class WaitlistOutlook:
+    """How many waiting students get a seat at once, unless a rule refuses them."""
+
+    waiting: int  # who were not skipped: a rule refuses those
+    open: int = 0  # get a seat that is not reserved
+    reserved: int = 0  # more get one if it is reserved for them
+    pool_full: bool = False
+
+    @property
+    def anyone(self) -> bool:
+        """Whether anybody may get a seat."""
+        return self.open + self.reserved > 0
+
+
+def waitlist_outlook(seats: SeatCounts) -> WaitlistOutlook:
+    """Return what waiting students get of the seats that are free by these counts."""
+    waiting = seats.waiting - seats.passed if seats.status == "OPEN" else 0
+    given = min(waiting, seats.open)
+    full = seats.pool_capacity is not None and seats.pool_taken >= seats.pool_capacity
+    return WaitlistOutlook(waiting, given, min(waiting - given, seats.keeping), full)
+
+
+def outlook_in_words(outlook: WaitlistOutlook) -> Iterable[str]:
+    """Yield the outlook in sentences; none if nobody waits."""
+    if outlook.open:
+        yield _n(
+            "The first student in line gets a seat at once, unless a rule stands in the way.",
+            "The first %(num)s students in line get a seat at once, unless a rule stands in"
+            " the way.",
+            outlook.open,
+        )
+    if outlook.reserved:
+        yield _n(
+            "%(num)s seat is kept: it goes to the first in line for whom it is kept.",
+            "%(num)s seats are kept: they go to the first in line for whom they are kept.",
+            outlook.reserved,
+        )
+    if outlook.waiting and not outlook.anyone:
+        yield (
+            _("Nobody in line gets a seat by it: the seats that it shares are all taken.")
+            if outlook.pool_full
+            else _("Nobody in line gets a seat by it: none is free.")
+        )
+
+
+def reached_waitlists(
+    left: SeatCounts, sharing: Iterable[SeatCounts]
+) -> dict[int, WaitlistOutlook]:
+    """Return the waitlists, by section, that a seat dropped in `left` may go to.
+
+    The counts are those after the drop. Skipped students are considered again.
+    """
+    found = {each.section: waitlist_outlook(replace(each, passed=0)) for each in (left, *sharing)}
+    return {section: outlook for section, outlook in found.items() if outlook.anyone}
+
+
+def reserved_left(reserves: Iterable["ReserveView"], held: Mapping[int, int]) -> int:
+    """Return how many seats are still reserved, with `held` taken under each reserve."""
+    return sum(max(0, each.seats - held.get(each.id, 0)) for each in reserves if is_active(each))
+
+
+def is_active(reserve: "ReserveView") -> bool:
+    """Return whether the reserve has not ended."""
+    return reserve.until is None or reserve.until > datetime.now(UTC)

@@ -1,1 +1,0 @@
-"""The ledger that decides who gets a seat, and the rules that it is told."""

@@ -1,0 +1,41 @@
+"""Register, drop and leave a waitlist as a student, without a browser."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from uuid import uuid4
+
+from portal.ledger import replies
+from portal.ledger.types import Decision
+from portal.registration import commands
+from portal.registration.credits import hundredths
+from portal.registration.requests import Choice, Requester, SectionRequest
+
+
+def requester(student: int, term: int, key: str = "") -> Requester:
+    return Requester(student, term, key or uuid4().hex, "test")
+
+
+def claim(
+    student: int,
+    term: int,
+    section: int,
+    *,
+    key: str = "",
+    credit: Decimal | None = None,
+    wait: bool = False,
+    instead: int | None = None,
+) -> Decision:
+    """Register for one section."""
+    request = SectionRequest(section, None if credit is None else hundredths(credit))
+    choice = Choice(((request,),), wait, instead)
+    return replies.only(commands.register(requester(student, term, key), [choice]))
+
+
+def drop(
+    student: int, term: int, section: int, along: Sequence[int] = (), key: str = ""
+) -> Decision:
+    return commands.drop(requester(student, term, key), section, along)
+
+
+def leave(student: int, term: int, section: int, key: str = "") -> Decision:
+    return commands.leave_waitlist(requester(student, term, key), section)

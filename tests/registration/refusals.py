@@ -1,0 +1,54 @@
+"""A refusal for every reason that there is, and what it leads to."""
+
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from portal.ledger.types import Reason
+from portal.registration.next_steps import RefusalContext
+from portal.registration.reasons import Explanation, explain
+from tests.registration.makers import a_board, a_card, a_meeting, course, every, some
+
+CARD = a_card("CSC-2200", number="02", meetings=(a_meeting(),))
+OTHER = a_card("MAT-1010", meetings=(a_meeting(),))
+THIRD = a_card("ART-1010")
+CASE = RefusalContext(a_board(CARD, OTHER, THIRD), CARD, ZoneInfo("America/New_York"))
+NINE = 1_914_498_000_000  # 2030-09-01 09:00 in New York
+
+FACTS: dict[str, dict[str, Any]] = {
+    "window_unscheduled": {},
+    "window_before": {"opens": NINE},
+    "window_ended": {"closes": NINE},
+    "section_unknown": {},
+    "section_new": {},
+    "section_confirmed": {},
+    "section_canceled": {},
+    "already_enrolled": {},
+    "already_waiting": {"position": 3},
+    "same_course": {"section": OTHER.id},
+    "time_conflict": {"section": OTHER.id},
+    "credit_range": {"min": 100, "max": 350},
+    "credit_limit": {"held": 1900, "adds": 400, "limit": 2100},
+    "corequisite": {"missing": [OTHER.course_id]},
+    "corequisite_not_offered": {"missing": course("PHY-1100")},
+    "full": {"waiting": 2, "waitlist_capacity": 5},
+    "waitlist_full": {"waiting": 5, "waitlist_capacity": 5},
+    "prerequisite": {"missing": every("CSC-1100", some("MAT-1010", "MAT-1020"))},
+    "restriction": {"rule": "must_be", "kind": "level", "values": ["Graduate"], "have": []},
+    "hold": {"kind": "fees", "reason": "Unpaid fees.", "office": "the bursar"},
+    "not_for_you": {},
+    "not_enrolled": {},
+    "drop_limit": {"limit": 3, "resets": NINE},
+    "not_waiting": {},
+    "needed_by": {"section": OTHER.id, "missing": [CARD.course_id]},
+    "together": {"section": OTHER.id},
+    "not_partner": {},
+    "student_unknown": {},
+}
+
+
+def one(code: str, **facts: Any) -> Explanation:
+    return explain([Reason(code, FACTS[code] | facts)], CASE)[0]
+
+
+def swap(held: Any) -> str:
+    return f"/terms/7/sections/{CARD.id}/swap?instead={held.id}"

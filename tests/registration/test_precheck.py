@@ -1,0 +1,263 @@
+"""What can be told before a claim is sent."""
+
+from datetime import date
+from itertools import permutations
+from typing import Any
+
+import pytest
+
+from portal.ledger.types import HeldSeat, Reason, SeatCounts, Standing, WaitlistPosition
+from portal.people.student_profile import Permit
+from portal.registration import precheck
+from tests.registration.makers import a_board, a_card, a_meeting, a_profile, course, some
+
+LIMIT = 2100
+
+
+def holding(*cards: Any) -> Standing:
+    return Standing(enrolled=tuple(HeldSeat(card.id, 400, 1, 0) for card in cards))
+
+
+def foreseen(
+    card: Any, standing: Standing, *others: Any, limit: int = LIMIT, instead: int = 0
+) -> list[Reason]:
+    offered = a_board(card, *others)
+    return precheck.likely_refusals(a_profile(), card, offered, standing, limit, instead=instead)
+
+
+def planned(
+    *cards: Any, standing: Standing | None = None, others: Any = (), limit: int = LIMIT
+) -> list[list[str]]:
+    """The codes that a plan of these sections, 4 credits each, is told; section by section."""
+    wished = [(card, 400) for card in cards]
+    offered = a_board(*cards, *others)
+    told = precheck.likely_refusals_together(
+        a_profile(), offered, standing or Standing(), limit, wished
+    )
+    return [codes(told[card.id]) for card in cards]
+
+
+def codes(reasons: list[Reason]) -> list[str]:
+    return [reason.code for reason in reasons]
+
+
+def test_nothing_stands_in_the_way_of_a_free_student() -> None:
+    assert foreseen(a_card(), Standing()) == []
+
+
+def test_what_is_held_already_is_the_only_thing_told() -> None:
+    card = a_card(prerequisites=course("A-1"))
+    assert foreseen(card, holding(card)) == [Reason("already_enrolled")]
+
+
+def test_who_waits_already_is_told_the_place() -> None:
+    card = a_card()
+    waiting = Standing(waiting=(WaitlistPosition(card.id, 400, 1, 0, 2, 5),))
+    assert foreseen(card, waiting) == [Reason("already_waiting", {"position": 2})]
+
+
+def test_another_section_of_the_course_is_in_the_way() -> None:
+    card, sibling = a_card(), a_card(number="02")
+    assert Reason("same_course", {"section": sibling.id}) in foreseen(
+        card, holding(sibling), sibling
+    )
+
+
+def test_a_class_at_the_same_time_is_in_the_way() -> None:
+    card = a_card(meetings=(a_meeting(mask=1, start=660, end=720),))
+    other = a_card("MAT-1010", meetings=(a_meeting(),))
+    assert foreseen(card, holding(other), other) == [Reason("time_conflict", {"section": other.id})]
+
+
+def test_a_class_that_ends_when_this_one_begins_is_not() -> None:
+    card = a_card(meetings=(a_meeting(start=710, end=800),))
+    other = a_card("MAT-1010", meetings=(a_meeting(),))
+    assert foreseen(card, holding(other), other) == []
+
+
+def test_a_common_exam_block_clashes_with_nothing() -> None:
+    card = a_card(meetings=(a_meeting(mask=127, start=480, end=1310, clashes=False),))
+    other = a_card("MAT-1010", meetings=(a_meeting(),))
+    assert foreseen(card, holding(other), other) == []
+
+
+def test_classes_of_different_halves_of_a_term_do_not_clash() -> None:
+    card = a_card(meetings=(a_meeting(last=date(2030, 10, 16)),))
+    other = a_card("MAT-1010", meetings=(a_meeting(first=date(2030, 10, 17)),))
+    assert foreseen(card, holding(other), other) == []
+
+
+def test_classes_whose_dates_differ_but_overlap_do_clash() -> None:
+    card = a_card(meetings=(a_meeting(last=date(2030, 10, 16)),))
+    other = a_card("MAT-1010", meetings=(a_meeting(first=date(2030, 9, 2)),))
+    assert codes(foreseen(card, holding(other), other)) == ["time_conflict"]
+
+
+def test_credits_beyond_the_limit_are_told_as_a_sum() -> None:
+    card, other = a_card(), a_card("MAT-1010")
+    (reason,) = foreseen(card, holding(other), other, limit=700)
+    assert reason == Reason("credit_limit", {"held": 400, "adds": 400, "limit": 700})
+
+
+def test_a_corequisite_is_told_until_it_is_held() -> None:
+    lab = a_card("PHY-2")
+    card = a_card("PHY-1", corequisites=course("PHY-2"))
+    assert foreseen(card, Standing(), lab) == [Reason("corequisite", {"missing": [lab.course_id]})]
+    assert foreseen(card, holding(lab), lab) == []
+
+
+def test_a_list_that_is_full_leaves_nothing_to_try() -> None:
+    full = SeatCounts(1, capacity=2, taken=2, waiting=5, waitlist_capacity=5, status="OPEN", seq=1)
+    assert [reason.code for reason in precheck.waitlist_full(full)] == ["waitlist_full"]
+
+
+def test_a_free_seat_or_a_place_in_line_is_room() -> None:
+    assert precheck.waitlist_full(SeatCounts(1, 2, 1, 0, 0, "OPEN", 1)) == []
+    assert precheck.waitlist_full(SeatCounts(1, 2, 2, 4, 5, "OPEN", 1)) == []
+
+
+def test_what_is_given_up_for_it_is_not_in_the_way() -> None:
+    card, other = a_card(meetings=(a_meeting(),)), a_card("MAT-1010", meetings=(a_meeting(),))
+    assert foreseen(card, holding(other), other, limit=400, instead=other.id) == []
+
+
+def test_what_is_not_held_can_not_be_given_up() -> None:
+    card, other = a_card(), a_card("MAT-1010")
+    (reason,) = foreseen(card, Standing(), other, instead=other.id)
+    assert reason == Reason("not_enrolled", {"section": other.id})
+
+
+def test_what_another_seat_needs_is_not_given_up() -> None:
+    lab = a_card("PHY-2")
+    lecture, card = a_card("PHY-1", corequisites=course("PHY-2")), a_card()
+    (reason,) = foreseen(card, holding(lecture, lab), lecture, lab, instead=lab.id)
+    facts = {"section": lecture.id, "missing": [lab.course_id]}
+    assert reason == Reason("needed_by", facts)
+
+
+def test_another_section_of_what_a_seat_needs_may_take_its_place() -> None:
+    one, other = a_card("PHY-2"), a_card("PHY-2", number="02")
+    lecture = a_card("PHY-1", corequisites=course("PHY-2"))
+    assert foreseen(other, holding(lecture, one), lecture, one, instead=one.id) == []
+
+
+def test_a_seat_that_has_another_of_its_choices_needs_none() -> None:
+    lab, studio = a_card("PHY-2"), a_card("PHY-3")
+    lecture = a_card("PHY-1", corequisites=some("PHY-2", "PHY-3"))
+    offered, held = a_board(lecture, lab, studio), holding(lecture, lab, studio)
+    assert precheck.needed_by(a_profile(), offered, held, [lab.id]) == []
+    both = precheck.needed_by(a_profile(), offered, held, [lab.id, studio.id])
+    assert codes(both) == ["needed_by"]
+
+
+def test_giving_both_up_leaves_nothing_in_need() -> None:
+    lecture, lab = a_card("PHY-1", corequisites=course("PHY-2")), a_card("PHY-2")
+    offered, held = a_board(lecture, lab), holding(lecture, lab)
+    assert precheck.needed_by(a_profile(), offered, held, [lab.id, lecture.id]) == []
+
+
+@pytest.mark.parametrize(("joined", "found"), [(0, ["needed_by"]), (5, [])])
+def test_only_a_place_that_came_with_a_seat_is_needed_by_it(joined: int, found: list[str]) -> None:
+    lecture, lab = a_card("PHY-1", corequisites=course("PHY-2")), a_card("PHY-2")
+    place = WaitlistPosition(lab.id, 400, 1, joined, 1, 1)
+    standing = Standing(holding(lecture).enrolled, (place,))
+    offered = a_board(lecture, lab)
+    assert codes(precheck.needed_by_while_waiting(a_profile(), offered, standing, lab.id)) == found
+
+
+@pytest.mark.parametrize("born", list(permutations(("lecture", "lab", "discussion"))))
+def test_a_pair_and_what_needs_it_are_one_drop_whatever_their_numbers(
+    born: tuple[str, ...],
+) -> None:
+    """A seat that can't be held without a dropped one is no drop of its own."""
+    needs = {"lecture": course("PHY-2"), "lab": course("PHY-1"), "discussion": course("PHY-1")}
+    names = {"lecture": "PHY-1", "lab": "PHY-2", "discussion": "PHY-3"}
+    cards = [a_card(names[each], corequisites=needs[each]) for each in born]
+    offered, held = a_board(*cards), holding(*cards)
+    assert precheck.count_drops(a_profile(), offered, held, [card.id for card in cards]) == 1
+
+
+@pytest.mark.parametrize("code", ["same_course", "time_conflict", "credit_limit", "corequisite"])
+def test_an_override_is_foreseen(code: str) -> None:
+    facts = {"corequisites": course("PHY-2"), "meetings": (a_meeting(),)}
+    card, sibling = a_card(**facts), a_card(number="02", meetings=(a_meeting(),))
+    offered, who = a_board(card, sibling, a_card("PHY-2")), a_profile()
+    free = a_profile(permits=(Permit(card.id, frozenset({code})),))
+    told, left = (
+        codes(precheck.likely_refusals(each, card, offered, holding(sibling), 700))
+        for each in (who, free)
+    )
+    assert left == [each for each in told if each != code]
+    assert len(told) == 4
+
+
+def test_a_plan_that_works_is_told_nothing() -> None:
+    assert planned(a_card(), a_card("MAT-1010")) == [[], []]
+
+
+def test_planned_sections_that_clash_are_both_told() -> None:
+    one, other = (a_card(code, meetings=(a_meeting(),)) for code in ("A-1", "B-1"))
+    assert planned(one, other) == [["time_conflict"], ["time_conflict"]]
+
+
+def test_a_course_planned_twice_is_told_at_both() -> None:
+    assert planned(a_card(), a_card(number="02")) == [["same_course"], ["same_course"]]
+
+
+def test_what_is_only_planned_is_told_apart_from_what_is_held() -> None:
+    held, one, other = a_card(), a_card(number="02"), a_card(number="03")
+    offered, wished = a_board(held, one, other), [(one, 400), (other, 400)]
+    told = precheck.likely_refusals_together(a_profile(), offered, holding(held), LIMIT, wished)
+    assert [reason.facts for reason in told[one.id]] == [
+        {"section": held.id},
+        {"section": other.id, "planned": True},
+    ]
+
+
+def test_credits_of_a_plan_add_up_in_its_order() -> None:
+    cards = [a_card(f"A-{number}") for number in range(3)]
+    assert planned(*cards, limit=800) == [[], [], ["credit_limit"]]
+    held = a_card("B-1")
+    told = planned(*cards, standing=holding(held), others=(held,), limit=800)
+    assert told == [[], ["credit_limit"], ["credit_limit"]]
+
+
+def test_credits_that_are_only_planned_are_told_apart_from_what_is_held() -> None:
+    held, one, other = a_card(), a_card("A-1"), a_card("B-1")
+    offered, wished = a_board(held, one, other), [(one, 400), (other, 400)]
+    told = precheck.likely_refusals_together(a_profile(), offered, holding(held), 700, wished)
+    facts = [told[card.id][0].facts for card in (one, other)]
+    assert facts == [
+        {"held": 400, "adds": 400, "limit": 700},
+        {"held": 800, "adds": 400, "limit": 700, "planned": True},
+    ]
+
+
+def test_planned_sections_are_each_others_corequisites() -> None:
+    lecture = a_card("PHY-1", corequisites=course("PHY-2"))
+    lab = a_card("PHY-2", corequisites=course("PHY-1"))
+    assert planned(lecture, lab) == [[], []]
+    assert planned(lecture, others=(lab,)) == [["corequisite"]]
+
+
+def test_what_is_had_already_counts_once_in_a_plan() -> None:
+    card, other = a_card(), a_card("MAT-1010")
+    told = planned(card, other, standing=holding(card), limit=800)
+    assert told == [["already_enrolled"], []]
+
+
+def test_of_a_long_plan_some_sections_can_be_told_alone() -> None:
+    """As all of them take the square of its length."""
+    cards = [a_card(f"CSC-{number}", meetings=(a_meeting(),)) for number in (1, 2, 3)]
+    wished, offered = [(card, 1000) for card in cards], a_board(*cards)
+    every = precheck.likely_refusals_together(a_profile(), offered, Standing(), LIMIT, wished)
+    last = cards[2].id
+    told = precheck.likely_refusals_together(
+        a_profile(), offered, Standing(), LIMIT, wished, about=[last]
+    )
+    assert told == {last: every[last]}
+    assert "credit_limit" in codes(told[last])
+
+
+def test_a_plan_is_told_the_rules_too() -> None:
+    assert planned(a_card(prerequisites=course("A-1"))) == [["prerequisite"]]

@@ -1,0 +1,123 @@
+"""Every refusal says what is wrong, and what to do next where there is something."""
+
+import re
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from portal.catalog.views import ReserveView
+from portal.ledger.function_library import CODE
+from portal.ledger.types import Reason
+from portal.registration.next_steps import NextStep, RefusalContext
+from portal.registration.reasons import REASONS, explain
+from tests.registration.makers import a_board, a_card, a_meeting
+from tests.registration.refusals import CARD, CASE, FACTS, NINE, OTHER, one, swap
+
+ROOT = Path(__file__).parents[2]
+STATUSES = ("new", "confirmed", "canceled")  # a section that is not open
+
+
+@pytest.mark.parametrize("code", FACTS)
+def test_every_reason_is_a_plain_sentence(code: str) -> None:
+    text = one(code).text
+    assert text.endswith((".", "?"))
+    assert not re.search(r"[{}_]|None|section \d", text)
+
+
+def test_every_reason_that_the_ledger_gives_has_a_sentence() -> None:
+    calls = re.findall(r"[^_]object\(\w[\w.]*, ([^,)]+)", CODE)
+    coded = re.findall(r'code = "(\w+)"', CODE)
+    given = {*re.findall(r'"(\w+)"', " ".join(calls)), *coded} - {"section_"}
+    assert len(given) > 15
+    assert given | {f"section_{status}" for status in STATUSES} <= REASONS.keys()
+
+
+def test_every_reason_that_python_gives_has_a_sentence() -> None:
+    sources = [path.read_text() for path in (ROOT / "portal").rglob("*.py")]
+    given = {code for text in sources for code in re.findall(r'\bReason\(\s*"(\w+)"', text)}
+    assert {"prerequisite", "window_before", "credit_range", "needed_by"} <= given
+    assert given <= REASONS.keys()
+
+
+def test_every_sentence_is_tried_here() -> None:
+    assert REASONS.keys() == FACTS.keys()
+
+
+def test_a_reason_without_a_sentence_still_makes_one() -> None:
+    assert explain([Reason("of_tomorrow")], CASE)[0].text.endswith("ask the registrar.")
+
+
+def test_a_missing_prerequisite_is_said_as_people_say_it() -> None:
+    assert "CSC 1100 and one of MAT 1010 or MAT 1020" in one("prerequisite").text
+
+
+def test_a_clash_names_the_other_class_and_its_times_and_offers_a_swap() -> None:
+    clash = one("time_conflict")
+    assert "MAT 1010-01 (Mon Thu 10:00–11:50 am)" in clash.text
+    assert clash.step == NextStep("Swap: give up MAT 1010-01 for CSC 2200-02", swap(OTHER))
+    assert clash.step.opens_form
+
+
+def test_a_clash_names_only_the_meetings_that_clash() -> None:
+    here = a_meeting(2, 600, 710)
+    exam = a_meeting(4, 480, 1310, clashes=False)
+    there = a_meeting(2, 660, 770)
+    card, held = a_card("CSC-2200", meetings=(here, exam)), a_card("MAT-1", meetings=(there, exam))
+    case = RefusalContext(a_board(card, held), card, CASE.zone)
+    text = explain([Reason("time_conflict", {"section": held.id})], case)[0].text
+    assert text == (
+        "Its Tue 10:00–11:50 am meets at the same time as your MAT 1-01 (Tue 11:00 am–12:50 pm)."
+    )
+
+
+def test_credits_are_told_as_sums() -> None:
+    text = one("credit_limit").text
+    assert "23 credits" in text
+    assert "limit is 21" in text
+    assert "1 to 3.5 credits" in one("credit_range").text
+
+
+def test_moments_are_told_in_the_zone_of_the_institution() -> None:
+    assert "9:00 am on Sunday, September 1" in one("window_before").text
+
+
+def test_a_long_list_of_majors_is_counted() -> None:
+    values = [f"Major {letter}" for letter in "ABCDEFGH"]
+    text = one("restriction", kind="major", values=values, have=["Biology"]).text
+    assert "Major D or 4 others" in text
+    assert "Your record says major Biology" in text
+
+
+def test_a_blank_record_is_named_with_who_can_fill_it() -> None:
+    assert "ask the registrar" in one("restriction").text
+
+
+def test_a_section_that_is_gone_is_still_told_apart() -> None:
+    assert explain([Reason("same_course", {"section": 99_999})], CASE)[0].text.count("99999") == 1
+
+
+def test_seats_that_are_kept_name_for_whom_and_until_when() -> None:
+    until = datetime.fromtimestamp(NINE / 1000, UTC)
+    reserves = (
+        ReserveView(61, 5, {"years": ["Senior", "Junior"]}, until),
+        ReserveView(62, 5, {"students": ["N1"], "subjects": ["NEW"]}, None),
+        ReserveView(63, 5, {"levels": ["Graduate"]}, None),
+    )
+    case = replace(CASE, section=replace(CARD, reserves=reserves))
+    facts = {"waiting": 0, "waitlist_capacity": 5, "kept": 3, "kept_for": [61, 62]}
+    [reason] = explain([Reason("full", facts)], case)
+    assert reason.text == (
+        f"The 3 seats of {CASE.name} that are left are kept for students of class year"
+        " Senior or Junior until 9:00 am on Sunday, September 1;"
+        " majors and minors in NEW, students on a list."
+    )
+    assert reason.step
+    assert reason.step.label == "Join the waitlist"
+    [lineless] = explain([Reason("waitlist_full", facts | {"waitlist_capacity": 0})], case)
+    assert lineless.text.endswith("It keeps no waitlist.")
+
+
+def test_where_nobody_knows_for_whom_they_are_for_others() -> None:
+    assert one("full", kept=1).text == f"The 1 seat of {CASE.name} that is left is kept for others."

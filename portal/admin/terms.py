@@ -14,7 +14,8 @@ from portal.core.db import transaction
 from portal.ledger.types import WindowView
 from portal.operations.figures import Ready, ready
 from portal.recorder import read_with_fallback
-from portal.reports.tally import Tally, tally
+from portal.reports.progress import Progress
+from portal.reports.progress import progress_of as tally
 from portal.waiting_room import room
 from portal.waiting_room.room import RoomState
 from portal.web.http.access import requires
@@ -56,7 +57,7 @@ class Running:
     """How a window stands now; no room where rooms are off, or can't be asked."""
 
     room: RoomState | None
-    tally: Tally
+    tally: Progress
 
 
 @dataclass(frozen=True)

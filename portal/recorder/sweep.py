@@ -20,7 +20,7 @@ from portal.recorder.models import Checkpoint
 from portal.recorder.promotion import SkippedWaiter, retry
 from portal.recorder.promotion import retriable as chances
 from portal.recorder.wake import wake
-from portal.reports.due import unreported
+from portal.reports.closeout import unreported
 from portal.windows.readiness import Wish, opening
 
 PATIENCE = 5.0  # seconds until a worker whose work has not moved is called again

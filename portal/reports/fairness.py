@@ -5,14 +5,16 @@ took, and why they were refused.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import Any
+from typing import Any, TypeVar
 
+from portal.catalog import subjects
+from portal.core.i18n import _, _l
+from portal.people import models
 from portal.protection import evidence
-from portal.reports.attempts import Attempts
-from portal.reports.gather import Gathered
+from portal.reports.window_history import Attempts, Gathered
 
 Fairness = dict[str, Any]
 Groups = dict[int, Iterable[str]]  # by student, the groups that they are in
@@ -103,3 +105,95 @@ def _count(tried: Iterable[Attempts], is_so: Callable[[Attempts], bool]) -> int:
 def _share(waits: list[int], share: float) -> int | None:
     """The wait (ms) that so many of those who got it did not exceed."""
     return waits[ceil(len(waits) * share) - 1] if waits else None
+
+
+# Small groups are not told apart: what became of fewer than five is somebody's own business.
+
+FEWEST = 5  # who asked, in a group whose outcome is shown
+
+Row = dict[str, Any]
+Name = TypeVar("Name", bound=Hashable)
+
+
+def hidden_groups(rows: Sequence[Row]) -> set[str]:
+    """The names of the rows whose outcomes are not shown."""
+    asked = {row["name"]: row["asked"] for row in rows}
+    return _veil(asked, [set(asked)])
+
+
+def hidden_cohorts(rows: Sequence[Row]) -> set[tuple[str, str]]:
+    """The cohorts, as year and level, whose outcomes are not shown.
+
+    The sums of each year and of each level stand in the report beside it.
+    """
+    asked = {(row["year"], row["level"]): row["asked"] for row in rows}
+    sums = [set(asked)]
+    for part in (0, 1):
+        sums += [
+            {each for each in asked if each[part] == of} for of in {each[part] for each in asked}
+        ]
+    return _veil(asked, sums)
+
+
+def _veil(asked: Mapping[Name, int], sums: Sequence[set[Name]]) -> set[Name]:
+    """The small ones, and of each group whose sum is known so many more that they stay hidden.
+
+    What is hidden of a group follows together from the others and their sum: so that has to be
+    the business of enough, too.
+    """
+    hidden = {name for name, count in asked.items() if count < FEWEST}
+    before = -1
+    while len(hidden) > before:
+        before = len(hidden)
+        for group in sums:
+            for name in sorted(group - hidden, key=lambda each: (asked[each], str(each))):
+                if 0 < sum(asked[each] for each in group & hidden) < FEWEST:
+                    hidden.add(name)
+    return hidden
+
+
+# The names of groups in reports, in the reader's language.
+
+KINDS = {
+    "arrival": _l("By arrival"),
+    "year": _l("By class year"),
+    "level": _l("By level"),
+    "major": _l("By major"),
+    "screen": _l("By the check for robots"),
+    "limits": _l("By limits met"),
+}
+NAMES = {
+    "away": _l("Never in the line"),
+    "late:1": _l("In the first minute"),
+    "late:5": _l("Until the fifth minute"),
+    "late:15": _l("Until the fifteenth minute"),
+    "late:60": _l("Within the first hour"),
+    "late:more": _l("Later"),
+    "work": _l("Proof of work"),
+    "code": _l("Code by mail"),
+    "remote": _l("Another provider’s check"),
+    "none": _l("Not asked, or not known"),
+    "limited": _l("Refused by a limit"),
+    "free": _l("Never refused by a limit"),
+}
+ORDER = (*(group_name for _most, group_name in LATE), "late:more", "away")
+
+
+def group_name(kind: str, group: str) -> str:
+    """What a group is called."""
+    if group.startswith("early:"):
+        tenth = int(group.removeprefix("early:"))
+        return _("Before the opening, tenth %(tenth)s of the line", tenth=tenth)
+    if kind in {"arrival", "screen", "limits"}:
+        return str(NAMES.get(group, group))
+    if kind == "major" and group:
+        return subjects.labels([group])[0]
+    return group or _("None declared")
+
+
+def group_order(kind: str, group: str) -> tuple[int, str]:
+    """Sorts the groups of a table as one reads them."""
+    if kind == "year":
+        return models.year_order(group)
+    late = kind == "arrival" and group in ORDER
+    return (ORDER.index(group) if late else -1), group

@@ -7,7 +7,7 @@ from flask.testing import FlaskClient
 from portal.backend import backend
 from portal.catalog.models import Term
 from portal.recorder.recorder import drain
-from portal.reports import tally
+from portal.reports import progress
 from portal.waiting_room import room
 from tests.cast import Cast, a_coming_window, a_course, a_section, an_open_window
 from tests.claims import claim
@@ -65,6 +65,6 @@ def test_figures_go_on_from_where_they_were(term: Term, cast: Cast) -> None:
     for refused, student in enumerate((cast.ada, cast.ben, cast.cleo)):
         claim(student, section, window, wait=False)
         drain(term.id)
-        tally._tallies.clear() if refused == 1 else None  # noqa: SLF001 - a new process
-        found = tally.read((term.id, window.id))
+        progress._tallies.clear() if refused == 1 else None  # noqa: SLF001 - a new process
+        found = progress.read((term.id, window.id))
         assert (found.seats, found.refused) == (1, refused)

@@ -10,8 +10,7 @@ from portal.people.models import Student
 from portal.recorder.events import IMPORT_PREFIX
 from portal.recorder.promotion import promote
 from portal.recorder.recorder import drain
-from portal.reports.attempts import Attempts
-from portal.reports.gather import gather
+from portal.reports.window_history import Attempts, gather
 from portal.windows.models import Window
 from tests import cast as builders
 from tests.admin.windows import drops

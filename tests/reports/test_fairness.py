@@ -5,10 +5,8 @@ from typing import Any
 import pytest
 
 from portal.protection import evidence
-from portal.reports.attempts import Attempts
-from portal.reports.fairness import Traces, fairness, look
-from portal.reports.gather import Gathered, Member
-from portal.reports.veil import veiled, veiled_cohorts
+from portal.reports.fairness import Traces, fairness, hidden_cohorts, hidden_groups, look
+from portal.reports.window_history import Attempts, Gathered, Member
 from portal.waiting_room import room
 from tests import cast as builders
 from tests.cast import Cast
@@ -132,7 +130,7 @@ def table(*asked: int) -> list[dict[str, Any]]:
     ],
 )
 def test_small_groups_are_not_told_apart(counts: tuple[int, ...], hidden: set[str]) -> None:
-    assert veiled(table(*counts)) == hidden
+    assert hidden_groups(table(*counts)) == hidden
 
 
 def test_a_small_cohort_does_not_follow_from_its_year_or_level() -> None:
@@ -140,6 +138,6 @@ def test_a_small_cohort_does_not_follow_from_its_year_or_level() -> None:
     rows = [
         {"year": year, "level": level, "asked": count} for (year, level), count in asked.items()
     ]
-    assert veiled_cohorts(rows) == set(asked), "each sum of a year and of a level has two rows"
+    assert hidden_cohorts(rows) == set(asked), "each sum of a year and of a level has two rows"
     rows = [*rows[:1], {"year": "Senior", "level": "GR", "asked": 0}, *rows[2:]]
-    assert veiled_cohorts(rows) == {("Senior", "GR")}
+    assert hidden_cohorts(rows) == {("Senior", "GR")}

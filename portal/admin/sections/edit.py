@@ -21,7 +21,7 @@ from portal.catalog.sections import Difference, NotPossible, Stale, StoredSectio
 from portal.catalog.term_catalog import TermCatalog, catalog_of
 from portal.core.db import transaction
 from portal.core.i18n import _, _n
-from portal.trail import entries
+from portal.reports import audit_trail
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
 
@@ -140,7 +140,7 @@ def _conflict(
 ) -> ResponseReturnValue:
     """Show both versions; the form keeps what was entered, on the version that is stored now."""
     differs = differences(stored.details, mine)
-    done = entries.of(session, stored.subject)
+    done = audit_trail.of(session, stored.subject)
     reading = barred(stored)
     if not differs and not reading.errors:
         reading.wrong("", _("It has been changed meanwhile, to just what you have entered."))
@@ -153,7 +153,7 @@ def _form(  # noqa: PLR0913, PLR0917 - what one page shows
     form: fields.Form,
     reading: Reading,
     differs: list[Difference] | None = None,
-    last: entries.Entry | None = None,
+    last: audit_trail.Entry | None = None,
 ) -> ResponseReturnValue:
     page = render_template(
         "admin/section_edit.html",

@@ -30,8 +30,8 @@ from portal.ledger.types import SeatCounts
 from portal.recorder import read_with_fallback
 from portal.recorder.events import milliseconds
 from portal.registration.seat_counts import is_active
-from portal.trail import differences, entries, things
-from portal.trail.entries import Entry
+from portal.reports import audit_differences, audit_subjects, audit_trail
+from portal.reports.audit_trail import Entry
 from portal.web.http.access import requires
 from portal.windows import cohorts
 
@@ -130,7 +130,7 @@ def show(term_id: int, section_id: int) -> ResponseReturnValue:
         stored = find_or_404(session, term_id, section_id)
         warnings = _cautions(session, stored, offered)
         clashing = _clashing(session, stored, offered)
-        done = entries.of(session, stored.subject)
+        done = audit_trail.of(session, stored.subject)
     return render_template(
         "admin/section.html",
         term=offered.term,
@@ -155,9 +155,9 @@ def show(term_id: int, section_id: int) -> ResponseReturnValue:
 
 def _told(done: list[Entry]) -> list[tuple[Entry, str]]:
     """Each deed with what it changed, in a line."""
-    names = things.named(key for each in done for key in differences.mentioned(each))
+    names = audit_subjects.named(key for each in done for key in audit_differences.mentioned(each))
     times = Clockface(backend().settings.zone)
-    return [(each, differences.short(each, names, times)) for each in done]
+    return [(each, audit_differences.short(each, names, times)) for each in done]
 
 
 def find_or_404(session: Session, term_id: int, section_id: int) -> StoredSection:

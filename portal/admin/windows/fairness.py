@@ -10,9 +10,10 @@ from portal.admin.windows.reports import made_of, none_yet, window_of
 from portal.catalog.term_catalog import catalog_of
 from portal.core.i18n import _
 from portal.registration.reasons import label
-from portal.reports import closeout, words
+from portal.reports import closeout, fairness
+from portal.reports.fairness import FEWEST
+from portal.reports.fairness import hidden_groups as veiled
 from portal.reports.models import WindowReport
-from portal.reports.veil import FEWEST, veiled
 from portal.spreadsheets import download
 from portal.web.http.access import requires
 
@@ -45,7 +46,7 @@ def show(term_id: int, window_id: int) -> ResponseReturnValue:
         whole=made.fairness["all"],
         tables=_tables(made),
         fewest=FEWEST,
-        name=words.name,
+        name=fairness.group_name,
         reason=label,
     )
 
@@ -60,7 +61,7 @@ def show_csv(term_id: int, window_id: int) -> ResponseReturnValue:
         _("Students refused, by reason"),
     )
     rows = [
-        (table.title, words.name(table.kind, row["name"]), *_outcome(table, row))
+        (table.title, fairness.group_name(table.kind, row["name"]), *_outcome(table, row))
         for table in _tables(made_of(term_id, window_id))
         for row in table.rows
     ]
@@ -79,7 +80,7 @@ def _outcome(table: Table, row: Row) -> tuple[object, ...]:
 def _tables(made: WindowReport) -> list[Table]:
     found = made.fairness["tables"]
     tables = []
-    for kind, title in words.KINDS.items():
-        rows = sorted(found.get(kind, ()), key=lambda row: words.place(kind, row["name"]))
+    for kind, title in fairness.KINDS.items():
+        rows = sorted(found.get(kind, ()), key=lambda row: fairness.group_order(kind, row["name"]))
         tables.append(Table(kind, str(title), rows, veiled(rows)))
     return tables

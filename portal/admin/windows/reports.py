@@ -11,9 +11,9 @@ from portal.core.i18n import _
 from portal.ledger.types import WindowView
 from portal.recorder import read_with_fallback
 from portal.registration.reasons import label
-from portal.reports import closeout, lists
+from portal.reports import closeout, results
+from portal.reports.fairness import FEWEST, hidden_cohorts
 from portal.reports.models import WindowReport
-from portal.reports.veil import FEWEST, veiled_cohorts
 from portal.spreadsheets import Row, download
 from portal.web.http.access import requires
 from portal.windows.phases import phase
@@ -33,7 +33,7 @@ def show(term_id: int, window_id: int) -> ResponseReturnValue:
     if made is None:
         return none_yet(term_id, window)
     offered = catalog_of(term_id)
-    sections, waiting = lists.sections(offered, made), lists.waiters(offered, made)
+    sections, waiting = results.sections(offered, made), results.waiters(offered, made)
     under = max(0, min(100, request.args.get("under", UNDER, type=int)))
     return render_template(
         "admin/report.html",
@@ -42,12 +42,12 @@ def show(term_id: int, window_id: int) -> ResponseReturnValue:
         made=made,
         under=under,
         sections=sections,
-        few=lists.under_filled(sections, under),
+        few=results.under_filled(sections, under),
         waiters=waiting,
         most=MOST_SHOWN,
         reason=label,
         fewest=FEWEST,
-        veiled=veiled_cohorts(made.result["cohorts"]),
+        veiled=hidden_cohorts(made.result["cohorts"]),
     )
 
 
@@ -60,7 +60,7 @@ def show_csv(term_id: int, window_id: int) -> ResponseReturnValue:
     placed = ("code", "crn", "number", "name", "position", "why")
     rows: list[Row] = [
         (_("Section"), "CRN", *(_("Capacity"), _("Taken"), _("Waiting"), _("Given"), _("Refused"))),
-        *([row[part] for part in counts] for row in lists.sections(offered, made)),
+        *([row[part] for part in counts] for row in results.sections(offered, made)),
         (),
         (
             _("Year"),
@@ -77,14 +77,14 @@ def show_csv(term_id: int, window_id: int) -> ResponseReturnValue:
         *((label(row["code"]), row["refusals"], row["students"]) for row in made.result["reasons"]),
         (),
         (_("Section"), "CRN", _("Student"), _("Name"), _("Place"), _("Passed over")),
-        *([row[part] for part in placed] for row in lists.waiters(offered, made)),
+        *([row[part] for part in placed] for row in results.waiters(offered, made)),
     ]
     return download(f"result-{window_id}.csv", rows)
 
 
 def _cohorts(rows: list[dict[str, Any]]) -> Iterator[Row]:
     """A row for each; of small ones no more than the page has."""
-    hidden = veiled_cohorts(rows)
+    hidden = hidden_cohorts(rows)
     for row in rows:
         named = (row["year"], row["level"])
         if named in hidden:

@@ -10,11 +10,10 @@ from portal.backend import backend
 from portal.catalog.local_time import local_clock
 from portal.core.i18n import _
 from portal.recorder.receipts import code
+from portal.reports import audit_differences, audit_labels, audit_subjects, audit_trail
+from portal.reports.audit_differences import mentioned
+from portal.reports.audit_trail import NOBODY, Entry, Query
 from portal.spreadsheets import download
-from portal.trail import differences, entries, things, words
-from portal.trail.differences import mentioned
-from portal.trail.entries import Entry
-from portal.trail.query import NOBODY, Query
 from portal.web.http.access import requires
 
 bp = Blueprint("audit_trail", __name__)
@@ -25,22 +24,28 @@ bp = Blueprint("audit_trail", __name__)
 def index() -> ResponseReturnValue:
     """Render the newest entries that match, or those before one."""
     query, zone = Query.parse(request.args), backend().settings.zone
-    found = entries.page(query, zone, request.args.get("before", type=int))
-    shown = found[: entries.PAGE]
-    names = things.named(key for each in shown for key in (*each.subjects, *mentioned(each)))
+    found = audit_trail.page(query, zone, request.args.get("before", type=int))
+    shown = found[: audit_trail.PAGE]
+    names = audit_subjects.named(
+        key for each in shown for key in (*each.subjects, *mentioned(each))
+    )
     times = local_clock()
-    options = sorted((words.action(each), each) for each in entries.actions())
+    options = sorted((audit_labels.action(each), each) for each in audit_trail.actions())
     return render_template(
         "admin/audit.html",
         query=query,
         unread=Query.unread(request.args),
         lines=[
-            (each, [names[key] for key in each.subjects], differences.short(each, names, times))
+            (
+                each,
+                [names[key] for key in each.subjects],
+                audit_differences.short(each, names, times),
+            )
             for each in shown
         ],
         more=len(found) > len(shown),
         actions=options,
-        words=words,
+        words=audit_labels,
         nobody=NOBODY,
     )
 
@@ -49,15 +54,15 @@ def index() -> ResponseReturnValue:
 @requires("admin")
 def show(entry_id: int) -> ResponseReturnValue:
     """Render one entry with what it changed, field by field."""
-    entry = entries.one(entry_id) or abort(404)
-    names = things.named([*entry.subjects, *mentioned(entry)])
+    entry = audit_trail.one(entry_id) or abort(404)
+    names = audit_subjects.named([*entry.subjects, *mentioned(entry)])
     return render_template(
         "admin/audit_entry.html",
         entry=entry,
         things=[names[key] for key in entry.subjects],
-        changes=differences.changes(entry, names, local_clock()),
+        changes=audit_differences.changes(entry, names, local_clock()),
         receipt=_receipt(entry),
-        words=words,
+        words=audit_labels,
     )
 
 
@@ -65,7 +70,7 @@ def show(entry_id: int) -> ResponseReturnValue:
 @requires("admin")
 def download_csv() -> ResponseReturnValue:
     """Return all entries that match, as they are stored, as a CSV file."""
-    found = entries.every(Query.parse(request.args), backend().settings.zone)
+    found = audit_trail.every(Query.parse(request.args), backend().settings.zone)
     head = [
         *(_("Entry"), _("Time"), _("Who"), _("User name"), _("Deed"), _("Object")),
         *(_("Before"), _("After"), _("Why")),

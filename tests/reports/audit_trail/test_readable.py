@@ -10,8 +10,8 @@ from portal.exchange.importing.models import Import
 from portal.ops.dead import QUEUES as QUEUES_THERE_ARE
 from portal.ops.names import PARTS, QUEUES
 from tests.cast import Cast
-from tests.trail.conftest import an_entry
-from tests.trail.test_entry import changed
+from tests.reports.audit_trail.conftest import an_entry
+from tests.reports.audit_trail.test_entry import changed
 from tests.web.visits import words
 
 OPTIONS = {"layout": "semester", "term": "Fall 2030", "update": True, "past": False, "ends": None}

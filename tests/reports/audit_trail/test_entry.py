@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 
 from portal.recorder.receipts import code
 from tests.cast import Cast, a_course, a_section, a_term
-from tests.trail.conftest import an_entry
+from tests.reports.audit_trail.conftest import an_entry
 from tests.web.visitors import browser_of
 
 ODD = ('{"a": 1}', '{"b": "ñ"}')

@@ -4,11 +4,11 @@ import pytest
 
 from portal.people.audit_actions import AUDIT_ACTIONS
 from portal.people.models import AuditEntry
-from portal.trail import words
+from portal.reports import audit_labels
 
 
 def test_no_two_deeds_have_the_same_name() -> None:
-    names = [words.action(code) for code in AUDIT_ACTIONS]
+    names = [audit_labels.action(code) for code in AUDIT_ACTIONS]
     assert len(set(names)) == len(names)
 
 

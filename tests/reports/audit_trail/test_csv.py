@@ -6,9 +6,9 @@ from io import StringIO
 import pytest
 from flask.testing import FlaskClient
 
-from portal.trail import entries
+from portal.reports import audit_trail
 from tests.cast import Cast
-from tests.trail.conftest import an_entry
+from tests.reports.audit_trail.conftest import an_entry
 
 
 def rows(admin: FlaskClient, query: str = "") -> list[list[str]]:
@@ -29,7 +29,7 @@ def test_it_has_what_fits_as_it_is_kept(admin: FlaskClient, cast: Cast) -> None:
 
 
 def test_it_goes_on_beyond_a_batch(admin: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(entries, "BATCH", 3)
+    monkeypatch.setattr(audit_trail, "BATCH", 3)
     made = [str(an_entry()) for _ in range(7)]
     assert [row[0] for row in rows(admin)[1:]] == made[::-1]
 

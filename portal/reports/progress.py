@@ -19,7 +19,7 @@ COUNTED = {
 }
 
 
-class Tally(NamedTuple):
+class Progress(NamedTuple):
     """Seats given, places in line, seats given up and refusals, as of event `seq`."""
 
     seq: int = 0
@@ -29,18 +29,18 @@ class Tally(NamedTuple):
     refused: int = 0
 
 
-def tally(term: int, window: WindowView) -> Tally:
+def progress_of(term: int, window: WindowView) -> Progress:
     """So far, a few seconds old; what was last known while PostgreSQL is away."""
     key = (term, window.id)
     with suppress(*AWAY):
         return _tallies.get(key)
-    return _tallies.peek(key) or Tally()
+    return _tallies.peek(key) or Progress()
 
 
-def read(key: tuple[int, int]) -> Tally:
+def read(key: tuple[int, int]) -> Progress:
     """The tally as it is now: the one known, and what has happened since."""
     term, window = key
-    before = _tallies.peek(key) or Tally()
+    before = _tallies.peek(key) or Progress()
     during = LoggedEvent.context["during"].as_integer() == window
     counts = [
         func.count().filter(during, LoggedEvent.name.in_(names)).label(kind)
@@ -52,7 +52,7 @@ def read(key: tuple[int, int]) -> Tally:
         last, *more = session.execute(
             news.where(LoggedEvent.term_id == term, LoggedEvent.seq > after)
         ).one()
-    return Tally(last or after, *(one + new for one, new in zip(before[1:], more, strict=True)))
+    return Progress(last or after, *(one + new for one, new in zip(before[1:], more, strict=True)))
 
 
 def _opened(window: int) -> Select[int]:

@@ -8,9 +8,9 @@ import pytest
 from flask.testing import FlaskClient
 
 from portal.recorder.recorder import drain
-from portal.trail import entries
+from portal.reports import audit_trail
 from tests.cast import Cast, a_course, a_section, a_term, an_open_window
-from tests.trail.conftest import an_entry
+from tests.reports.audit_trail.conftest import an_entry
 
 DIFFERENCE = re.compile(r'class="trail-difference[^>]*>([^<]*)<')
 ROWS = re.compile(r'id="entry-(\d+)"')
@@ -74,13 +74,13 @@ def test_it_is_searched_by_all_that_it_has(
 
 
 def test_it_comes_in_pages_that_keep_the_search(admin: FlaskClient) -> None:
-    made = [an_entry("job.retry") for _ in range(entries.PAGE + 3)]
+    made = [an_entry("job.retry") for _ in range(audit_trail.PAGE + 3)]
     an_entry("job.discard")
     first = rows(admin, "?deed=job.retry")
-    assert first == made[::-1][: entries.PAGE]
+    assert first == made[::-1][: audit_trail.PAGE]
     page = unescape(admin.get("/admin/audit?deed=job.retry").text)
     assert f"/admin/audit?before={first[-1]}&deed=job.retry" in page
-    assert rows(admin, f"?before={first[-1]}&deed=job.retry") == made[::-1][entries.PAGE :]
+    assert rows(admin, f"?before={first[-1]}&deed=job.retry") == made[::-1][audit_trail.PAGE :]
 
 
 def test_things_and_deeds_are_told_by_their_names(admin: FlaskClient, cast: Cast) -> None:

@@ -9,11 +9,11 @@ from typing import Any
 from portal.catalog import formatting
 from portal.catalog.local_time import Clockface
 from portal.core.i18n import _
+from portal.reports import audit_labels
+from portal.reports.audit_labels import in_words
+from portal.reports.audit_subjects import Key, Thing
+from portal.reports.audit_trail import Entry
 from portal.requests.words import RULES
-from portal.trail import words
-from portal.trail.entries import Entry
-from portal.trail.things import Key, Thing
-from portal.trail.told import in_words
 from portal.windows import cohorts
 
 NONE = "–"
@@ -57,7 +57,7 @@ def changes(entry: Entry, names: dict[Key, Thing], times: Clockface) -> list[Cha
     before, after = entry.before or {}, entry.after or {}
     found = [
         Change(
-            words.field(name),
+            audit_labels.field(name),
             _told(name, before.get(name), names, times),
             _told(name, after.get(name), names, times),
             before.get(name) != after.get(name),
@@ -101,7 +101,7 @@ def _told(name: str, value: Any, names: dict[Key, Thing], times: Clockface) -> s
     if name == "cohort" and isinstance(value, dict):
         return cohorts.describe(value)
     if name in STATES and isinstance(value, str):
-        return words.value(value)
+        return audit_labels.value(value)
     if (said := in_words(name, value)) is not None:
         return said or NONE
     if isinstance(value, list):

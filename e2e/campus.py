@@ -14,8 +14,8 @@ from portal.catalog.models import Course, Section, Term
 from portal.core.db import transaction
 from portal.notifications.models import Notice
 from portal.people import tokens
-from portal.people.models import AuditEntry, CompletedCourse, Hold, Override, Student
-from portal.people.tokens import Wish
+from portal.people.models import AuditEntry, CompletedCourse, Hold, Permission, Student
+from portal.people.tokens import TokenRequest
 from portal.recorder import receipts
 from portal.registration import plan_store, plans
 from portal.registration.plans import Plan
@@ -96,7 +96,7 @@ def campus(cast: Cast) -> Campus:
     asked = asking.ask_seats(
         offer["waited"].id, 3, "So many wait for it.", cast.iris.account_id or 0
     )
-    tokens.make_for("cleo", Wish("A script of hers", ["read"], days=90))
+    tokens.create_for("cleo", TokenRequest("A script of hers", ["read"], days=90))
     _until(lambda session: session.scalar(select(Notice.id).limit(1)))
     _until(lambda session: session.get(WindowReport, ended))
     return Campus(
@@ -122,7 +122,7 @@ def _record(student: Student, section: Section) -> dict[str, Any]:
     starts, why = datetime(2040, 1, 1, tzinfo=UTC), "By the dean."
     hold = builders.added(Hold(**whose, kind="Library", reason="A book is due", starts_at=starts))
     waives = ["prerequisite", "restriction"]
-    permit = Override(**whose, section_id=section.id, waives=waives, reason=why)
+    permit = Permission(**whose, section_id=section.id, waives=waives, reason=why)
     builders.added(permit)
     builders.added(CompletedCourse(**whose, course_code="MAT-0900", grade="A-"))
     return {"student": student.id, "number": student.number, "hold": hold.id, "permit": permit.id}

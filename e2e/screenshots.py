@@ -23,7 +23,7 @@ from portal.catalog.term_catalog import SectionView, catalog_of, live_terms
 from portal.core.db import transaction
 from portal.core.settings import ROOT
 from portal.ledger.types import Outcome, WindowView
-from portal.people.models import Account, Student, Teacher
+from portal.people.models import Account, Instructor, Student
 from portal.recorder import receipts
 from portal.registration import plan_store, plans
 from portal.registration.requests import SectionRequest
@@ -249,7 +249,7 @@ class Photographer:
     def _taught(self) -> SectionView:
         """A section of instructor01."""
         with transaction() as session:
-            teacher = select(Teacher.id).join(Account).filter_by(username="instructor01")
+            teacher = select(Instructor.id).join(Account).filter_by(username="instructor01")
             return catalog_of(self.term.id).taught_by(frozenset(session.scalars(teacher)))[0]
 
 

@@ -7,7 +7,7 @@ from playwright.sync_api import Locator, expect
 from e2e.person import Meet, Person
 from e2e.portal import Running
 from e2e.test_lobby import banner_is
-from portal.catalog.local_time import Clockface
+from portal.catalog.local_time import LocalClock
 from portal.catalog.models import Course, Section, Term
 from tests import cast as builders
 from tests.cast import Cast
@@ -36,7 +36,7 @@ def test_a_moved_window_is_followed_by_the_countdown_on_screen(
     expect(clock).to_contain_text(re.compile(r"^\s*(29|30):"))
     boss.go("/admin")
     panel(boss, term).get_by_role("link", name="Move").click()
-    face = Clockface(portal.backend.settings.zone)
+    face = LocalClock(portal.backend.settings.zone)
     for label, moment in (("Begins", window.opens), ("Ends", window.closes)):
         later = face.field(moment // 60_000 * 60_000 + 5 * HOUR)
         boss.dialog.get_by_label(label, exact=True).fill(later)

@@ -27,7 +27,7 @@ from portal.catalog.models import (
 )
 from portal.core.db import transaction
 from portal.ledger.types import WindowView
-from portal.people.models import Account, Student, StudentSubject, Teacher
+from portal.people.models import Account, Instructor, Student, StudentSubject
 from portal.windows.models import window_ids
 from portal.windows.warmup import section_specs
 
@@ -54,8 +54,8 @@ class Cast:
     ben: Student
     cleo: Student
     dan: Student
-    iris: Teacher
-    otto: Teacher
+    iris: Instructor
+    otto: Instructor
     max: Account
 
 
@@ -86,7 +86,7 @@ def a_student(username: str, majors: tuple[str, ...] = (), **fields: Any) -> Stu
     return student
 
 
-def a_teacher(username: str) -> Teacher:
+def a_teacher(username: str) -> Instructor:
     """A teacher with an account."""
     return added(_teacher(an_account(username)))
 
@@ -99,8 +99,8 @@ def _student(account: Account, **fields: Any) -> Student:
     return Student(account_id=account.id, number=f"N{account.id:06}", **fields)
 
 
-def _teacher(account: Account) -> Teacher:
-    return Teacher(account_id=account.id, name=account.name)
+def _teacher(account: Account) -> Instructor:
+    return Instructor(account_id=account.id, name=account.name)
 
 
 def a_term(name: str = "Fall 2030", **fields: Any) -> Term:
@@ -142,7 +142,7 @@ def a_section(
     capacity: int = 2,
     waitlist: int = 5,
     meetings: tuple[Meets, ...] = (),
-    teacher: Teacher | None = None,
+    teacher: Instructor | None = None,
     **fields: Any,
 ) -> Section:
     """An open section of the course, known to the ledger too; no meetings = TBA."""

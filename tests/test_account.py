@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from portal.core.db import transaction
 from portal.people import visitors
-from portal.people.models import Account, AuditEntry, Teacher
+from portal.people.models import Account, AuditEntry, Instructor
 from portal.runtime.cli import main
 from tests.cast import a_department, an_account
 from tests.web.visitors import browser_of
@@ -43,7 +43,7 @@ def imported(name: str, *departments: str) -> None:
     """Teachers as an import leaves them: with a name and a department, without an account."""
     codes = [a_department(code) for code in departments]
     with transaction() as session:
-        session.add_all(Teacher(name=name, department_id=code.id) for code in codes)
+        session.add_all(Instructor(name=name, department_id=code.id) for code in codes)
 
 
 def teacher_of(username: str) -> str:

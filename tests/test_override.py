@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from portal.core.db import transaction
 from portal.people import student_profile
-from portal.people.models import AuditEntry, Override
+from portal.people.models import AuditEntry, Permission
 from portal.runtime.cli import main
 from tests import cast as builders
 from tests.cast import Cast
@@ -35,9 +35,9 @@ def permitted(student: Any) -> dict[int, frozenset[str]]:
     return dict(student_profile.read(student.id).overrides)
 
 
-def kept() -> Override:
+def kept() -> Permission:
     with transaction() as session:
-        return session.scalars(select(Override)).one()
+        return session.scalars(select(Permission)).one()
 
 
 def test_a_rule_is_passed_for_one_section(section: Any, cast: Cast) -> None:

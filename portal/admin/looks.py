@@ -19,14 +19,14 @@ def look(place: str, refused: str = "") -> ResponseReturnValue:
     number = secrets.randbits(53)
     form = MultiDict(each for each in request.form.items(multi=True) if each[0] not in OWN)
     form["refused"] = refused
-    drafts.keep(visitor().id, place, number, form)
+    drafts.save(visitor().id, place, number, form)
     return redirect(f"{place}?draft={number}", 303)
 
 
 def looked() -> Form | None:
     """The form that the address names; None where it names none, or one that is gone."""
     number = request.args.get("draft", type=int)
-    found = drafts.kept(visitor().id, request.path, number) if number else None
+    found = drafts.load(visitor().id, request.path, number) if number else None
     if number and found is None:
         flash(_("What you had filled in is not kept any more. Begin again."))
     return found

@@ -8,6 +8,7 @@ from flask.typing import ResponseReturnValue
 
 from portal.admin.windows.timeline import Timeline, timeline
 from portal.backend import backend
+from portal.catalog import cohort_names
 from portal.catalog.models import Term
 from portal.catalog.term_catalog import live_terms
 from portal.core.db import transaction
@@ -20,7 +21,7 @@ from portal.waiting_room import room
 from portal.waiting_room.room import RoomState
 from portal.web.http.access import requires
 from portal.windows import cohorts, readiness
-from portal.windows.coverage import Lane, lanes
+from portal.windows.coverage import GroupCoverage, coverage_by_group
 from portal.windows.phases import Phase, phase
 
 bp = Blueprint("terms", __name__)
@@ -68,7 +69,7 @@ class Overview:
     phase: Phase
     windows: list[Scheduled]
     timeline: Timeline | None
-    lanes: list[Lane]
+    lanes: list[GroupCoverage]
     running: dict[int, Running]
     ready: Ready | None = None
 
@@ -119,16 +120,16 @@ def now() -> ResponseReturnValue:
 def scheduled(window: WindowView, now: int) -> Scheduled:
     """The window as an admin sees it, with the number of students that it is for."""
     with transaction() as session:
-        students = cohorts.size(session, window.cohort)
-    return Scheduled(window, phase([window], now), cohorts.describe(window.cohort), students)
+        students = cohorts.count_students(session, window.cohort)
+    return Scheduled(window, phase([window], now), cohort_names.describe(window.cohort), students)
 
 
 def _overview(term: Term) -> Overview:
     windows, now = read_with_fallback.windows(term.id), read_with_fallback.now()
     shown = [scheduled(window, now) for window in windows]
     with transaction() as session:
-        cover = lanes(session, windows) if windows else []
-        students = readiness.students(session)
+        cover = coverage_by_group(session, windows) if windows else []
+        students = readiness.count_students(session)
     return Overview(
         term,
         phase(windows, now),

@@ -5,7 +5,7 @@ from typing import Any
 
 from werkzeug.datastructures import MultiDict
 
-from portal.catalog.local_time import Clockface, NotOnTheClock, TwiceOnTheClock
+from portal.catalog.local_time import AmbiguousTime, LocalClock, SkippedTime
 from portal.core.i18n import _, _l
 
 
@@ -38,14 +38,14 @@ LABELS = {"opens": _l("Begins"), "closes": _l("Ends")}
 
 
 def read_time(
-    reading: Reading, form: MultiDict[str, str], name: str, clock: Clockface, label: str = ""
+    reading: Reading, form: MultiDict[str, str], name: str, clock: LocalClock, label: str = ""
 ) -> None:
     """Read the moment (ms) in one field, and the choice beside it where a time comes twice."""
     text = form.get(name, "").strip()
     chosen = {"first": False, "second": True}.get(form.get(f"{name}_which", ""))
     try:
         reading.values[name] = clock.moment(text, second=chosen)
-    except TwiceOnTheClock as twice:
+    except AmbiguousTime as twice:
         reading.choices[name] = twice.choices
         reading.wrong(
             name,
@@ -55,7 +55,7 @@ def read_time(
             ),
         )
         return
-    except NotOnTheClock:
+    except SkippedTime:
         before, after = clock.jump(text)
         reading.wrong(
             name,
@@ -93,9 +93,9 @@ def check_order(reading: Reading, now: int) -> None:
         reading.wrong("closes", _("The end must come after the beginning."))
 
 
-def _keep_choice(reading: Reading, form: MultiDict[str, str], name: str, clock: Clockface) -> None:
+def _keep_choice(reading: Reading, form: MultiDict[str, str], name: str, clock: LocalClock) -> None:
     """Where a time comes twice, show the choice that was made, so that it can be changed."""
     try:
         clock.moment(form[name].strip())
-    except TwiceOnTheClock as twice:
+    except AmbiguousTime as twice:
         reading.choices[name] = twice.choices

@@ -27,7 +27,7 @@ def breaks(term_id: int) -> tuple[Break, ...]:
     return _breaks.get(term_id)
 
 
-def joined(days: Iterable[tuple[date, str]]) -> tuple[Break, ...]:
+def join_days(days: Iterable[tuple[date, str]]) -> tuple[Break, ...]:
     """Days as breaks: those that follow each other under one name are one."""
     found: list[Break] = []
     for day, name in sorted(days):
@@ -42,7 +42,7 @@ def joined(days: Iterable[tuple[date, str]]) -> tuple[Break, ...]:
 def _read(term_id: int) -> tuple[Break, ...]:
     with transaction() as session:
         found = session.execute(select(DayOff.day, DayOff.name).where(DayOff.term_id == term_id))
-        return joined((row.day, row.name) for row in found)
+        return join_days((row.day, row.name) for row in found)
 
 
 _breaks = Cache(_read, FRESH_SECONDS)

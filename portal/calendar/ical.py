@@ -15,11 +15,11 @@ from portal.calendar.models import DayOff
 from portal.catalog import formatting, requisites
 from portal.catalog.models import Course, Meeting, Room, Section, Term, section_teachers
 from portal.core.i18n import _
-from portal.people.models import Teacher
+from portal.people.models import Instructor
 from portal.recorder.models import Enrollment
 
 
-def between(days: int, first: date, last: date) -> Iterator[date]:
+def meeting_dates(days: int, first: date, last: date) -> Iterator[date]:
     """The dates from `first` to `last` on the days of a mask (Monday 1 … Sunday 64)."""
     for number in range((last - first).days + 1):
         day = first + timedelta(days=number)
@@ -31,7 +31,7 @@ def between(days: int, first: date, last: date) -> Iterator[date]:
 
 
 @dataclass(frozen=True)
-class Held:
+class ClassMeeting:
     """One meeting of a class: `days` is a mask, Monday 1 … Sunday 64."""
 
     section: int
@@ -54,7 +54,7 @@ class Held:
     off: frozenset[date]  # days of the term without classes
 
 
-def held(session: Session, student: int) -> list[Held]:
+def enrolled_meetings(session: Session, student: int) -> list[ClassMeeting]:
     """Every meeting with days and a time that the student holds, of all terms that are offered."""
     rows = session.execute(_meetings(student)).all()
     off = _days_off(session, {row.Section.term_id for row in rows})
@@ -83,9 +83,9 @@ def _meetings(student: int) -> Any:
 
 def _teachers() -> Any:
     return (
-        select(func.array_agg(aggregate_order_by(Teacher.name, Teacher.name)))
-        .join(section_teachers, section_teachers.c.teacher_id == Teacher.id)
-        .where(section_teachers.c.section_id == Section.id, Teacher.deleted_at.is_(None))
+        select(func.array_agg(aggregate_order_by(Instructor.name, Instructor.name)))
+        .join(section_teachers, section_teachers.c.teacher_id == Instructor.id)
+        .where(section_teachers.c.section_id == Section.id, Instructor.deleted_at.is_(None))
         .correlate(Section)
         .scalar_subquery()
     )
@@ -97,9 +97,9 @@ def _days_off(session: Session, terms: set[int]) -> dict[int, frozenset[date]]:
     return {term: frozenset(row.day for row in rows if row.term_id == term) for term in terms}
 
 
-def _held(row: Row[Any], off: dict[int, frozenset[date]]) -> Held:
+def _held(row: Row[Any], off: dict[int, frozenset[date]]) -> ClassMeeting:
     section, course, meeting = row.Section, row.Course, row.Meeting
-    return Held(
+    return ClassMeeting(
         section=section.id,
         position=meeting.position,
         version=section.version,
@@ -128,7 +128,9 @@ REFRESH = timedelta(hours=1)
 A_YEAR = timedelta(days=366)
 
 
-def calendar(classes: Sequence[Held], name: str, zone: ZoneInfo, stamp: datetime) -> bytes:
+def render_calendar(
+    classes: Sequence[ClassMeeting], name: str, zone: ZoneInfo, stamp: datetime
+) -> bytes:
     """The calendar of that name; `stamp` is since when it has been as it is."""
     made = Calendar()
     made.add("prodid", "-//Fairseat//Schedule//EN")
@@ -149,14 +151,14 @@ def calendar(classes: Sequence[Held], name: str, zone: ZoneInfo, stamp: datetime
     return text
 
 
-def _days(meeting: Held) -> list[date]:
+def _days(meeting: ClassMeeting) -> list[date]:
     """The days on which it is held; none if it is but a time kept free for exams."""
     if meeting.exam:
         return [meeting.first] if meeting.first == meeting.last else []
     return [day for day in _pattern(meeting) if day not in meeting.off]
 
 
-def _kept(section: int, classes: Iterable[Held]) -> list[Held]:
+def _kept(section: int, classes: Iterable[ClassMeeting]) -> list[ClassMeeting]:
     """Times that are kept free for exams of the section all through the term."""
     return [
         each
@@ -166,7 +168,11 @@ def _kept(section: int, classes: Iterable[Held]) -> list[Held]:
 
 
 def _event(
-    meeting: Held, days: list[date], kept: list[Held], zone: ZoneInfo, stamp: datetime
+    meeting: ClassMeeting,
+    days: list[date],
+    kept: list[ClassMeeting],
+    zone: ZoneInfo,
+    stamp: datetime,
 ) -> Event:
     event = Event()
     event.add("uid", f"section-{meeting.section}-meeting-{meeting.position}@fairseat")
@@ -184,7 +190,7 @@ def _event(
     return event
 
 
-def _repeat(event: Event, meeting: Held, days: list[date], zone: ZoneInfo) -> None:
+def _repeat(event: Event, meeting: ClassMeeting, days: list[date], zone: ZoneInfo) -> None:
     """Weekly from the first of the days to the last, without the days off between."""
     until = _at(days[-1], meeting.starts, zone).astimezone(UTC)
     names = [name for bit, name in enumerate(WEEKDAYS) if meeting.days >> bit & 1]
@@ -195,11 +201,11 @@ def _repeat(event: Event, meeting: Held, days: list[date], zone: ZoneInfo) -> No
         event.add("exdate", off)
 
 
-def _pattern(meeting: Held) -> list[date]:
-    return list(between(meeting.days, meeting.first, meeting.last))
+def _pattern(meeting: ClassMeeting) -> list[date]:
+    return list(meeting_dates(meeting.days, meeting.first, meeting.last))
 
 
-def _summary(meeting: Held) -> str:
+def _summary(meeting: ClassMeeting) -> str:
     name = f"{requisites.shown(meeting.course)}-{meeting.number}"
     what = formatting.kind(meeting.kind) if meeting.exam else meeting.title
     if meeting.canceled:
@@ -207,7 +213,7 @@ def _summary(meeting: Held) -> str:
     return f"{name} {what}"
 
 
-def _description(meeting: Held, kept: list[Held]) -> list[str]:
+def _description(meeting: ClassMeeting, kept: list[ClassMeeting]) -> list[str]:
     lines = [formatting.kind(meeting.kind)] if meeting.kind else []
     if meeting.teachers:
         lines.append(_("With %(teachers)s", teachers=", ".join(meeting.teachers)))

@@ -187,7 +187,7 @@ class Meets:
 
 
 @dataclass(frozen=True)
-class Schedule:
+class Timetable:
     """A student's term."""
 
     term: TermView
@@ -229,13 +229,13 @@ class Schedule:
         return f"{crc32(repr((shown, self.breaks, self.recorded)).encode()):08x}"
 
 
-def schedule(catalog: TermCatalog, student: int) -> Schedule:
+def timetable(catalog: TermCatalog, student: int) -> Timetable:
     """What the student has in the catalog's term."""
     found = read_with_fallback.standing(catalog.term.id, student)
     tints = _tints(found, catalog)
     selected = [_entry(held, catalog, tints) for held in found.enrolled]
     waiting = [_entry(place, catalog, tints, place) for place in found.waiting]
-    return Schedule(
+    return Timetable(
         catalog.term,
         tuple(sorted(selected, key=_code)),
         tuple(sorted(waiting, key=_code)),

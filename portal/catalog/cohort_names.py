@@ -13,7 +13,7 @@ from portal.core.i18n import _, _n
 
 KINDS = ("years", "levels", "subjects", "students", "list")
 NAMED_AT_MOST = 3
-LONG = 50  # students whom a window names itself, as its every decision reads them
+MAX_NAMED = 50  # students whom a window names itself, as its every decision reads them
 
 
 def describe(cohort: Mapping[str, Any], most: int = NAMED_AT_MOST) -> str:
@@ -23,7 +23,7 @@ def describe(cohort: Mapping[str, Any], most: int = NAMED_AT_MOST) -> str:
     return "; ".join(_told(kind, cohort[kind], most) for kind in KINDS if cohort.get(kind))
 
 
-def whom(cohort: Mapping[str, Any]) -> str:
+def describe_publicly(cohort: Mapping[str, Any]) -> str:
     """The same as any student may read it: nobody is named."""
     told = []
     if years := cohort.get("years"):
@@ -38,7 +38,7 @@ def whom(cohort: Mapping[str, Any]) -> str:
     return ", ".join(told) or _("everyone")
 
 
-def listed(names: list[str], most: int = NAMED_AT_MOST) -> str:
+def join_names(names: list[str], most: int = NAMED_AT_MOST) -> str:
     """Names with commas; more than so many are counted."""
     shown = ", ".join(names[:most])
     if len(names) <= most:
@@ -47,11 +47,11 @@ def listed(names: list[str], most: int = NAMED_AT_MOST) -> str:
 
 
 def _told(kind: str, names: Any, most: int) -> str:
-    if kind == "list" or (kind == "students" and len(names) > max(LONG, most)):
+    if kind == "list" or (kind == "students" and len(names) > max(MAX_NAMED, most)):
         count = names["students"] if kind == "list" else len(names)
         told = formatting.number(count)
         return _n("a list of %(count)s student", "a list of %(count)s students", count, count=told)
-    shown = listed(labels(names) if kind == "subjects" else names, most)
+    shown = join_names(labels(names) if kind == "subjects" else names, most)
     if kind == "subjects":
         return _("majors and minors in %(names)s", names=shown)
     if kind == "students":

@@ -11,11 +11,11 @@ from portal.catalog import formatting
 from portal.core.i18n import ENGLISH, _, current_locale
 
 
-class NotOnTheClock(ValueError):  # noqa: N818 - a fact about a clock, not a mistake
+class SkippedTime(ValueError):  # noqa: N818 - a fact about a clock, not a mistake
     """A time that was skipped when clocks went forward."""
 
 
-class TwiceOnTheClock(ValueError):  # noqa: N818 - a fact about a clock, not a mistake
+class AmbiguousTime(ValueError):  # noqa: N818 - a fact about a clock, not a mistake
     """A time that comes twice when clocks go back; `choices` has both moments."""
 
     def __init__(self, choices: tuple[int, int]) -> None:
@@ -24,7 +24,7 @@ class TwiceOnTheClock(ValueError):  # noqa: N818 - a fact about a clock, not a m
 
 
 @dataclass(frozen=True)
-class Clockface:
+class LocalClock:
     """Moments as people of one time zone read and write them, each in their own language."""
 
     zone: ZoneInfo
@@ -118,9 +118,9 @@ class Clockface:
         if first == later:
             return first
         if first > later:  # the offset before the jump puts it after, and the other way round
-            raise NotOnTheClock
+            raise SkippedTime
         if second is None:
-            raise TwiceOnTheClock((first, later))
+            raise AmbiguousTime((first, later))
         return later if second else first
 
     def jump(self, text: str) -> tuple[int, int]:
@@ -153,6 +153,6 @@ class Clockface:
         return round(local.timestamp() * 1000)
 
 
-def local_clock() -> Clockface:
+def local_clock() -> LocalClock:
     """Return the clock of the institution's time zone."""
-    return Clockface(backend().settings.zone)
+    return LocalClock(backend().settings.zone)

@@ -29,7 +29,7 @@ from portal.catalog.section_fields import FIELDS, PLAIN, Lines, NamedTeacher, Se
 from portal.catalog.views import MeetingView, ReserveView
 from portal.core.db import transaction
 from portal.core.i18n import in_language
-from portal.people.models import AuditEntry, Teacher
+from portal.people.models import AuditEntry, Instructor
 
 EDITABLE = {"NEW", "OPEN", "CONFIRMED"}
 
@@ -240,10 +240,10 @@ def done_before(action: str, several: Sequence[SeenSection], by: int) -> bool:
 def named_teachers(session: Session) -> list[NamedTeacher]:
     """Return everyone who may teach, sorted; namesakes with their department or their id."""
     found = (
-        select(Teacher.id, Teacher.name, Department.code)
-        .outerjoin(Department, Department.id == Teacher.department_id)
-        .where(Teacher.deleted_at.is_(None))
-        .order_by(Teacher.name, Teacher.id)
+        select(Instructor.id, Instructor.name, Department.code)
+        .outerjoin(Department, Department.id == Instructor.department_id)
+        .where(Instructor.deleted_at.is_(None))
+        .order_by(Instructor.name, Instructor.id)
     )
     return _told_apart(session.execute(found).all())
 

@@ -28,7 +28,7 @@ from portal.catalog.models import (
 from portal.catalog.search import index
 from portal.catalog.section_fields import FIELDS, PLAIN, PlainFields
 from portal.ledger.types import SkipRule
-from portal.people.models import Teacher
+from portal.people.models import Instructor
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,11 +304,11 @@ def select_meetings(term_id: int) -> Any:
 
 def select_teachers(term_id: int) -> Any:
     return (
-        select(section_teachers.c.section_id, Teacher.id, Teacher.name)
+        select(section_teachers.c.section_id, Instructor.id, Instructor.name)
         .join(Section, Section.id == section_teachers.c.section_id)
-        .join(Teacher, Teacher.id == section_teachers.c.teacher_id)
-        .where(Section.term_id == term_id, Teacher.deleted_at.is_(None))
-        .order_by(Teacher.name)
+        .join(Instructor, Instructor.id == section_teachers.c.teacher_id)
+        .where(Section.term_id == term_id, Instructor.deleted_at.is_(None))
+        .order_by(Instructor.name)
     )
 
 

@@ -13,7 +13,7 @@ from portal.core.db import transaction
 from portal.people.student_profile import profile
 from portal.people.visitors import Visitor
 from portal.registration import limits, rules
-from portal.windows.phases import phase, shows
+from portal.windows.phases import phase, sections_visible
 
 
 def visible_sections(visitor: Visitor, term: int, sections: Sequence[int]) -> tuple[int, ...]:
@@ -42,7 +42,7 @@ def selection_ended(visitor: Visitor, term: int) -> bool:
         who = profile(visitor.student_id)
     except LookupError:
         return False
-    return not shows(phase(limits.windows_of(who, term), int(time() * 1000)))
+    return not sections_visible(phase(limits.windows_of(who, term), int(time() * 1000)))
 
 
 def _as_teacher(visitor: Visitor, cards: list[SectionView]) -> set[int]:
@@ -63,7 +63,7 @@ def _as_student(visitor: Visitor, term: int, cards: list[SectionView]) -> set[in
         who = profile(visitor.student_id)
     except LookupError:
         return set()
-    shown = shows(phase(limits.windows_of(who, term), backend().ledger.now()))
+    shown = sections_visible(phase(limits.windows_of(who, term), backend().ledger.now()))
     listed = {card.id for card in cards if shown and rules.visible(who, _as_offered(card))}
     others = {card.id for card in cards if card.id not in listed and card.status != "NEW"}
     # Most pages show nothing but the list, so the ledger is seldom asked for more than its time.

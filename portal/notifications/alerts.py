@@ -8,7 +8,7 @@ from sqlalchemy import event
 from sqlalchemy.orm import Session
 
 from portal.backend import backend
-from portal.catalog.local_time import Clockface
+from portal.catalog.local_time import LocalClock
 from portal.core.i18n import _
 from portal.notifications import outbox
 from portal.notifications.codes import NO_TERM
@@ -29,7 +29,7 @@ def alert(session: Session, account: int, about: str, **facts: str) -> None:
 
 def told(data: dict[str, Any]) -> list[str]:
     """The subject, then the text: what has been done, when, and what to do if by somebody else."""
-    when = Clockface(backend().settings.zone).full(data["at"])
+    when = LocalClock(backend().settings.zone).full(data["at"])
     url = backend().settings.url
     said = [ABOUT[data["about"]](data), _("This was on %(when)s.", when=when)]
     if data["about"] == "differences":

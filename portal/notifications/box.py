@@ -129,4 +129,4 @@ def _box_of_each(accounts: Collection[int]) -> dict[int, Box]:
 
 
 # Every request has looked for changes when it asked who the visitor is.
-_boxes = caches.keep("inbox", _box, _box_of_each)
+_boxes = caches.register("inbox", _box, _box_of_each)

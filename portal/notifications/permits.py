@@ -6,11 +6,11 @@ from sqlalchemy.orm import Session
 from portal.catalog.models import Section
 from portal.notifications.announcing import Announcement, announce
 from portal.notifications.kinds import PERMITTED
-from portal.people.models import Account, AuditEntry, Override, Student
+from portal.people.models import Account, AuditEntry, Permission, Student
 from portal.recorder.events import milliseconds
 
 
-def tell_student(session: Session, override: Override, entry: AuditEntry) -> None:
+def tell_student(session: Session, override: Permission, entry: AuditEntry) -> None:
     """Tell of it with the transaction, once for each entry of the trail about it."""
     session.flush()
     about = {

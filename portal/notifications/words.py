@@ -7,7 +7,7 @@ from urllib.parse import quote_plus
 
 from portal.backend import backend
 from portal.catalog import requisites
-from portal.catalog.local_time import Clockface
+from portal.catalog.local_time import LocalClock
 from portal.catalog.section_changes import changes
 from portal.catalog.term_catalog import catalog_of
 from portal.core.i18n import _
@@ -143,7 +143,7 @@ def _permitted(news: News) -> Words:
         _("It gives no seat: pick the section, or wait for it, as everyone does."),
     ]
     if until := news.data["until"]:
-        last = Clockface(backend().settings.zone).full(until - 1000)  # midnight is another day
+        last = LocalClock(backend().settings.zone).full(until - 1000)  # midnight is another day
         text.append(_("You may until %(when)s.", when=last))
     title = _("You may now pick %(name)s", name=news.name)
     return Words(title, tuple(text), NextStep(_("Go to the section"), _found(news)), "go")
@@ -166,7 +166,7 @@ def _hold(news: News) -> Words:
 
 def _stands(data: dict[str, Any]) -> Iterable[str]:
     """From when to when, as far as that is set."""
-    times = Clockface(backend().settings.zone)
+    times = LocalClock(backend().settings.zone)
     if data["since"]:
         yield _("It begins %(when)s.", when=times.full(data["since"]))
     if data["until"]:
@@ -223,7 +223,7 @@ def _change(label: str, old: list[str], new: list[str]) -> str:
 
 
 def _window_soon(news: News) -> Words:
-    times = Clockface(backend().settings.zone)
+    times = LocalClock(backend().settings.zone)
     opens, closes = times.full(news.data["opens"]), times.full(news.data["closes"])
     title = _("Your selection window begins on %(when)s", when=opens)
     text = [

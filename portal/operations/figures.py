@@ -304,7 +304,7 @@ def ready(term: int, students: int) -> Ready | None:
         return None
     there = readiness.processes()
     warm = [each for each in there if each.wish >= found.wanted]
-    students = min(students, student_profile.most())
+    students = min(students, student_profile.cache_size())
     done = bool(found.told) and len(warm) == len(there)
     return Ready(
         sections=found.sections,
@@ -416,7 +416,7 @@ def _read_stored(terms: tuple[int, ...]) -> Stored:
             mails=outbox.dead(session, MAILS_SHOWN),
             mails_in_all=outbox.number_dead(session),
             undelivered=webhooks.number_dead(session),
-            students=readiness.students(session),
+            students=readiness.count_students(session),
             differences={row.term_id: row.found for row in session.execute(differ)},
             pauses=admission_limits.latest_pauses(session, terms),
         )

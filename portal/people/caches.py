@@ -35,7 +35,7 @@ NEWS = text("""
 
 
 @dataclass(frozen=True)
-class Seen:
+class ChangePosition:
     """Up to where the changes have been seen."""
 
     snapshot: str
@@ -50,7 +50,7 @@ class Seen:
 _kept: dict[str, Cache[int, Any]] = {}
 
 
-def keep(
+def register(
     kind: str,
     read: Callable[[int], Value],
     read_many: Callable[[Collection[int]], Mapping[int, Value]],
@@ -60,7 +60,7 @@ def keep(
     return cache
 
 
-def look() -> None:
+def refresh() -> None:
     """Forget what has changed; asks every 2 s at most, and not while PostgreSQL is away."""
     _seen.get("people")
 
@@ -69,7 +69,7 @@ def preload(cache: Cache[int, Value], batch: Callable[[int], dict[int, Value]]) 
     """Read as many as fit and can be in a few seconds; `batch` gives those next after an id."""
     ends, last = monotonic() + WARM_SECONDS, 0
     with suppress(SQLAlchemyError):
-        look()
+        refresh()
         for _ in range(cache.size // BATCH):
             found = cache.fill(partial(batch, last))
             if len(found) < BATCH or monotonic() > ends:
@@ -77,12 +77,12 @@ def preload(cache: Cache[int, Value], batch: Callable[[int], dict[int, Value]]) 
             last = max(found)
 
 
-def news(seen: Seen | None) -> Seen:
+def apply_changes(seen: ChangePosition | None) -> ChangePosition:
     """Forget what has changed since; everything where that can't be told any more."""
     with transaction() as session:
         asked = {"kept": KEPT, "seen": seen and seen.snapshot}
         found = session.execute(NEWS, asked).one()
-    now = Seen(found.snapshot, found.at)
+    now = ChangePosition(found.snapshot, found.at)
     # An older number than before: the database is another one, such as a restored backup.
     if seen is None or now.at - seen.at > KEPT / 2 or now.newest < seen.newest:
         for cache in _kept.values():
@@ -94,8 +94,8 @@ def news(seen: Seen | None) -> Seen:
     return now
 
 
-def _look(people: str) -> Seen:
-    return news(_seen.peek(people))
+def _look(people: str) -> ChangePosition:
+    return apply_changes(_seen.peek(people))
 
 
-_seen: Cache[str, Seen] = Cache(_look, FRESH)
+_seen: Cache[str, ChangePosition] = Cache(_look, FRESH)

@@ -19,7 +19,7 @@ class NoSuchHold(LookupError):  # noqa: N818  a fact, not a mistake
 
 
 @dataclass(frozen=True)
-class Wish:
+class NewHold:
     """A hold as it is to be: why students read it, who lifts it, and from when to when it stands.
 
     No beginning is at once, no end until it is lifted.
@@ -32,7 +32,7 @@ class Wish:
     ends_at: datetime | None = None
 
 
-def place(student: int, wish: Wish, *, by: int, why: str, tell: Tell) -> bool:
+def place(student: int, wish: NewHold, *, by: int, why: str, tell: Tell) -> bool:
     """Set the hold; False where the student has the very same one already. Raises NoSuchHold."""
     with transaction() as session:
         _student(session, student)

@@ -8,19 +8,19 @@ from sqlalchemy.orm import Session
 from portal.catalog.models import Department, Section, section_teachers
 from portal.core.db import transaction
 from portal.live.publish import sessions_ended
-from portal.people.models import Account, AuditEntry, Teacher
+from portal.people.models import Account, AuditEntry, Instructor
 
 PAGE = 50
 WORDS = 6  # more of them find nobody else
 SUGGESTED = 5
 
 
-class Meanwhile(Exception):  # noqa: N818  a fact, not a mistake
+class StaleLink(Exception):  # noqa: N818  a fact, not a mistake
     """Somebody else has linked or unlinked the teacher since the page was shown."""
 
 
 @dataclass(frozen=True)
-class Teaches:
+class InstructorView:
     """A teacher, of how many sections, and the account that teaches so, if any does."""
 
     id: int
@@ -33,32 +33,32 @@ class Teaches:
     account_name: str | None
 
 
-def teachers(
+def search(
     session: Session, text: str, page: int, *, without: bool
-) -> tuple[list[Teaches], bool]:
+) -> tuple[list[InstructorView], bool]:
     """Those whom every word fits, by name, and whether there are more; `without` an account."""
     found = _teachers().where(*map(_fits, text.split()[:WORDS]))
     if without:
-        found = found.where(Teacher.account_id.is_(None))
-    found = found.order_by(Teacher.name, Department.code, Teacher.id)
+        found = found.where(Instructor.account_id.is_(None))
+    found = found.order_by(Instructor.name, Department.code, Instructor.id)
     rows = session.execute(found.offset((page - 1) * PAGE).limit(PAGE + 1))
-    lines = [Teaches(*row) for row in rows]
+    lines = [InstructorView(*row) for row in rows]
     return lines[:PAGE], len(lines) > PAGE
 
 
-def teacher(session: Session, teacher_id: int) -> Teaches | None:
+def find(session: Session, teacher_id: int) -> InstructorView | None:
     """The teacher of that id."""
-    row = session.execute(_teachers().where(Teacher.id == teacher_id)).one_or_none()
-    return Teaches(*row) if row else None
+    row = session.execute(_teachers().where(Instructor.id == teacher_id)).one_or_none()
+    return InstructorView(*row) if row else None
 
 
-def others(session: Session, account: int) -> list[Teaches]:
+def of_account(session: Session, account: int) -> list[InstructorView]:
     """All teachers whom that account teaches as."""
-    found = _teachers().where(Teacher.account_id == account).order_by(Teacher.id)
-    return [Teaches(*row) for row in session.execute(found)]
+    found = _teachers().where(Instructor.account_id == account).order_by(Instructor.id)
+    return [InstructorView(*row) for row in session.execute(found)]
 
 
-def suggested(session: Session, line: Teaches) -> list[Account]:
+def suggested_accounts(session: Session, line: InstructorView) -> list[Account]:
     """Accounts of the same name or address."""
     same = [func.lower(Account.name) == line.name.lower()]
     if line.email:
@@ -86,10 +86,10 @@ def unlink(teacher_id: int, account: int, *, by: int, why: str) -> None:
 
 def _move(teacher_id: int, before: int | None, after: int | None, by: int, why: str) -> None:
     with transaction() as session:
-        known = Teacher.id == teacher_id, Teacher.deleted_at.is_(None)
-        found = session.scalar(select(Teacher).where(*known).with_for_update())
+        known = Instructor.id == teacher_id, Instructor.deleted_at.is_(None)
+        found = session.scalar(select(Instructor).where(*known).with_for_update())
         if found is None or found.account_id != before:
-            raise Meanwhile
+            raise StaleLink
         found.account_id = after
         session.add(
             AuditEntry(
@@ -108,20 +108,20 @@ def _teachers() -> Select[int, str, str, str, int, int | None, str | None, str |
         select(func.count())
         .select_from(section_teachers)
         .join(Section, Section.id == section_teachers.c.section_id)
-        .where(section_teachers.c.teacher_id == Teacher.id, Section.deleted_at.is_(None))
-        .correlate(Teacher)
+        .where(section_teachers.c.teacher_id == Instructor.id, Section.deleted_at.is_(None))
+        .correlate(Instructor)
         .scalar_subquery()
     )
     department = func.coalesce(Department.name, "")
-    account = Teacher.account_id, Account.username, Account.name
+    account = Instructor.account_id, Account.username, Account.name
     return (
-        select(Teacher.id, Teacher.name, Teacher.email, department, taught, *account)
-        .outerjoin(Department, Department.id == Teacher.department_id)
-        .outerjoin(Account, Account.id == Teacher.account_id)
-        .where(Teacher.deleted_at.is_(None))
+        select(Instructor.id, Instructor.name, Instructor.email, department, taught, *account)
+        .outerjoin(Department, Department.id == Instructor.department_id)
+        .outerjoin(Account, Account.id == Instructor.account_id)
+        .where(Instructor.deleted_at.is_(None))
     )
 
 
 def _fits(word: str) -> ColumnElement[bool]:
-    columns = (Teacher.name, Department.name, Department.code, Account.username)
+    columns = (Instructor.name, Department.name, Department.code, Account.username)
     return or_(*(column.icontains(word, autoescape=True) for column in columns))

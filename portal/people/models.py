@@ -56,8 +56,8 @@ class Account(SoftDelete, Base):
     )
 
     student: Mapped["Student | None"] = relationship(back_populates="account")
-    teachers: Mapped[list["Teacher"]] = relationship(
-        back_populates="account", order_by="Teacher.id"
+    teachers: Mapped[list["Instructor"]] = relationship(
+        back_populates="account", order_by="Instructor.id"
     )
 
 
@@ -141,7 +141,7 @@ class Hold(Base):
     ends_at: Mapped[datetime | None] = mapped_column(Moment)  # null = once it is lifted
 
 
-class Teacher(SoftDelete, Base):
+class Instructor(SoftDelete, Base):
     """A teacher of an import has a name alone, and no account until one is given.
 
     An account may have several: a name that is spelled in several ways, or in two departments.
@@ -161,7 +161,7 @@ class Teacher(SoftDelete, Base):
     sections: Mapped[list[Section]] = relationship(secondary=section_teachers)
 
 
-class AccessKey(Base):
+class AccessToken(Base):
     """A personal access token; only the SHA-256 of its secret is kept."""
 
     __tablename__ = "access_keys"
@@ -200,7 +200,7 @@ class AuditEntry(Base):
         return action
 
 
-class Override(Base):
+class Permission(Base):
     """The registrar's permission for one student to pass rules of one section.
 
     `waives` has codes of reasons (registration.reasons.PERMISSIONS).

@@ -11,17 +11,17 @@ from sqlalchemy.orm import Session
 from portal.catalog.models import Section, Term
 from portal.core.db import transaction
 from portal.notifications.permits import tell_student
-from portal.people.models import Account, AuditEntry, Override, Student
+from portal.people.models import Account, AuditEntry, Permission, Student
 
 SAME = ("student_id", "section_id", "waives", "reason", "expires_at")
 
 
-class OverrideRefusedError(ValueError):
+class PermissionRefusedError(ValueError):
     """The override can't be given or taken back; the message says why."""
 
 
 @dataclass(frozen=True)
-class Whom:
+class Target:
     """A student by number or user name, and a section by the term's name and its CRN."""
 
     student: str
@@ -30,7 +30,7 @@ class Whom:
 
 
 @dataclass(frozen=True)
-class Permit:
+class NewPermission:
     """What is permitted to whom, why, and until when (None = for good)."""
 
     student_id: int
@@ -40,23 +40,23 @@ class Permit:
     until: datetime | None = None
 
 
-def grant(whom: Whom, waives: Sequence[str], reason: str, until: datetime | None) -> str:
+def grant_by_name(whom: Target, waives: Sequence[str], reason: str, until: datetime | None) -> str:
     """Permit it and say for whom; raises OverrideRefusedError."""
     if not reason.strip():
-        raise OverrideRefusedError("An override needs a reason.")
+        raise PermissionRefusedError("An override needs a reason.")
     with transaction() as session:
         student, section = _student(session, whom.student), _section(session, whom)
-        permit(session, Permit(student.id, section.id, waives, reason, until))
+        grant(session, NewPermission(student.id, section.id, waives, reason, until))
         return student.account.name
 
 
-def permit(session: Session, wanted: Permit, by: int | None = None) -> bool:
+def grant(session: Session, wanted: NewPermission, by: int | None = None) -> bool:
     """Permit it with the transaction, for the account `by` or, None, from the command line.
 
     False where the student has the very same one already.
     """
     session.execute(select(Student.id).where(Student.id == wanted.student_id).with_for_update())
-    new = Override(
+    new = Permission(
         student_id=wanted.student_id,
         section_id=wanted.section_id,
         waives=sorted(set(wanted.waives)),
@@ -64,8 +64,8 @@ def permit(session: Session, wanted: Permit, by: int | None = None) -> bool:
         granted_by=by,
         expires_at=wanted.until,
     )
-    same = (getattr(Override, name) == getattr(new, name) for name in SAME)
-    if session.scalar(select(Override.id).where(Override.revoked_at.is_(None), *same)):
+    same = (getattr(Permission, name) == getattr(new, name) for name in SAME)
+    if session.scalar(select(Permission.id).where(Permission.revoked_at.is_(None), *same)):
         return False
     session.add(new)
     session.flush()
@@ -73,35 +73,35 @@ def permit(session: Session, wanted: Permit, by: int | None = None) -> bool:
     return True
 
 
-def take_back(student: int, override_id: int, reason: str, *, by: int) -> bool:
+def revoke(student: int, override_id: int, reason: str, *, by: int) -> bool:
     """Take one back for the account `by`; False where it has been taken back already."""
     with transaction() as session:
-        found = _standing(session, Override.student_id == student, Override.id == override_id)
+        found = _standing(session, Permission.student_id == student, Permission.id == override_id)
         for override in found:
             _end(session, override, reason, by)
         return bool(found)
 
 
-def revoke(whom: Whom, reason: str) -> int:
+def revoke_by_name(whom: Target, reason: str) -> int:
     """Take back all that is permitted to the student for the section, and give their number.
 
     Raises OverrideRefusedError.
     """
     with transaction() as session:
         student, section = _student(session, whom.student), _section(session, whom)
-        for_this = Override.student_id == student.id, Override.section_id == section.id
+        for_this = Permission.student_id == student.id, Permission.section_id == section.id
         found = _standing(session, *for_this)
         for override in found:
             _end(session, override, reason)
         return len(found)
 
 
-def _standing(session: Session, *which: ColumnElement[bool]) -> Sequence[Override]:
-    found = select(Override).where(Override.revoked_at.is_(None), *which)
+def _standing(session: Session, *which: ColumnElement[bool]) -> Sequence[Permission]:
+    found = select(Permission).where(Permission.revoked_at.is_(None), *which)
     return session.scalars(found.with_for_update()).all()
 
 
-def _end(session: Session, override: Override, reason: str, by: int | None = None) -> None:
+def _end(session: Session, override: Permission, reason: str, by: int | None = None) -> None:
     before = _facts(override)
     override.revoked_at = session.scalar(select(func.now()))
     _note(session, override, before, reason or override.reason, by)
@@ -116,23 +116,27 @@ def _student(session: Session, named: str) -> Student:
         .order_by((Student.number == named).desc())
     ).first()
     if found is None:
-        raise OverrideRefusedError(f"No student has the number or user name {named!r}.")
+        raise PermissionRefusedError(f"No student has the number or user name {named!r}.")
     return found
 
 
-def _section(session: Session, whom: Whom) -> Section:
+def _section(session: Session, whom: Target) -> Section:
     term = session.scalar(select(Term).where(Term.name == whom.term, Term.deleted_at.is_(None)))
     if term is None:
-        raise OverrideRefusedError(f"There is no term named {whom.term!r}.")
+        raise PermissionRefusedError(f"There is no term named {whom.term!r}.")
     named = Section.term_id == term.id, Section.crn == whom.crn, Section.deleted_at.is_(None)
     found = session.scalar(select(Section).where(*named))
     if found is None:
-        raise OverrideRefusedError(f"{whom.term} has no section with the CRN {whom.crn!r}.")
+        raise PermissionRefusedError(f"{whom.term} has no section with the CRN {whom.crn!r}.")
     return found
 
 
 def _note(
-    session: Session, override: Override, before: dict[str, Any] | None, reason: str, by: int | None
+    session: Session,
+    override: Permission,
+    before: dict[str, Any] | None,
+    reason: str,
+    by: int | None,
 ) -> None:
     """Note in the audit trail that it is given or taken back, and let the student know."""
     entry = AuditEntry(
@@ -148,7 +152,7 @@ def _note(
     tell_student(session, override, entry)
 
 
-def _facts(override: Override) -> dict[str, Any]:
+def _facts(override: Permission) -> dict[str, Any]:
     return {
         "student": override.student_id,
         "section": override.section_id,

@@ -20,7 +20,7 @@ def withheld(roles: frozenset[str], *, private: bool) -> bool:
     return private and "admin" not in roles
 
 
-def ask(student_id: int, by: int, reason: str = "", *, private: bool) -> bool:
+def set_private(student_id: int, by: int, reason: str = "", *, private: bool) -> bool:
     """Note what the student wants, from this moment on; whether that was another thing before."""
     with transaction() as session:
         student = session.get_one(Student, student_id, with_for_update=True)

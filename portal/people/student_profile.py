@@ -19,7 +19,7 @@ from portal.people.models import (
     CompletedCourse,
     Hold,
     ListedStudent,
-    Override,
+    Permission,
     Student,
     StudentSubject,
 )
@@ -54,7 +54,7 @@ class HoldView:
 
 
 @dataclass(frozen=True)
-class Permit:
+class PermissionView:
     """Codes of the reasons that the student may pass for a section, until a moment if any."""
 
     section: int
@@ -82,7 +82,7 @@ class StudentProfile:
     completed: frozenset[str] = frozenset()
     holds: tuple[HoldView, ...] = ()
     credit_limit: Decimal | None = None  # None = the term's limit
-    permits: tuple[Permit, ...] = ()
+    permits: tuple[PermissionView, ...] = ()
     lists: frozenset[int] = frozenset()  # for windows, by id
 
     @property
@@ -106,7 +106,7 @@ def profile(student_id: int) -> StudentProfile:
 
     Raises LookupError where there is no such student.
     """
-    caches.look()
+    caches.refresh()
     return _profiles.get(student_id)
 
 
@@ -130,12 +130,12 @@ def preload() -> None:
     caches.preload(_profiles, _batch)
 
 
-def known() -> int:
+def cached() -> int:
     """How many profiles this process holds."""
     return len(_profiles)
 
 
-def most() -> int:
+def cache_size() -> int:
     """How many profiles a process can hold."""
     return _profiles.size
 
@@ -172,8 +172,8 @@ def _hold(
     return HoldView(kind, reason, office, _moment(since), _moment(until))
 
 
-def _permit(section: int, waives: list[str], until: float | None) -> Permit:
-    return Permit(section, frozenset(waives), _moment(until))
+def _permit(section: int, waives: list[str], until: float | None) -> PermissionView:
+    return PermissionView(section, frozenset(waives), _moment(until))
 
 
 def _moment(seconds: float | None) -> datetime | None:
@@ -185,7 +185,7 @@ def _read_many(students: Collection[int]) -> dict[int, StudentProfile]:
         return read_all(session, students)
 
 
-_profiles = caches.keep("student", read, _read_many)
+_profiles = caches.register("student", read, _read_many)
 
 
 # Reads profiles, however many, in one statement.
@@ -257,11 +257,11 @@ def _holds() -> ColumnElement[Any]:
 
 def _overrides() -> ColumnElement[Any]:
     permit = func.jsonb_build_array(
-        Override.section_id, Override.waives, func.extract("epoch", Override.expires_at)
+        Permission.section_id, Permission.waives, func.extract("epoch", Permission.expires_at)
     )
     return (
         select(func.jsonb_agg(permit))
-        .where(Override.student_id == Student.id, Override.revoked_at.is_(None))
+        .where(Permission.student_id == Student.id, Permission.revoked_at.is_(None))
         .correlate(Student)
         .scalar_subquery()
     )

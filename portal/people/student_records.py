@@ -12,12 +12,12 @@ from portal.catalog import requisites
 from portal.catalog.models import Course, Section, Term
 from portal.core.db import transaction
 from portal.people import student_profile
-from portal.people.models import Account, AuditEntry, CompletedCourse, Hold, Override, Student
+from portal.people.models import Account, AuditEntry, CompletedCourse, Hold, Permission, Student
 from portal.people.student_profile import StudentProfile, within
 
 
 @dataclass(frozen=True)
-class HoldOn:
+class HoldRecord:
     """A hold with all of its dates."""
 
     id: int
@@ -41,7 +41,7 @@ class HoldOn:
 
 
 @dataclass(frozen=True)
-class Permit:
+class PermissionRecord:
     """What the registrar permits for one section; `waives` are codes of reasons."""
 
     id: int
@@ -78,25 +78,25 @@ class Completed:
 
 
 @dataclass(frozen=True)
-class Record:
+class StudentRecord:
     """All that is on record of a student, the latest first."""
 
     profile: StudentProfile
     username: str
     email: str
     private: bool  # see portal/people/privacy.py
-    holds: list[HoldOn]
-    permits: list[Permit]
+    holds: list[HoldRecord]
+    permits: list[PermissionRecord]
     completed: list[Completed]
 
 
-def find(session: Session, student_id: int) -> Record | None:
+def find(session: Session, student_id: int) -> StudentRecord | None:
     """The record of that student."""
     student = session.get(Student, student_id)
     if student is None or student.deleted_at:
         return None
     account = student.account
-    return Record(
+    return StudentRecord(
         profile=student_profile.read(student_id),
         username=account.username,
         email=account.email,
@@ -107,7 +107,7 @@ def find(session: Session, student_id: int) -> Record | None:
     )
 
 
-def _holds(session: Session, student_id: int) -> list[HoldOn]:
+def _holds(session: Session, student_id: int) -> list[HoldRecord]:
     found = (
         select(
             Hold.id,
@@ -122,32 +122,32 @@ def _holds(session: Session, student_id: int) -> list[HoldOn]:
         .where(Hold.student_id == student_id)
         .order_by(Hold.lifted_at.desc().nulls_first(), Hold.id.desc())
     )
-    return [HoldOn(*row) for row in session.execute(found)]
+    return [HoldRecord(*row) for row in session.execute(found)]
 
 
-def permits(session: Session, student_id: int) -> list[Permit]:
+def permits(session: Session, student_id: int) -> list[PermissionRecord]:
     """All that was ever permitted to the student."""
     found = (
         select(
-            Override.id,
+            Permission.id,
             Term.name.label("term"),
             Term.id.label("term_id"),
             Section.id.label("section_id"),
             Course.code,
             Section.number,
-            Override.waives,
-            Override.reason,
-            Override.granted_at.label("granted"),
-            Override.expires_at.label("until"),
-            Override.revoked_at.label("revoked"),
+            Permission.waives,
+            Permission.reason,
+            Permission.granted_at.label("granted"),
+            Permission.expires_at.label("until"),
+            Permission.revoked_at.label("revoked"),
         )
-        .join(Section, Section.id == Override.section_id)
+        .join(Section, Section.id == Permission.section_id)
         .join(Course, Course.id == Section.course_id)
         .join(Term, Term.id == Section.term_id)
-        .where(Override.student_id == student_id)
-        .order_by(Override.id.desc())
+        .where(Permission.student_id == student_id)
+        .order_by(Permission.id.desc())
     )
-    return [Permit(**row) for row in session.execute(found).mappings()]
+    return [PermissionRecord(**row) for row in session.execute(found).mappings()]
 
 
 def _completed(session: Session, student_id: int) -> list[Completed]:
@@ -159,7 +159,7 @@ def _completed(session: Session, student_id: int) -> list[Completed]:
 # Correcting which courses a student has completed, each change in the audit trail.
 
 
-class Stale(Exception):  # noqa: N818  a fact, not a mistake
+class StaleRecord(Exception):  # noqa: N818  a fact, not a mistake
     """The record has been changed since it was looked at."""
 
 
@@ -172,7 +172,7 @@ class CompletedFacts:
     credits: Decimal
 
 
-def correct(  # noqa: PLR0913  whose, what was, what is to be, who and why
+def correct_completed_course(  # noqa: PLR0913  whose, what was, what is to be, who and why
     student: int,
     code: str,
     seen: CompletedFacts | None,
@@ -192,7 +192,7 @@ def correct(  # noqa: PLR0913  whose, what was, what is to be, who and why
         if now == wanted:
             return
         if now != seen:
-            raise Stale(code)
+            raise StaleRecord(code)
         if row and wanted is None:
             session.delete(row)
         elif wanted:
@@ -228,7 +228,7 @@ WORDS = 6  # more of them find nobody else
 
 
 @dataclass(frozen=True)
-class Found:
+class StudentSummary:
     """A student as a list names one."""
 
     id: int
@@ -239,7 +239,7 @@ class Found:
     level: str
 
 
-def students(session: Session, text: str, page: int) -> tuple[list[Found], bool]:
+def search(session: Session, text: str, page: int) -> tuple[list[StudentSummary], bool]:
     """Those whom every word of the text fits, by name, and whether there are more pages."""
     found = (
         select(Student.id, Account.name, Student.number, Account.email, Student.year, Student.level)
@@ -249,11 +249,11 @@ def students(session: Session, text: str, page: int) -> tuple[list[Found], bool]
         .offset((page - 1) * PAGE)
         .limit(PAGE + 1)
     )
-    rows = [Found(*row) for row in session.execute(found)]
+    rows = [StudentSummary(*row) for row in session.execute(found)]
     return rows[:PAGE], len(rows) > PAGE
 
 
-def by_number(session: Session, number: str) -> int | None:
+def find_by_number(session: Session, number: str) -> int | None:
     """The id of the student who has exactly this number."""
     return session.scalar(
         select(Student.id).where(Student.number == number, Student.deleted_at.is_(None))

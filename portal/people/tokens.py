@@ -15,11 +15,11 @@ from sqlalchemy.orm import Session
 from portal.core.cache import Cache
 from portal.core.db import transaction
 from portal.notifications.alerts import alert
-from portal.people.models import AccessKey, Account, AuditEntry
+from portal.people.models import AccessToken, Account, AuditEntry
 
 PREFIX = "fs_"  # so that scanners for leaked secrets can know one
 SCOPES = ("read", "register")  # to look at what is one's own, and to change it
-MOST = 20  # live tokens of one account
+MAX_TOKENS = 20  # live tokens of one account
 
 
 class UnknownUserError(LookupError):
@@ -35,7 +35,7 @@ class NameTakenError(ValueError):
 
 
 @dataclass(frozen=True)
-class Wish:
+class TokenRequest:
     """The token that is wanted: what it is for, what it may do, and for how many days."""
 
     name: str
@@ -43,7 +43,7 @@ class Wish:
     days: int | None = None  # None = for ever
 
 
-def make(account_id: int, wish: Wish) -> str:
+def create(account_id: int, wish: TokenRequest) -> str:
     """A new token of one's own, whose name tells it from the others.
 
     Raises TooManyError and NameTakenError.
@@ -55,7 +55,7 @@ def make(account_id: int, wish: Wish) -> str:
         return _make(session, account_id, wish, {"account_id": account_id, "reason": ""})
 
 
-def make_for(username: str, wish: Wish) -> str:
+def create_for(username: str, wish: TokenRequest) -> str:
     """A new token of that account, by whoever runs the portal.
 
     Raises UnknownUserError and TooManyError.
@@ -69,16 +69,18 @@ def make_for(username: str, wish: Wish) -> str:
         return _make(session, account_id, wish, {"reason": "command line"})
 
 
-def of_account(account_id: int) -> list[AccessKey]:
+def live_tokens(account_id: int) -> list[AccessToken]:
     """The account's tokens that have not been revoked, the newest first."""
     with transaction() as session:
-        return list(session.scalars(_of(account_id).order_by(AccessKey.id.desc())))
+        return list(session.scalars(_of(account_id).order_by(AccessToken.id.desc())))
 
 
 def revoke(account_id: int, key_id: int | None = None) -> list[str]:
     """End the account's token of that id, or all of them, and give their names."""
     with transaction() as session:
-        mine = _of(account_id) if key_id is None else _of(account_id).where(AccessKey.id == key_id)
+        mine = (
+            _of(account_id) if key_id is None else _of(account_id).where(AccessToken.id == key_id)
+        )
         ended = session.scalars(mine.with_for_update()).all()
         for key in ended:
             before = _facts(key)
@@ -93,26 +95,26 @@ def digest(secret: str) -> bytes:
     return hashlib.sha256(secret.encode()).digest()
 
 
-def _of(account_id: int) -> Select[AccessKey]:
-    return select(AccessKey).where(
-        AccessKey.account_id == account_id, AccessKey.revoked_at.is_(None)
+def _of(account_id: int) -> Select[AccessToken]:
+    return select(AccessToken).where(
+        AccessToken.account_id == account_id, AccessToken.revoked_at.is_(None)
     )
 
 
-def _live(session: Session, account_id: int) -> Sequence[AccessKey]:
+def _live(session: Session, account_id: int) -> Sequence[AccessToken]:
     """The account's tokens that are good, one asking at a time; raises TooManyError."""
     mine = select(Account.id).where(Account.id == account_id)
     session.execute(mine.with_for_update(key_share=True))
-    good = or_(AccessKey.expires_at.is_(None), AccessKey.expires_at > func.now())
+    good = or_(AccessToken.expires_at.is_(None), AccessToken.expires_at > func.now())
     found = session.scalars(_of(account_id).where(good)).all()
-    if len(found) >= MOST:
-        raise TooManyError(f"An account has {MOST} live tokens at most: revoke one first.")
+    if len(found) >= MAX_TOKENS:
+        raise TooManyError(f"An account has {MAX_TOKENS} live tokens at most: revoke one first.")
     return found
 
 
-def _make(session: Session, account_id: int, wish: Wish, by: dict[str, Any]) -> str:
+def _make(session: Session, account_id: int, wish: TokenRequest, by: dict[str, Any]) -> str:
     secret = PREFIX + secrets.token_urlsafe(32)
-    key = AccessKey(
+    key = AccessToken(
         account_id=account_id,
         name=wish.name,
         digest=digest(secret),
@@ -127,13 +129,13 @@ def _make(session: Session, account_id: int, wish: Wish, by: dict[str, Any]) -> 
 
 
 def _entry(
-    action: str, key: AccessKey, before: dict[str, Any] | None, by: dict[str, Any]
+    action: str, key: AccessToken, before: dict[str, Any] | None, by: dict[str, Any]
 ) -> AuditEntry:
     subject = f"token:{key.id}"
     return AuditEntry(action=action, subject=subject, before=before, after=_facts(key), **by)
 
 
-def _facts(key: AccessKey) -> dict[str, Any]:
+def _facts(key: AccessToken) -> dict[str, Any]:
     return {
         "account": key.account_id,
         "name": key.name,
@@ -163,7 +165,7 @@ class UnknownTokenError(LookupError):
     """No token of ours, or one that has been revoked."""
 
 
-def find(secret: str) -> Bearer | None:
+def find_bearer(secret: str) -> Bearer | None:
     """The token's bearer, at most 2 s behind; a known one too while PostgreSQL is away.
 
     Those that are not ours are remembered apart, where they can push out no good one.
@@ -182,7 +184,7 @@ def find(secret: str) -> Bearer | None:
     return None if ended else found
 
 
-def known(secret: str) -> bool:
+def is_cached(secret: str) -> bool:
     """Whether this process has asked whose token it is before."""
     hashed = digest(secret)
     with _lock:
@@ -191,13 +193,13 @@ def known(secret: str) -> bool:
 
 def _read(digest: bytes) -> Bearer:
     with transaction() as session:
-        live = AccessKey.digest == digest, AccessKey.revoked_at.is_(None)
-        key = session.scalar(select(AccessKey).where(*live))
+        live = AccessToken.digest == digest, AccessToken.revoked_at.is_(None)
+        key = session.scalar(select(AccessToken).where(*live))
         if key is None:
             raise UnknownTokenError
         now = datetime.now(UTC)
         if key.used_at is None or now - key.used_at > NOTED:
-            session.execute(update(AccessKey).where(AccessKey.id == key.id).values(used_at=now))
+            session.execute(update(AccessToken).where(AccessToken.id == key.id).values(used_at=now))
     return Bearer(key.account_id, frozenset(key.scopes), key.expires_at)
 
 

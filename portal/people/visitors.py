@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Row, Select, func, select
 
 from portal.core.db import transaction
 from portal.people import caches
-from portal.people.models import Account, Student, Teacher
+from portal.people.models import Account, Instructor, Student
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Visitor:
         return f"{self.id}.{self.epoch}"
 
 
-def of_session(kept: str, name: str = "") -> Visitor | None:
+def from_session(kept: str, name: str = "") -> Visitor | None:
     """The visitor of the session of that name, unless it or all of the account have been ended."""
     account, _, epoch = kept.partition(".")
     if not (account.isdecimal() and epoch.isdecimal()):
@@ -51,7 +51,7 @@ def find(account_id: int) -> Visitor | None:
 
     That sessions were ended is heard at once (portal/live/hub.py), where the ledger is reached.
     """
-    caches.look()
+    caches.refresh()
     return _visitors.get(account_id)
 
 
@@ -101,8 +101,8 @@ def _those(*which: ColumnElement[bool]) -> Select[Any]:
 
 
 def _teachers() -> ColumnElement[Any]:
-    mine = (Teacher.account_id == Account.id) & Teacher.deleted_at.is_(None)
-    return select(func.array_agg(Teacher.id)).where(mine).correlate(Account).scalar_subquery()
+    mine = (Instructor.account_id == Account.id) & Instructor.deleted_at.is_(None)
+    return select(func.array_agg(Instructor.id)).where(mine).correlate(Account).scalar_subquery()
 
 
 def _visitor(row: Row[Any]) -> Visitor:
@@ -130,4 +130,4 @@ def _of_accounts(account_ids: Collection[int]) -> dict[int, Visitor | None]:
     return {account: known.get(account) for account in account_ids}
 
 
-_visitors = caches.keep("account", _of_account, _of_accounts)
+_visitors = caches.register("account", _of_account, _of_accounts)

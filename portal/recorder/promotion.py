@@ -14,7 +14,7 @@ from portal.core.db import transaction
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.types import Candidate, Promotion, Reason, WindowView
 from portal.people import student_profile
-from portal.people.models import Hold, Override
+from portal.people.models import Hold, Permission
 from portal.recorder.models import LoggedEvent, SectionSeats, WaitlistEntry
 from portal.recorder.wake import wake
 from portal.registration import rules
@@ -156,8 +156,8 @@ def _hold_ended(passed: Moment, now: datetime) -> ColumnElement[bool]:
 
 def _permitted(passed: Moment) -> ColumnElement[bool]:
     mine = (
-        Override.student_id == WaitlistEntry.student_id,
-        Override.section_id == WaitlistEntry.section_id,
-        Override.revoked_at.is_(None),
+        Permission.student_id == WaitlistEntry.student_id,
+        Permission.section_id == WaitlistEntry.section_id,
+        Permission.revoked_at.is_(None),
     )
-    return select(Override.id).where(*mine, Override.granted_at > passed).exists()
+    return select(Permission.id).where(*mine, Permission.granted_at > passed).exists()

@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Any
 
 from portal.backend import backend
-from portal.catalog.local_time import Clockface
+from portal.catalog.local_time import LocalClock
 from portal.catalog.term_catalog import catalog_of
 from portal.core.i18n import _, _l
 from portal.ledger.types import SeatCounts
@@ -202,7 +202,7 @@ class ShownReceipt:
     @property
     def when(self) -> str:
         """The ledger's time to the ms: "Mon, Nov 23, 2026, 09:00:05.123 EST"."""
-        times, at = Clockface(backend().settings.zone), self.receipt.at
+        times, at = LocalClock(backend().settings.zone), self.receipt.at
         clock = f"{times.at(at):%H:%M:%S}.{at % 1000:03d}"
         return f"{times.day(at)}, {clock} {times.name(at)}"
 
@@ -218,6 +218,6 @@ def shown(receipt: Receipt) -> ShownReceipt:
 
 def by_day(receipts: list[Receipt]) -> list[tuple[str, list[ShownReceipt]]]:
     """The receipts in words, by the institution's days, in the order given."""
-    times = Clockface(backend().settings.zone)
+    times = LocalClock(backend().settings.zone)
     days = groupby(receipts, lambda each: times.day(each.at))
     return [(day, [shown(each) for each in lines]) for day, lines in days]

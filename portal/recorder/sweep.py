@@ -21,7 +21,7 @@ from portal.recorder.promotion import SkippedWaiter, retry
 from portal.recorder.promotion import retriable as chances
 from portal.recorder.wake import wake
 from portal.reports.closeout import unreported
-from portal.windows.readiness import Wish, opening
+from portal.windows.readiness import Target, opening
 
 PATIENCE = 5.0  # seconds until a worker whose work has not moved is called again
 
@@ -40,9 +40,9 @@ class LiveTerm:
     ended: int = 0  # windows that have ended and are to be closed out
 
     @property
-    def wish(self) -> Wish:
+    def wish(self) -> Target:
         """What it is to be ready for: its catalogue, and that opening (ms)."""
-        return Wish(self.version, milliseconds(self.opening) if self.opening else 0)
+        return Target(self.version, milliseconds(self.opening) if self.opening else 0)
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Standing:
     seq: int
     vacant: int  # sections where the promoter has something to do
     sections: int
-    ready: Wish
+    ready: Target
     fenced: bool
 
 
@@ -179,6 +179,6 @@ def standings(terms: list[LiveTerm]) -> list[Standing]:
     ]
 
 
-def _ready(version: bytes | None, opening: bytes | None, told: bytes | None) -> Wish:
+def _ready(version: bytes | None, opening: bytes | None, told: bytes | None) -> Target:
     """What a term has been made ready for; nothing where that is not done."""
-    return Wish(int(version or 0), int(opening or 0)) if int(told or 0) else Wish()
+    return Target(int(version or 0), int(opening or 0)) if int(told or 0) else Target()

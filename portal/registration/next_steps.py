@@ -7,7 +7,7 @@ from urllib.parse import quote_plus, urlsplit
 from zoneinfo import ZoneInfo
 
 from portal.catalog import linked_courses, requisites
-from portal.catalog.local_time import Clockface
+from portal.catalog.local_time import LocalClock
 from portal.core.i18n import _
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class RefusalContext:
 
     def when(self, ms: int) -> str:
         """Return a moment in the institution's zone: "9:00 am on Thursday, September 3"."""
-        return Clockface(self.zone).spoken(ms)
+        return LocalClock(self.zone).spoken(ms)
 
 
 def section_name(section: "SectionView") -> str:

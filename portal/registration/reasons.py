@@ -511,7 +511,7 @@ def _only_reserved(facts: Facts, context: RefusalContext) -> str:
 
 def reserve_in_words(reserve: "ReserveView", when: Callable[[int], str]) -> str:
     """Return for whom seats are reserved, and until when: "Senior students until 9:00 am"."""
-    whom = cohort_names.whom(reserve.cohort)
+    whom = cohort_names.describe_publicly(reserve.cohort)
     if reserve.until is None:
         return whom
     time = when(round(reserve.until.timestamp() * 1000))
@@ -522,7 +522,7 @@ def reserved_seat_text(reserve: int, context: RefusalContext) -> str:
     """Return that a seat was one of those reserved for a cohort, which may be gone by now."""
     known = context.section.reserves if context.section else ()
     found = next((each for each in known if each.id == reserve), None)
-    whom = cohort_names.whom(found.cohort) if found else _("a cohort")
+    whom = cohort_names.describe_publicly(found.cohort) if found else _("a cohort")
     return _("It is one of the seats kept for %(whom)s.", whom=whom)
 
 

@@ -16,7 +16,7 @@ from portal.catalog.models import Course, Department, Meeting, Section, Subject,
 from portal.core.db import transaction
 from portal.people.models import Account, Student
 from portal.people.passwords import hash_password
-from portal.windows.cohorts import with_list
+from portal.windows.cohorts import with_student_list
 from portal.windows.models import window_ids
 from portal.windows.warmup import warm_up
 
@@ -68,7 +68,7 @@ def open_window(practice: PracticeTerm, opens: int, closes: int) -> int:
 
     Raise NotForPractice where the term is not a practice term.
     """
-    cohort = with_list({"students": practice.numbers})
+    cohort = with_student_list({"students": practice.numbers})
     with transaction() as session:
         term = session.get(Term, practice.id)
         if term is None or not term.practice or term.deleted_at:

@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from portal.catalog import formatting
-from portal.catalog.local_time import Clockface
+from portal.catalog import cohort_names, formatting
+from portal.catalog.local_time import LocalClock
 from portal.core.i18n import _
 from portal.reports import audit_labels
 from portal.reports.audit_labels import in_words
 from portal.reports.audit_subjects import Key, Thing
 from portal.reports.audit_trail import Entry
 from portal.requests.words import RULES
-from portal.windows import cohorts
 
 NONE = "–"
 MOMENTS = ("opens", "closes")  # in ms
@@ -52,7 +51,7 @@ class Change:
         return f"{self.label}: {self.before} → {self.after}"
 
 
-def changes(entry: Entry, names: dict[Key, Thing], times: Clockface) -> list[Change]:
+def changes(entry: Entry, names: dict[Key, Thing], times: LocalClock) -> list[Change]:
     """Every field that the entry has kept and that says something, in its order."""
     before, after = entry.before or {}, entry.after or {}
     found = [
@@ -68,7 +67,7 @@ def changes(entry: Entry, names: dict[Key, Thing], times: Clockface) -> list[Cha
     return [each for each in found if {each.before, each.after} != {NONE}]
 
 
-def short(entry: Entry, names: dict[Key, Thing], times: Clockface) -> str:
+def short(entry: Entry, names: dict[Key, Thing], times: LocalClock) -> str:
     """What it changed of what was there before and is there still; most of it is counted."""
     if not (entry.before and entry.after):
         return ""
@@ -86,7 +85,7 @@ def mentioned(entry: Entry) -> Iterator[Key]:
                 yield kind, str(facts[name])
 
 
-def _told(name: str, value: Any, names: dict[Key, Thing], times: Clockface) -> str:  # noqa: PLR0911  one for each kind
+def _told(name: str, value: Any, names: dict[Key, Thing], times: LocalClock) -> str:  # noqa: PLR0911  one for each kind
     if value is None or value in ("", [], {}):
         return _("Everyone") if name == "cohort" and value == {} else NONE
     if isinstance(value, bool):
@@ -99,7 +98,7 @@ def _told(name: str, value: Any, names: dict[Key, Thing], times: Clockface) -> s
     if name in DATES and isinstance(value, str):
         return _date(value, times)
     if name == "cohort" and isinstance(value, dict):
-        return cohorts.describe(value)
+        return cohort_names.describe(value)
     if name in STATES and isinstance(value, str):
         return audit_labels.value(value)
     if (said := in_words(name, value)) is not None:
@@ -120,7 +119,7 @@ def _plain(value: Any) -> str:
     return str(value)
 
 
-def _date(text: str, times: Clockface) -> str:
+def _date(text: str, times: LocalClock) -> str:
     try:
         return times.full(round(datetime.fromisoformat(text).timestamp() * 1000))
     except ValueError:

@@ -14,7 +14,7 @@ from portal.core.db import transaction
 from portal.exchange.importing.models import Import
 from portal.notifications.webhooks.models import Webhook
 from portal.ops.names import PARTS
-from portal.people.models import AccessKey, Account, Student, Teacher
+from portal.people.models import AccessToken, Account, Instructor, Student
 from portal.windows.models import Window
 
 Key = tuple[str, str]  # kind and id
@@ -66,7 +66,7 @@ def meant(text: str) -> list[str]:
     found = {
         "student": select(Student.id).join(Account).where(_called(Account.name, text, *student)),
         "account": select(Account.id).where(_called(Account.name, text, *account)),
-        "teacher": select(Teacher.id).where(_called(Teacher.name, text)),
+        "teacher": select(Instructor.id).where(_called(Instructor.name, text)),
         "window": select(Window.id).where(_called(Window.name, text)),
         "section": select(Section.id)
         .join(Course)
@@ -127,14 +127,14 @@ def _accounts(session: Session, ids: set[int]) -> Names:
 
 
 def _teachers(session: Session, ids: set[int]) -> Names:
-    found = session.execute(select(Teacher.id, Teacher.name).where(Teacher.id.in_(ids)))
+    found = session.execute(select(Instructor.id, Instructor.name).where(Instructor.id.in_(ids)))
     return {
         key: (name, url_for("admin.instructors.show", instructor_id=key)) for key, name in found
     }
 
 
 def _tokens(session: Session, ids: set[int]) -> Names:
-    found = session.execute(select(AccessKey.id, AccessKey.name).where(AccessKey.id.in_(ids)))
+    found = session.execute(select(AccessToken.id, AccessToken.name).where(AccessToken.id.in_(ids)))
     return {key: (f"“{name}”", "") for key, name in found}
 
 

@@ -12,7 +12,7 @@ from portal.people.models import Student, StudentSubject
 from portal.recorder.event_log import read_events
 from portal.recorder.events import Event, milliseconds
 from portal.recorder.projections import TermState, apply
-from portal.windows.cohorts import inside
+from portal.windows.cohorts import in_cohort_clause
 from portal.windows.models import Window
 
 ASKS = {"enrolled", "waitlisted", "refused"}
@@ -110,7 +110,7 @@ def gather(session: Session, window: Window, closing: int) -> Gathered:
 
 def members(session: Session, window: Window, others: AbstractSet[int]) -> dict[int, Member]:
     """The students of the window's cohort as they are now, and those others."""
-    found = _people(session, Student.deleted_at.is_(None) & inside(window.cohort))
+    found = _people(session, Student.deleted_at.is_(None) & in_cohort_clause(window.cohort))
     return found | _people(session, Student.id.in_(others - found.keys()))
 
 

@@ -19,7 +19,7 @@ from portal.requests.errors import RequestRefused
 from portal.requests.models import Request
 from portal.requests.stale import obstacle
 from portal.requests.telling import tell_author
-from portal.windows.warmup import offer
+from portal.windows.warmup import send_sections
 
 
 def approve(request_id: int, by: int, why: str) -> bool:
@@ -38,7 +38,7 @@ def approve(request_id: int, by: int, why: str) -> bool:
         _decide(session, request, "approved", by, why, promised)
         note(session, request, Deed("approve", by, why), before)
     if request.kind == "seats":
-        return offer(section.term_id, section.id)
+        return send_sections(section.term_id, section.id)
     retry_skipped(request.student_id or 0)
     return True
 
@@ -80,10 +80,10 @@ def _act(session: Session, request: Request, section: Section, by: int) -> None:
     if request.kind == "seats":
         _enlarge(session, request, section, by)
     else:
-        wanted = permissions.Permit(
+        wanted = permissions.NewPermission(
             request.student_id or 0, section.id, request.waives, request.reason
         )
-        permissions.permit(session, wanted, by)
+        permissions.grant(session, wanted, by)
 
 
 def _enlarge(session: Session, request: Request, section: Section, by: int) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
-from portal.people.models import Override
+from portal.people.models import Permission
 from portal.requests.models import Request
 
 
@@ -23,12 +23,12 @@ def obstacle(session: Session, request: Request) -> str:
 
 
 def _permitted(session: Session, student: int, section: int) -> Iterable[str]:
-    good = or_(Override.expires_at.is_(None), Override.expires_at > func.now())
+    good = or_(Permission.expires_at.is_(None), Permission.expires_at > func.now())
     return session.scalars(
-        select(func.unnest(Override.waives)).where(
-            Override.student_id == student,
-            Override.section_id == section,
-            Override.revoked_at.is_(None),
+        select(func.unnest(Permission.waives)).where(
+            Permission.student_id == student,
+            Permission.section_id == section,
+            Permission.revoked_at.is_(None),
             good,
         )
     )

@@ -15,7 +15,7 @@ from portal.student import bp, forms, wish
 from portal.student.pages import mine_of
 from portal.student.scene import Scene
 from portal.web.http.errors import LATER, Words, answer, away
-from portal.windows.phases import shows
+from portal.windows.phases import sections_visible
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ def seen(term_id: int, section_id: int) -> tuple[Scene, SectionView]:
     """
     card, now = card_of(term_id, section_id), mine_of(term_id)
     if not (now.shows(card) or now.state(card.id) or card.id in now.planned):
-        if not shows(now.phase):
+        if not sections_visible(now.phase):
             raise NotShown
         abort(404)
     return now, card

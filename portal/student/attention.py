@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from markupsafe import Markup
 
 from portal.backend import backend
-from portal.catalog.local_time import Clockface
+from portal.catalog.local_time import LocalClock
 from portal.catalog.time_conflicts import pair_in_words, pairs
 from portal.catalog.views import SectionView
 from portal.core.i18n import _
@@ -74,4 +74,4 @@ def _until(hold: HoldView) -> str:
 
 
 def _when(moment: datetime | None) -> str:
-    return Clockface(backend().settings.zone).full(milliseconds(moment)) if moment else ""
+    return LocalClock(backend().settings.zone).full(milliseconds(moment)) if moment else ""

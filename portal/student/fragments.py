@@ -45,7 +45,7 @@ def act(scene: Scene, section: int) -> Markup:
 
 def banner(line: Line) -> Markup:
     """The phase of the selection and its countdown, or one's number in line, id banner."""
-    words = wording.words() if line.kind == "waiting" else phases.words()
+    words = wording.words() if line.kind == "waiting" else phases.countdown_texts()
     return drawn("fragments/banner.html", scene=line.scene, line=line, words=words, wording=wording)
 
 

@@ -15,7 +15,7 @@ from portal.registration import rules
 from portal.student import kept
 from portal.student.rows import rows
 from portal.student.scene import Scene
-from portal.windows.phases import shows
+from portal.windows.phases import sections_visible
 
 if TYPE_CHECKING:
     from werkzeug.datastructures import MultiDict
@@ -63,7 +63,7 @@ class Listing:
 def listing(scene: Scene, args: "MultiDict[str, str]", *, last_page_only: bool = False) -> Listing:
     """The pages up to the one asked for, or that one alone; nothing once selection has ended."""
     query = Query.parse(args)
-    if not shows(scene.phase):
+    if not sections_visible(scene.phase):
         return Listing(query, 0, 1, [])
     counts = _counts_for(scene) if query.open_only else None
     cards = scene.catalog.search(query, counts)

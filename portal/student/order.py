@@ -5,7 +5,7 @@ from flask.typing import ResponseReturnValue
 from flask_login import current_user
 
 from portal.backend import backend
-from portal.catalog.local_time import Clockface
+from portal.catalog.local_time import LocalClock
 from portal.catalog.term_catalog import catalog_of
 from portal.core.cache import AWAY
 from portal.ledger.types import WindowView
@@ -32,7 +32,7 @@ def show_order(term_id: int, window_id: int) -> ResponseReturnValue:
         shown=found.requests[:SHOWN],
         mine=_mine(term_id, window_id) if found.seed else 0,
         noted=_noted(term_id, window_id),
-        clock=Clockface(backend().settings.zone),
+        clock=LocalClock(backend().settings.zone),
         file=url_for(".order_file", term_id=term_id, window_id=window_id, _external=True),
         wording=wording,
     )
@@ -72,5 +72,5 @@ def _noted(term_id: int, window_id: int) -> list[tuple[str, str]]:
         found = draw.audited_commitments(term_id, window_id)
     except AWAY:
         return []
-    clock = Clockface(backend().settings.zone)
+    clock = LocalClock(backend().settings.zone)
     return [(clock.full(round(at.timestamp()) * 1000), fingerprint) for at, fingerprint in found]

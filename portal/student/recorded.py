@@ -24,7 +24,7 @@ from portal.student.listing import PAGE
 from portal.student.planning.panel import on_plan_page
 from portal.student.scene import titled
 from portal.web.http.access import visitor
-from portal.windows.phases import open_to, phase, shows
+from portal.windows.phases import open_to, phase, sections_visible
 
 View = Callable[..., ResponseReturnValue]
 
@@ -51,7 +51,7 @@ def _page(term_id: int) -> ResponseReturnValue:
     except LookupError:
         abort(404)
     query = Query.parse(request.args)
-    listed = shows(
+    listed = sections_visible(
         phase(open_to(who, read_with_fallback.windows(term_id)), read_with_fallback.now())
     )
     found = offered.search(query) if listed else []

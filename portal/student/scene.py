@@ -6,7 +6,7 @@ from functools import cached_property
 from zlib import crc32
 
 from portal.backend import backend
-from portal.catalog.local_time import Clockface
+from portal.catalog.local_time import LocalClock
 from portal.catalog.term_catalog import SectionView, TermCatalog, TermView, catalog_of
 from portal.core.i18n import _
 from portal.ledger.types import HeldSeat, Reason, Standing, WaitlistPosition
@@ -18,7 +18,7 @@ from portal.registration.plan_store import plan_of
 from portal.registration.plans import Plan
 from portal.registration.reasons import Explanation
 from portal.student.attention import Attention, attention
-from portal.windows.phases import Phase, phase, shows
+from portal.windows.phases import Phase, phase, sections_visible
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Scene:
     catalog: TermCatalog
     standing: Standing
     phase: Phase
-    times: Clockface
+    times: LocalClock
 
     @property
     def term(self) -> TermView:
@@ -113,7 +113,7 @@ class Scene:
 
     def shows(self, card: SectionView) -> bool:
         """Whether the student sees the section, which they may neither hold nor wait for."""
-        return shows(self.phase) and rules.visible(self.profile, card)
+        return sections_visible(self.phase) and rules.visible(self.profile, card)
 
     def workable(self, reasons: Iterable[Explanation]) -> list[Explanation]:
         """Reasons in words with those of their steps that can be taken now."""
@@ -175,5 +175,5 @@ def scene(
         catalog=offered,
         standing=standing or ledger.standing(term_id, student),
         phase=phase(limits.windows_of(who, term_id), ledger.now() if at is None else at),
-        times=Clockface(backend().settings.zone),
+        times=LocalClock(backend().settings.zone),
     )

@@ -7,7 +7,7 @@ from flask.typing import ResponseReturnValue
 from htmx_flask import request
 
 from portal.backend import backend
-from portal.calendar import feeds, timetable, words
+from portal.calendar import date_texts, feeds, timetable
 from portal.catalog.term_catalog import TermCatalog, catalog_of
 from portal.catalog.views import SectionView
 from portal.core.cache import AWAY
@@ -26,7 +26,7 @@ from portal.web.http.layout import go
 def schedule(term_id: int) -> ResponseReturnValue:
     """The week, the list, exams and days off; the part that changes alone where htmx asks."""
     offered, student = catalog_of(term_id), visitor().student_id or 0
-    found = timetable.schedule(offered, student)
+    found = timetable.timetable(offered, student)
     if request.htmx.target == "schedule":
         if request.args.get("mark") == found.mark:
             return "", 204
@@ -86,6 +86,6 @@ def _around(offered: TermCatalog) -> dict[str, object]:
         "named": section_name,
         "points": amount,
         "amount": credits_in_words,
-        "words": words,
+        "words": date_texts,
         "today": datetime.now(backend().settings.zone),
     }

@@ -11,7 +11,7 @@ from babel.numbers import format_decimal
 from portal.core.i18n import _, _n, current_locale
 from portal.waiting_room.room import RULES
 from portal.waiting_room.wait_estimates import MINUTE, NEVER, WaitRange
-from portal.windows.phases import forms
+from portal.windows.phases import plural_forms
 
 Unit = Literal["minutes", "hours"]
 LONG = 120  # minutes from which on a wait is told in hours
@@ -113,12 +113,12 @@ def _words(locale: Locale) -> dict[str, Any]:
             "wait": wait(WaitRange(0, NEVER), paused=True),
             "brief": brief(WaitRange(0, NEVER), paused=True),
         },
-        "before": forms(locale, before),
+        "before": plural_forms(locale, before),
         "moment": wait(WaitRange(0, MINUTE)),
         "unknown": wait(WaitRange(0, NEVER)),
         "span": _span("%(least)s", "%(most)s"),
         **{
-            kind: {unit: forms(locale, partial(_lasts, kind, unit)) for unit in units}
+            kind: {unit: plural_forms(locale, partial(_lasts, kind, unit)) for unit in units}
             for kind in ("about", "most")
         },
         "brief": {"minutes": _("%(count)s min"), "hours": _("%(count)s h")},

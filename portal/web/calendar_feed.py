@@ -41,17 +41,17 @@ def feed(secret: str) -> Response:
         if found is None:
             abort(404)
         kept, language = found
-        held = ical.held(session, kept.student_id)
+        held = ical.enrolled_meetings(session, kept.student_id)
         digest = sha256(_written(held, language, EPOCH)).hexdigest()
         changed = feeds.since(kept, digest)
     return _answer(_written(held, language, changed), digest, changed)
 
 
-def _written(held: list[ical.Held], language: str, stamp: datetime) -> bytes:
+def _written(held: list[ical.ClassMeeting], language: str, stamp: datetime) -> bytes:
     settings = backend().settings
     with in_language(language):
         name = _("Classes at %(institution)s", institution=settings.institution)
-        return ical.calendar(held, name, settings.zone, stamp)
+        return ical.render_calendar(held, name, settings.zone, stamp)
 
 
 def _answer(text: bytes, digest: str, changed: datetime) -> Response:

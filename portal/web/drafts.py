@@ -15,7 +15,7 @@ LONGEST = 2_000_000  # bytes: a list of as many students as a window takes
 Form = MultiDict[str, str]
 
 
-def keep(account: int, place: str, draft: int, form: Form) -> None:
+def save(account: int, place: str, draft: int, form: Form) -> None:
     """Keep an admin's form of an address under a number, instead of what was there.
 
     Raises RequestEntityTooLarge.
@@ -36,7 +36,7 @@ def keep(account: int, place: str, draft: int, form: Form) -> None:
             backend().redis.hdel(forms, *gone)
 
 
-def kept(account: int, place: str, draft: int) -> Form | None:
+def load(account: int, place: str, draft: int) -> Form | None:
     """The form of the address that the admin has kept under the number, None where it is gone."""
     with translate_errors():
         found = backend().redis.hget(_keys(account)[1], _name(place, draft))

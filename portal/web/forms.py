@@ -18,7 +18,7 @@ from wtforms.widgets import DateInput, DateTimeLocalInput, HiddenInput, TextArea
 
 from portal.backend import backend
 from portal.catalog import formatting
-from portal.catalog.local_time import Clockface, NotOnTheClock, TwiceOnTheClock
+from portal.catalog.local_time import AmbiguousTime, LocalClock, SkippedTime
 from portal.core.i18n import _, _l
 
 LONGEST_REASON = 500  # characters
@@ -243,7 +243,7 @@ class MomentField(StringField):  # type: ignore[misc]
         super().__init__(label, **more)
         self.choices: tuple[int, int] | None = None
         self.chosen = ""  # "first" or "second"
-        self.clock = Clockface(backend().settings.zone)
+        self.clock = LocalClock(backend().settings.zone)
 
     def process(self, formdata: Any, *rest: Any, **more: Any) -> None:
         """Take the choice beside it, too."""
@@ -258,7 +258,7 @@ class MomentField(StringField):  # type: ignore[misc]
         try:
             self.choices = self._choices(text)
             self.data = self.clock.moment(text, second=with_choice)
-        except TwiceOnTheClock as error:
+        except AmbiguousTime as error:
             raise ValueError(
                 _(
                     "%(field)s: the clocks go back that night, and this time comes twice."
@@ -266,7 +266,7 @@ class MomentField(StringField):  # type: ignore[misc]
                     field=self.label.text,
                 )
             ) from error
-        except NotOnTheClock as error:
+        except SkippedTime as error:
             raise ValueError(self._skipped(text)) from error
         except (ValueError, OverflowError) as error:
             raise ValueError(
@@ -280,7 +280,7 @@ class MomentField(StringField):  # type: ignore[misc]
         """Return both moments of a time that comes twice, so that the choice can be changed."""
         try:
             self.clock.moment(text)
-        except TwiceOnTheClock as twice:
+        except AmbiguousTime as twice:
             return twice.choices
         return None
 

@@ -24,7 +24,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.orm import Session
 
-from portal.catalog.cohort_names import KINDS, LONG, describe, listed, whom
+from portal.catalog.cohort_names import MAX_NAMED
 from portal.catalog.models import Subject
 from portal.catalog.subjects import labels
 from portal.core.db import transaction
@@ -32,23 +32,8 @@ from portal.people.models import ListedStudent, Student, StudentList, StudentSub
 
 Cohort = dict[str, Any]
 
-__all__ = [
-    "KINDS",
-    "LONG",
-    "Cohort",
-    "among",
-    "choices",
-    "describe",
-    "inside",
-    "listed",
-    "numbered",
-    "size",
-    "unknown_students",
-    "whom",
-]
 
-
-def size(session: Session, cohort: Cohort) -> int:
+def count_students(session: Session, cohort: Cohort) -> int:
     """How many students it has."""
     count = select(func.count()).select_from(Student).where(Student.deleted_at.is_(None))
     return session.scalar(among(count, cohort)) or 0
@@ -86,10 +71,10 @@ def numbered(numbers: list[str]) -> ColumnElement[bool]:
 
 def among(query: Select[Any], cohort: Cohort) -> Select[Any]:
     """The query, of students, narrowed to those of the cohort."""
-    return query.where(inside(cohort))
+    return query.where(in_cohort_clause(cohort))
 
 
-def inside(cohort: Cohort) -> ColumnElement[bool]:
+def in_cohort_clause(cohort: Cohort) -> ColumnElement[bool]:
     """Whether a student is in the cohort, as a condition."""
     found: list[ColumnElement[bool]] = []
     if years := cohort.get("years"):
@@ -114,20 +99,20 @@ def inside(cohort: Cohort) -> ColumnElement[bool]:
 # Long lists of students: kept once and for all, so that a window need only name its own.
 
 
-def with_list(cohort: Cohort) -> Cohort:
+def with_student_list(cohort: Cohort) -> Cohort:
     """The cohort with its students as a list, where they are many.
 
     The same students make the same list, so that doing it again changes nothing.
     """
     numbers = cohort.get("students", [])
-    if len(numbers) <= LONG:
+    if len(numbers) <= MAX_NAMED:
         return cohort
     rest = {kind: names for kind, names in cohort.items() if kind != "students"}
-    number, students = keep(numbers)
+    number, students = save_list(numbers)
     return rest | {"list": {"id": number, "students": students}}
 
 
-def keep(numbers: list[str]) -> tuple[int, int]:
+def save_list(numbers: list[str]) -> tuple[int, int]:
     """The id of the list of these students, and how many there are of them."""
     digest = sha256("\n".join(sorted(set(numbers))).encode()).hexdigest()
     which = select(StudentList.id).where(StudentList.digest == digest)

@@ -12,12 +12,12 @@ from portal.backend import backend
 from portal.ledger.types import WindowView
 from portal.people.models import Student, year_order
 from portal.waiting_room import room
-from portal.windows.cohorts import inside
+from portal.windows.cohorts import in_cohort_clause
 from portal.windows.phases import phase
 
 
 @dataclass(frozen=True)
-class Group:
+class GroupCount:
     """Students of one level and year who are in the same windows, by their places in a list."""
 
     level: str
@@ -27,7 +27,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Stretch:
+class CoveredPeriod:
     """A time (ms) in which as many have a window open, and as many of them more than one."""
 
     opens: int
@@ -37,14 +37,14 @@ class Stretch:
 
 
 @dataclass(frozen=True)
-class Lane:
+class GroupCoverage:
     """A cohort by level and year, with those who have no window at all."""
 
     level: str
     year: str
     students: int
     without: int
-    stretches: tuple[Stretch, ...]
+    stretches: tuple[CoveredPeriod, ...]
 
     def doubled(self, now: int) -> int:
         """How many have two windows open at once, at the time from now on when most have."""
@@ -60,7 +60,7 @@ class Lane:
         ]
 
 
-def lanes(session: Session, windows: Sequence[WindowView]) -> list[Lane]:
+def coverage_by_group(session: Session, windows: Sequence[WindowView]) -> list[GroupCoverage]:
     """Every cohort by level and year under the windows that were not canceled."""
     live = [window for window in windows if window.state != "canceled"]
     found = sorted(groups(session, live), key=lambda each: (year_order(each.year), each.level))
@@ -70,20 +70,22 @@ def lanes(session: Session, windows: Sequence[WindowView]) -> list[Lane]:
     ]
 
 
-def groups(session: Session, windows: Sequence[WindowView]) -> Iterator[Group]:
+def groups(session: Session, windows: Sequence[WindowView]) -> Iterator[GroupCount]:
     """All students, counted by level, year and the windows that they are in."""
-    flags = [inside(window.cohort).label(f"w{at}") for at, window in enumerate(windows)]
+    flags = [in_cohort_clause(window.cohort).label(f"w{at}") for at, window in enumerate(windows)]
     each = select(Student.level, Student.year, *flags).where(Student.deleted_at.is_(None))
     inner = each.subquery()
     for level, year, *ins, count in session.execute(
         select(*inner.c, func.count()).group_by(*inner.c)
     ):
         within = frozenset(at for at, is_in in enumerate(ins) if is_in)
-        yield Group(level, year, count, within)
+        yield GroupCount(level, year, count, within)
 
 
-def _lane(level: str, year: str, some: list[Group], windows: Sequence[WindowView]) -> Lane:
-    return Lane(
+def _lane(
+    level: str, year: str, some: list[GroupCount], windows: Sequence[WindowView]
+) -> GroupCoverage:
+    return GroupCoverage(
         level,
         year,
         students=sum(group.students for group in some),
@@ -92,7 +94,7 @@ def _lane(level: str, year: str, some: list[Group], windows: Sequence[WindowView
     )
 
 
-def _stretches(some: list[Group], windows: Sequence[WindowView]) -> Iterator[Stretch]:
+def _stretches(some: list[GroupCount], windows: Sequence[WindowView]) -> Iterator[CoveredPeriod]:
     """Between every two moments at which a window turns."""
     moments = sorted({moment for each in windows for moment in (each.opens, each.closes)})
     for opens, closes in pairwise(moments):
@@ -101,19 +103,19 @@ def _stretches(some: list[Group], windows: Sequence[WindowView]) -> Iterator[Str
         covered = sum(students for depth, students in depths if depth)
         doubled = sum(students for depth, students in depths if depth > 1)
         if covered:
-            yield Stretch(opens, closes, covered, doubled)
+            yield CoveredPeriod(opens, closes, covered, doubled)
 
 
-def _joined(stretches: Iterator[Stretch]) -> Iterator[Stretch]:
+def _joined(stretches: Iterator[CoveredPeriod]) -> Iterator[CoveredPeriod]:
     """Those that follow one another with the same counts, as one."""
-    last: Stretch | None = None
+    last: CoveredPeriod | None = None
     for each in stretches:
         if last and (last.closes, last.covered, last.doubled) == (
             each.opens,
             each.covered,
             each.doubled,
         ):
-            last = Stretch(last.opens, each.closes, each.covered, each.doubled)
+            last = CoveredPeriod(last.opens, each.closes, each.covered, each.doubled)
         else:
             if last:
                 yield last
@@ -156,7 +158,7 @@ def effects(session: Session, term: int, window: WindowView, after: WindowView, 
         without=without,
         waiting=stands.waiting if stands else 0,
         inside=stands.inside if stands else 0,
-        doubled=doubled(session, after, others, at),
+        doubled=count_doubled(session, after, others, at),
     )
 
 
@@ -176,17 +178,19 @@ def _said(
     return [Said(*sentences, count) for sentences, count in told.most_common()], without
 
 
-def doubled(session: Session, window: WindowView, others: Sequence[WindowView], now: int) -> int:
+def count_doubled(
+    session: Session, window: WindowView, others: Sequence[WindowView], now: int
+) -> int:
     """How many students of a window will have another one open at the same time."""
     beside = [
-        inside(each.cohort)
+        in_cohort_clause(each.cohort)
         for each in others
         if each.id != window.id and _overlap(window, each, now)
     ]
     if not beside:
         return 0
     live = select(func.count()).select_from(Student).where(Student.deleted_at.is_(None))
-    return session.scalar(live.where(inside(window.cohort), or_(*beside))) or 0
+    return session.scalar(live.where(in_cohort_clause(window.cohort), or_(*beside))) or 0
 
 
 def _overlap(one: WindowView, other: WindowView, now: int) -> bool:

@@ -73,7 +73,7 @@ def brief(amount: int, unit: Unit) -> str:
     }[unit]
 
 
-def words() -> dict[str, Any]:
+def countdown_texts() -> dict[str, Any]:
     """What the browser's countdown says (static/js/countdown.js), in the reader's language."""
     return _words(current_locale())
 
@@ -83,10 +83,10 @@ def _words(locale: Locale) -> dict[str, Any]:
     kinds = ("before", "open")
     return {
         "answers": {
-            kind: {unit: forms(locale, partial(sentence, kind, unit)) for unit in UNITS}
+            kind: {unit: plural_forms(locale, partial(sentence, kind, unit)) for unit in UNITS}
             for kind in kinds
         },
-        "until": {kind: forms(locale, partial(until, kind)) for kind in kinds},
+        "until": {kind: plural_forms(locale, partial(until, kind)) for kind in kinds},
         "long": _("%(days)s d %(hours)s h"),
         "agrees": _("Your clock agrees with ours"),
         "ahead": _("Your clock is %(amount)s ahead of ours"),
@@ -96,7 +96,7 @@ def _words(locale: Locale) -> dict[str, Any]:
     }
 
 
-def forms(locale: Locale, say: Callable[[int, str], str]) -> dict[str, str]:
+def plural_forms(locale: Locale, say: Callable[[int, str], str]) -> dict[str, str]:
     """A sentence by the name of each plural form, as `Intl.PluralRules` has them."""
     return {locale.plural_form(number): say(number, COUNT) for number in SAMPLES}
 
@@ -166,7 +166,7 @@ def phase(windows: Iterable[WindowView], now: int) -> Phase:
     return Phase("unscheduled", None, now)
 
 
-def shows(found: Phase, *, to_register: bool = False) -> bool:
+def sections_visible(found: Phase, *, to_register: bool = False) -> bool:
     """Whether students see the sections of a term, other than those they hold or wait for.
 
     The one rule for lists, searches, forms, live counts and the API: students may plan until

@@ -46,7 +46,7 @@ class Process:
     at: int
 
 
-def want(at: int) -> None:
+def request_preload(at: int) -> None:
     """Have every web process read what is offered and who students are (`at` in ms)."""
     with translate_errors():
         backend().redis.set(WANTED, at)
@@ -73,14 +73,14 @@ def watch(ended: Event) -> None:
     name, said = f"{socket.gethostname()}:{os.getpid()}", Process(0, 0, 0, 0)
     while not ended.wait(EVERY * (0.5 + random())):  # noqa: S311  so that not all read at once
         try:
-            said = look(name, said)
+            said = report(name, said)
         except (LedgerUnavailable, RedisError, OSError):
             continue  # the next look finds it back
         except Exception:
             log.exception("What an opening needs could not be read ahead.")
 
 
-def look(name: str, before: Process) -> Process:
+def report(name: str, before: Process) -> Process:
     """Read if it has been wanted since, say so, and forget the processes that are gone."""
     redis, now = backend().redis, backend().ledger.now
     with translate_errors():
@@ -91,7 +91,7 @@ def look(name: str, before: Process) -> Process:
     if wish > before.wish or not read:
         read_ahead()
         read = now()
-    said = Process(wish, student_profile.known(), read, now())
+    said = Process(wish, student_profile.cached(), read, now())
     with translate_errors():
         redis.hset(PROCESSES, name, json.dumps(vars(said)))
         told: Any = redis.hgetall(PROCESSES)
@@ -110,13 +110,13 @@ LOCK_SECONDS = 50.0
 
 
 @dataclass(frozen=True)
-class Wish:
+class Target:
     """What a term is to be ready for: its catalogue, and its next opening (ms) or 0."""
 
     version: int = 0
     opening: int = 0
 
-    def met_by(self, done: "Wish") -> bool:
+    def met_by(self, done: "Target") -> bool:
         """Whether what was done is all of it; an opening that is past asks for nothing."""
         return self.version == done.version and self.opening in {0, done.opening}
 
@@ -125,7 +125,7 @@ class Wish:
 class Readiness:
     """How far it has come; `begun`, `told` and `wanted` (of web processes) in ms, 0 = not yet."""
 
-    wish: Wish
+    wish: Target
     sections: int
     done: int
     begun: int
@@ -143,7 +143,7 @@ def make_ready(term: int) -> bool:
         translate_errors(),
         Lock(redis, f"{_key(term)}:lock", timeout=LOCK_SECONDS, blocking_timeout=40),
     ):
-        wish, now = wanted(term), backend().ledger.now()
+        wish, now = current_target(term), backend().ledger.now()
         found = readiness(term)
         if found and found.told and wish.met_by(found.wish) and _whole(term, found):
             return False
@@ -152,7 +152,7 @@ def make_ready(term: int) -> bool:
         now = backend().ledger.now()
         _note(term, told=now)
         if wish.opening:  # a rush that is on must not be slowed by reading everything
-            want(now)
+            request_preload(now)
             _note(term, wanted=now)
     return True
 
@@ -164,16 +164,16 @@ def readiness(term: int) -> Readiness | None:
     if not found:
         return None
     kept = {name.decode(): int(value) for name, value in found.items()}
-    wish = Wish(kept.pop("version"), kept.pop("opening"))
+    wish = Target(kept.pop("version"), kept.pop("opening"))
     return Readiness(wish, **kept)
 
 
-def wanted(term: int) -> Wish:
+def current_target(term: int) -> Target:
     """What the term is to be ready for now."""
     with transaction() as session:
         version = session.scalar(select(Term.catalog_version).where(Term.id == term))
         opens = session.scalar(select(opening()).where(Term.id == term))
-    return Wish(version or 0, milliseconds(opens) if opens else 0)
+    return Target(version or 0, milliseconds(opens) if opens else 0)
 
 
 def opening() -> Any:
@@ -187,7 +187,7 @@ def opening() -> Any:
     )
 
 
-def students(session: Session) -> int:
+def count_students(session: Session) -> int:
     """How many profiles there are to be read."""
     live = select(func.count()).select_from(Student).where(Student.deleted_at.is_(None))
     return session.scalar(live) or 0

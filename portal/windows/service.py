@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from portal.backend import backend
 from portal.catalog import formatting
-from portal.catalog.local_time import Clockface
+from portal.catalog.local_time import LocalClock
 from portal.catalog.views import TermView
 from portal.core.db import transaction
 from portal.core.i18n import _
@@ -19,12 +19,12 @@ from portal.people.models import AuditEntry
 from portal.recorder.event_log import checkpoint
 from portal.recorder.wake import wake
 from portal.waiting_room import room
-from portal.windows.cohorts import Cohort, with_list
+from portal.windows.cohorts import Cohort, with_student_list
 from portal.windows.models import window_ids
 
 
 @dataclass(frozen=True)
-class Plan:
+class NewWindow:
     """A window as it is to be: times in ms, `closes` the first moment that is too late."""
 
     name: str
@@ -48,14 +48,14 @@ def new_id() -> int:
         return session.scalars(select(window_ids.next_value())).one()
 
 
-def find(term: int, window: int) -> WindowView | None:
+def find_window(term: int, window: int) -> WindowView | None:
     """The window as the ledger has it."""
     return next((each for each in backend().ledger.windows(term) if each.id == window), None)
 
 
-def schedule(term: int, window: int, plan: Plan, by: int) -> Change:
+def schedule(term: int, window: int, plan: NewWindow, by: int) -> Change:
     """Schedule a new window; raises WindowRefused, `exists` if it has been scheduled already."""
-    cohort = with_list(plan.cohort)
+    cohort = with_student_list(plan.cohort)
     return _change(
         "window.schedule",
         term,
@@ -120,7 +120,7 @@ def _change(
 
     Should the note be lost with the database, the event log still has the change and its actor.
     """
-    before = find(term, window)
+    before = find_window(term, window)
     change = decide(f"account:{author.by}")
     wake(term, change.wake)
     subject = f"term:{term} window:{window}"
@@ -133,14 +133,14 @@ def _change(
                 action=action,
                 subject=subject,
                 before=_facts(term, before),
-                after=_facts(term, find(term, window)),
+                after=_facts(term, find_window(term, window)),
                 reason=author.reason,
             )
         )
     return change
 
 
-def done_from(
+def already_done(
     action: str, term: int, window: int, author: Author, values: Mapping[str, int]
 ) -> bool:
     """Whether the author has done just this already, from the times that the window had then."""
@@ -177,7 +177,9 @@ def _facts(term: int, window: WindowView | None) -> dict[str, Any] | None:
 EARLY = timedelta(days=366)
 
 
-def cautions(term: TermView, clock: Clockface, opens: int, closes: int, now: int) -> list[str]:
+def time_warnings(
+    term: TermView, clock: LocalClock, opens: int, closes: int, now: int
+) -> list[str]:
     """Sentences about a beginning in the past and times outside the term (all in ms)."""
     found = []
     if opens <= now:

@@ -134,7 +134,7 @@ def days_since(day: date) -> int:
 # Tells the ledger of sections that have just been changed.
 
 
-def offer(term_id: int, *section_ids: int) -> bool:
+def send_sections(term_id: int, *section_ids: int) -> bool:
     """Let the ledger decide by the sections as they are stored now, and call who is to act on it.
 
     False where it could not be told: the clock makes good for that, as the catalogue has moved.

@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 
 from portal.backend import backend
-from portal.catalog.local_time import Clockface
+from portal.catalog.local_time import LocalClock
 from portal.catalog.models import Term
 from portal.core.db import transaction
 from portal.ledger.types import WindowView
@@ -32,7 +32,7 @@ def seen(admin: FlaskClient, window: WindowView, term: Term, action: str, **quer
 def test_a_move_shows_old_and_new_times_and_what_pages_say(admin: FlaskClient, term: Term) -> None:
     window = a_coming_window(term, minutes=60)
     page = seen(admin, window, term, "move", **times(window, 2))
-    clock = Clockface(backend().settings.zone)
+    clock = LocalClock(backend().settings.zone)
     assert clock.full(window.opens) in page
     assert clock.clock(window.opens // 1000 * 1000 + 2 * HOUR) in page
     assert "“Begins in 60 minutes”, then “Begins in 3 hours”" in page

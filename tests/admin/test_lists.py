@@ -84,7 +84,7 @@ def test_thousands_of_students_are_pasted_and_weigh_nothing_in_the_ledger(
     assert window.cohort.keys() == {"list"}
     assert len(json.dumps(window.cohort)) < 50
     with transaction() as session:
-        assert cohorts.size(session, window.cohort) == 3000
+        assert cohorts.count_students(session, window.cohort) == 3000
     page = plain(admin.get("/admin"))
     assert "a list of 3,000 students" in page
     assert "3,000 students · 3,000 students" not in page

@@ -1,7 +1,7 @@
 """Windows as an admin's forms name them, and what students do in them straight at the ledger."""
 
 from portal.backend import backend
-from portal.catalog.local_time import Clockface
+from portal.catalog.local_time import LocalClock
 from portal.catalog.models import Section, Term
 from portal.ledger.types import Decision, WindowView
 from portal.people.models import Student
@@ -19,7 +19,7 @@ def address(window: WindowView, term: Term, action: str) -> str:
 
 def field(ms: int) -> str:
     """A moment as a form sends it."""
-    return Clockface(backend().settings.zone).field(ms // 1000 * 1000)
+    return LocalClock(backend().settings.zone).field(ms // 1000 * 1000)
 
 
 def drops(student: Student, section: Section, window: WindowView) -> Decision:

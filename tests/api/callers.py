@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from portal.people import tokens
-from portal.people.tokens import SCOPES, Wish
+from portal.people.tokens import SCOPES, TokenRequest
 
 ROOT = "/api/v1"
 
@@ -36,4 +36,4 @@ class Caller:
 
 def caller(app: Flask, username: str, scopes: tuple[str, ...] = SCOPES) -> Caller:
     """A program with a token of that account."""
-    return Caller(app.test_client(), tokens.make_for(username, Wish("tests", scopes)))
+    return Caller(app.test_client(), tokens.create_for(username, TokenRequest("tests", scopes)))

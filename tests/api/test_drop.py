@@ -11,7 +11,7 @@ from sqlalchemy import update
 
 from portal.backend import backend as parts
 from portal.core.db import transaction
-from portal.people.models import Account, Teacher
+from portal.people.models import Account, Instructor
 from portal.recorder import recorded_state
 from portal.recorder.promotion import promote
 from portal.recorder.receipts import code
@@ -143,8 +143,8 @@ def test_an_instructor_of_the_section_who_studies_is_told_who_came_and_no_other(
     app: Flask, ben: Caller, term: Any, cast: Cast
 ) -> None:
     with transaction() as session:
-        teaches = Teacher.id == cast.iris.id
-        session.execute(update(Teacher).where(teaches).values(account_id=cast.ada.account_id))
+        teaches = Instructor.id == cast.iris.id
+        session.execute(update(Instructor).where(teaches).values(account_id=cast.ada.account_id))
     both = caller(app, "ada")
     hers, his = (
         builders.a_section(

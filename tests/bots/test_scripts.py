@@ -120,7 +120,7 @@ def test_without_a_form_token_nothing_is_taken(
 def test_a_program_with_a_token_needs_a_turn_as_well(
     meet: Meet, cast: Cast, term: Any, section: Any
 ) -> None:
-    token = tokens.make(cast.ada.account_id, tokens.Wish("a bot"))
+    token = tokens.create(cast.ada.account_id, tokens.TokenRequest("a bot"))
     bot, body = meet(), {"student_id": cast.ada.id, "semester_id": term.id}
     bot.http.headers["Authorization"] = f"Bearer {token}"
     asked = {**body, "section_ids": [section.id]}

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from dateutil.rrule import rrulestr
 from icalendar import Calendar, Event
 
-from portal.calendar.ical import Held, calendar
+from portal.calendar.ical import ClassMeeting, render_calendar
 
 NEW_YORK = ZoneInfo("America/New_York")
 STAMP = datetime(2030, 5, 1, 12, tzinfo=ZoneInfo("UTC"))
@@ -24,7 +24,9 @@ class Slot:
     end: int
 
 
-def a_class(days: str = "MR", starts: str = "10:00", ends: str = "11:50", **facts: Any) -> Held:
+def a_class(
+    days: str = "MR", starts: str = "10:00", ends: str = "11:50", **facts: Any
+) -> ClassMeeting:
     """A meeting of a class in fall 2030, which begins and ends on other days than term does."""
     usual: dict[str, Any] = {
         "section": 12,
@@ -44,12 +46,12 @@ def a_class(days: str = "MR", starts: str = "10:00", ends: str = "11:50", **fact
     }
     mask = sum(1 << "MTWRFSU".index(day) for day in days)
     at = {"starts": time.fromisoformat(starts), "ends": time.fromisoformat(ends)}
-    return Held(days=mask, **at, **usual | facts)
+    return ClassMeeting(days=mask, **at, **usual | facts)
 
 
-def read(*classes: Held, zone: ZoneInfo = NEW_YORK) -> Calendar:
+def read(*classes: ClassMeeting, zone: ZoneInfo = NEW_YORK) -> Calendar:
     """The calendar of these classes, written and read again."""
-    return Calendar.from_ical(calendar(classes, "Classes", zone, STAMP))
+    return Calendar.from_ical(render_calendar(classes, "Classes", zone, STAMP))
 
 
 def only(found: Calendar) -> Event:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 from icalendar import Calendar
 
-from portal.calendar.ical import calendar
+from portal.calendar.ical import render_calendar
 from tests.calendar.makers import FALL, NEW_YORK, STAMP, a_class, occurrences, only, read
 
 MONDAY = date(2030, 8, 26)
@@ -137,7 +137,7 @@ def test_every_meeting_has_an_id_of_its_own() -> None:
 
 def test_it_is_the_same_however_often_it_is_written() -> None:
     classes = [a_class(), a_class("F", position=1)]
-    texts = {calendar(classes, "Classes", NEW_YORK, STAMP) for _ in range(3)}
+    texts = {render_calendar(classes, "Classes", NEW_YORK, STAMP) for _ in range(3)}
     assert len(texts) == 1
     assert b"DTSTAMP:20300501T120000Z" in texts.pop()
 

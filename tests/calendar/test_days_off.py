@@ -3,7 +3,7 @@
 from datetime import date
 
 from portal.backend import Backend
-from portal.calendar.days_off import Break, breaks, joined
+from portal.calendar.days_off import Break, breaks, join_days
 from portal.calendar.models import DayOff
 from portal.core.db import transaction
 from tests import cast as builders
@@ -13,12 +13,12 @@ NOV = {day: date(2030, 11, day) for day in range(1, 31)}
 
 def test_days_in_a_row_are_one_break() -> None:
     days = [(NOV[28], "Thanksgiving"), (NOV[27], "Thanksgiving"), (NOV[29], "Thanksgiving")]
-    assert joined(days) == (Break("Thanksgiving", NOV[27], NOV[29]),)
+    assert join_days(days) == (Break("Thanksgiving", NOV[27], NOV[29]),)
 
 
 def test_a_gap_or_another_name_begins_another_break() -> None:
     days = [(NOV[1], "Rest"), (NOV[3], "Rest"), (NOV[4], "Feast")]
-    assert joined(days) == (
+    assert join_days(days) == (
         Break("Rest", NOV[1], NOV[1]),
         Break("Rest", NOV[3], NOV[3]),
         Break("Feast", NOV[4], NOV[4]),

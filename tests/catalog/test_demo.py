@@ -14,7 +14,7 @@ from portal.catalog.term_catalog import TermCatalog, catalog_of
 from portal.core.db import transaction
 from portal.models import Base
 from portal.people import passwords
-from portal.people.models import Account, CompletedCourse, Hold, Student, Teacher
+from portal.people.models import Account, CompletedCourse, Hold, Instructor, Student
 from portal.people.student_profile import StudentProfile, profile
 from portal.registration import rules
 from tests.owner import as_owner
@@ -57,7 +57,9 @@ def test_it_has_the_size_of_a_small_university(made: TermCatalog) -> None:
     assert 58 <= len({card.course_code for card in made.sections}) <= 64
     assert len(made.subjects) == 10
     with transaction() as session:
-        counts = [session.scalar(select(func.count()).select_from(t)) for t in (Student, Teacher)]
+        counts = [
+            session.scalar(select(func.count()).select_from(t)) for t in (Student, Instructor)
+        ]
         assert counts == [2000, 40]
         assert (session.scalar(select(func.count()).select_from(Hold)) or 0) > 10
         assert (session.scalar(select(func.count()).select_from(CompletedCourse)) or 0) > 5000
@@ -116,7 +118,7 @@ def test_every_section_is_taught_and_nobody_is_in_two_places(made: TermCatalog) 
 def test_the_first_instructor_teaches_what_students_race_for(made: TermCatalog) -> None:
     with transaction() as session:
         first = session.scalar(
-            select(Teacher.id).join(Account).where(Account.username == "instructor01")
+            select(Instructor.id).join(Account).where(Account.username == "instructor01")
         )
     assert first is not None
     assert sum(1 for card in made.taught_by(frozenset({first})) if 0 < card.capacity <= 2) == 2

@@ -2,7 +2,7 @@
 
 from datetime import date
 
-from portal.calendar.days_off import Break, joined
+from portal.calendar.days_off import Break, join_days
 from portal.catalog.demo import university
 from portal.catalog.demo.holidays import days_off
 
@@ -10,7 +10,7 @@ from portal.catalog.demo.holidays import days_off
 def breaks(today: date) -> tuple[Break, ...]:
     """Those of the term for which students would select on that day."""
     _, first, last = university.coming_term(today)
-    return joined((off.day, off.name) for off in days_off(1, first, last))
+    return join_days((off.day, off.name) for off in days_off(1, first, last))
 
 
 def test_fall_has_labor_day_a_break_and_thanksgiving() -> None:

@@ -38,7 +38,7 @@ def a_values(app: Flask, cast: Cast) -> Values:
     feed = feeds.current(cast.ada.id)
     assert feed
     term, window = story["term_id"][0], story["window_id"][0]
-    tokens.make(cast.ada.account_id, tokens.Wish("tests"))
+    tokens.create(cast.ada.account_id, tokens.TokenRequest("tests"))
     return {
         "term_id": term,
         "section_id": story["section_id"][0],  # that Iris teaches, and Ada is in
@@ -46,7 +46,7 @@ def a_values(app: Flask, cast: Cast) -> Values:
         "request_id": room.enter(term, window, cast.ada.id).request,
         "entry_id": story["entry_id"][0],
         "asked_id": story["asked_id"][0],
-        "token": tokens.of_account(cast.ada.account_id)[0].id,
+        "token": tokens.live_tokens(cast.ada.account_id)[0].id,
         "import_id": story["import_id"][0],
         "export_id": story["export_id"][0],
         "step": "again",

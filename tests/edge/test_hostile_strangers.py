@@ -119,7 +119,8 @@ def test_no_body_breaks_an_answer(strict: Flask, values: Values) -> None:
 
 def test_no_body_breaks_the_api_for_who_has_a_token(app: Flask, values: Values, cast: Cast) -> None:
     client = app.test_client()
-    bearer = {"Authorization": f"Bearer {tokens.make(cast.ada.account_id, tokens.Wish('hostile'))}"}
+    token = tokens.create(cast.ada.account_id, tokens.TokenRequest("hostile"))
+    bearer = {"Authorization": f"Bearer {token}"}
     broken = []
     for name, method, route in routes(app):
         if method == "GET" or not route.rule.startswith("/api/"):

@@ -6,7 +6,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import func, select, update
 
 from portal.core.db import transaction
-from portal.people.models import Account, Student, Teacher
+from portal.people.models import Account, Instructor, Student
 from tests import cast as builders
 from tests.cast import Cast
 from tests.exchange.makers import latest, page, press, sent
@@ -102,7 +102,7 @@ def test_an_admin_who_is_named_as_they_are_may_teach(boss: FlaskClient, cast: Ca
     school.rows["users"] = [row]
     press(boss, send(boss, school), "apply")
     with transaction() as session:
-        assert session.scalar(select(Teacher.name).where(Teacher.account_id == cast.max.id))
+        assert session.scalar(select(Instructor.name).where(Instructor.account_id == cast.max.id))
 
 
 def test_an_admin_who_was_removed_does_not_come_back(boss: FlaskClient) -> None:

@@ -60,7 +60,7 @@ def test_a_roster_names_who_is_in_and_then_who_waits(boss: FlaskClient, section:
 def test_a_roster_marks_who_has_asked_for_privacy(
     boss: FlaskClient, section: Section, cast: Cast
 ) -> None:
-    privacy.ask(cast.ben.id, cast.max.id, private=True)
+    privacy.set_private(cast.ben.id, cast.max.id, private=True)
     answer = boss.get(f"/admin/terms/{section.term_id}/sections/{section.id}/roster.csv")
     assert [row["private"] for row in rows(answer.text)] == ["", "private"]
 

@@ -10,7 +10,7 @@ from portal.catalog.models import Course, Department, Section, Term
 from portal.core.db import transaction
 from portal.core.settings import ROOT
 from portal.exchange.importing.failure import ImportFailedError
-from portal.people.models import Account, Student, Teacher
+from portal.people.models import Account, Instructor, Student
 from tests import cast as builders
 from tests.exchange.campus import kinds
 from tests.exchange.oneroster import School, imported, moved
@@ -70,7 +70,7 @@ def test_a_teacher_who_has_an_account_is_the_same_person(tmp_path: Path) -> None
     builders.a_teacher("tlee")
     imported(School().write(tmp_path))
     with transaction() as session:
-        assert session.scalars(select(Teacher.name)).all() == ["Terry Lee"]
+        assert session.scalars(select(Instructor.name)).all() == ["Terry Lee"]
 
 
 def test_an_account_of_an_admin_is_left_alone(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from portal.catalog.term_catalog import catalog_of
 from portal.core.db import transaction
 from portal.exchange.importing.failure import ImportFailedError
 from portal.models import Base
-from portal.people.models import Teacher
+from portal.people.models import Instructor
 from tests import cast
 from tests.exchange.campus import Campus, imported, kinds
 
@@ -116,8 +116,8 @@ def test_a_teacher_who_has_an_account_is_not_taken_for_a_namesake(tmp_path: Path
         session.execute(text("UPDATE teachers SET department_id = (SELECT id FROM departments)"))
     imported(Campus().meets(instructors="Iris").write(tmp_path))
     with transaction() as session:
-        assert session.scalar(select(func.count()).where(Teacher.name == "Iris")) == 2
-        assert session.get_one(Teacher, iris.id).sections == []
+        assert session.scalar(select(func.count()).where(Instructor.name == "Iris")) == 2
+        assert session.get_one(Instructor, iris.id).sections == []
 
 
 def test_a_teacher_is_one_row_for_each_department(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_a_teacher_is_one_row_for_each_department(tmp_path: Path) -> None:
     )
     imported(campus.write(tmp_path))
     with transaction() as session:
-        assert session.scalar(select(func.count()).where(Teacher.name == "Kim")) == 2
+        assert session.scalar(select(func.count()).where(Instructor.name == "Kim")) == 2
 
 
 def test_majors_of_restrictions_become_subjects_unless_known(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from sqlalchemy import text
 
 from portal.catalog.term_catalog import catalog_of, live_terms
 from portal.core.db import transaction
-from portal.people import newcomers
-from portal.people.newcomers import Wish
+from portal.people import accounts
+from portal.people.accounts import NewAccount
 from tests.cast import PASSWORD
 from tests.exchange.campus import Campus
 from tests.exchange.makers import as_zip, latest, press, sent
@@ -34,7 +34,9 @@ def taught() -> list[tuple[str, str | None]]:
 
 
 def link(username: str, teacher: str) -> None:
-    newcomers.admit(Wish(username, name="Somebody", teaches=teacher, password=PASSWORD))
+    accounts.ensure_account(
+        NewAccount(username, name="Somebody", teaches=teacher, password=PASSWORD)
+    )
 
 
 def changed() -> bool:

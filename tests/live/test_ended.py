@@ -29,13 +29,13 @@ def test_a_process_without_pages_hears_it(cast: Cast, monkeypatch: pytest.Monkey
     monkeypatch.setattr(caches._seen, "seconds", 3600)  # noqa: SLF001  so that it does not look
     account = cast.ada.account_id or 0
     session = visitors.find(account).get_id()
-    assert visitors.of_session(session)
+    assert visitors.from_session(session)
     with transaction() as db:
         changed = update(Account).where(Account.id == account)
         db.execute(changed.values(session_epoch=Account.session_epoch + 1))
 
     def over() -> bool:
         sessions_ended(account)  # the hub may still be on its way to the ledger
-        return visitors.of_session(session) is None
+        return visitors.from_session(session) is None
 
     until(over)

@@ -9,9 +9,9 @@ from portal.core.db import transaction
 from portal.notifications import outbox
 from portal.notifications.letter import Letter, letter
 from portal.notifications.models import NoticeSetting, Outgoing
-from portal.people import credentials, tokens
+from portal.people import accounts, tokens
 from portal.people.models import Account
-from portal.people.tokens import Wish
+from portal.people.tokens import TokenRequest
 from tests.cast import Cast
 from tests.notices.stories import give_addresses
 
@@ -35,7 +35,7 @@ def body(mail: Letter) -> str:
 
 
 def test_a_password_that_was_changed_is_told(ada: int) -> None:
-    credentials.change_password(ada, "copper lantern walks twice")
+    accounts.change_password(ada, "copper lantern walks twice")
     (mail,) = written()
     assert mail.to == "ada@u.example"
     assert mail.message["Subject"] == "Your password has been changed"
@@ -44,8 +44,8 @@ def test_a_password_that_was_changed_is_told(ada: int) -> None:
 
 
 def test_a_token_that_was_made_is_told_by_its_name(ada: int) -> None:
-    secret = tokens.make(ada, Wish("My script\nTo: eve@evil.example"))
-    tokens.make_for("ada", Wish("operator's"))
+    secret = tokens.create(ada, TokenRequest("My script\nTo: eve@evil.example"))
+    tokens.create_for("ada", TokenRequest("operator's"))
     mine, given = written()
     assert mine.message["To"].addresses[0].addr_spec == "ada@u.example"
     assert "My script" in mine.message["Subject"]
@@ -56,7 +56,7 @@ def test_a_token_that_was_made_is_told_by_its_name(ada: int) -> None:
 def test_it_is_told_in_the_language_of_the_account(ada: int) -> None:
     with transaction() as session:
         session.get_one(Account, ada).language = "es"
-    credentials.change_password(ada, "copper lantern walks twice")
+    accounts.change_password(ada, "copper lantern walks twice")
     (mail,) = written()
     assert mail.message["Content-Language"] == "es"
 
@@ -64,23 +64,23 @@ def test_it_is_told_in_the_language_of_the_account(ada: int) -> None:
 def test_nobody_can_choose_not_to_hear_of_it(ada: int) -> None:
     with transaction() as session:
         session.add(NoticeSetting(account_id=ada, kind="alert", by_mail=False))
-    credentials.change_password(ada, "copper lantern walks twice")
+    accounts.change_password(ada, "copper lantern walks twice")
     with transaction() as session:
         assert outbox.take(session)
 
 
 def test_without_an_address_there_is_nobody_to_tell(cast: Cast) -> None:
-    credentials.change_password(cast.ada.account_id, "copper lantern walks twice")
+    accounts.change_password(cast.ada.account_id, "copper lantern walks twice")
     assert list(written()) == []
 
 
 def test_sessions_that_one_ended_oneself_are_no_alarm(ada: int) -> None:
-    credentials.end_sessions(ada)
+    accounts.end_sessions(ada)
     assert list(written()) == []
 
 
 def test_what_was_not_done_is_not_told(ada: int) -> None:
-    tokens.make(ada, Wish("script"))
+    tokens.create(ada, TokenRequest("script"))
     with pytest.raises(tokens.NameTakenError):
-        tokens.make(ada, Wish("script"))
+        tokens.create(ada, TokenRequest("script"))
     assert len(list(written())) == 1

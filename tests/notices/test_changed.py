@@ -9,7 +9,7 @@ from portal.catalog.views import MeetingView
 from portal.core.db import transaction
 from portal.core.i18n import in_language
 from portal.notifications.words import News, words
-from portal.windows.warmup import offer
+from portal.windows.warmup import send_sections
 from tests.cast import Cast
 from tests.notices.stories import Story, a_letter, notices, outbox, set_section, told
 from tests.notices.test_follow import recorded_again
@@ -27,7 +27,7 @@ def edit(story: Story, cast: Cast, **fields: Any) -> None:
 def changed(story: Story, cast: Cast, **fields: Any) -> None:
     """An admin changes the section, the ledger is told, and it is recorded."""
     edit(story, cast, **fields)
-    offer(story.term.id, story.section.id)
+    send_sections(story.term.id, story.section.id)
     story.record()
 
 

@@ -12,7 +12,7 @@ from portal.core.i18n import in_language
 from portal.notifications.holds import tell_student
 from portal.notifications.words import News, words
 from portal.people import holds
-from portal.people.holds import Wish
+from portal.people.holds import NewHold
 from portal.people.models import Hold
 from tests.cast import Cast
 from tests.notices.stories import Story, a_letter, notices, outbox, told
@@ -23,7 +23,7 @@ BILL = {"kind": "Bursar", "reason": "a bill is unpaid", "office": "the bursar’
 
 
 def place(cast: Cast, **fields: Any) -> None:
-    wish = Wish(**{**BILL, **fields})
+    wish = NewHold(**{**BILL, **fields})
     holds.place(cast.ada.id, wish, by=cast.max.id, why="Unpaid.", tell=tell_student)
 
 

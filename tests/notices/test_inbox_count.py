@@ -89,7 +89,7 @@ def test_what_another_process_has_made_is_known_within_seconds(story: Story, cas
     cancel(story, cast)
 
     def seen() -> bool:
-        caches.look()  # as every request does
+        caches.refresh()  # as every request does
         return box.box(account) == box.Box(1, notices()[0].id)
 
     wait_for(seen)

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import update
 
 from portal.backend import Backend
-from portal.catalog.local_time import Clockface
+from portal.catalog.local_time import LocalClock
 from portal.catalog.models import Course, Section, Term
 from portal.core.db import transaction
 from portal.core.i18n import in_language
@@ -143,8 +143,8 @@ def test_it_is_in_the_language_of_who_gets_it(backend: Backend, story: Story) ->
     story.record()
     remind(story.term.id, moment(window.opens) - timedelta(minutes=10))
     with in_language("es"):
-        opens = Clockface(backend.settings.zone).full(window.opens)
+        opens = LocalClock(backend.settings.zone).full(window.opens)
     with in_language("en"):
-        assert opens != Clockface(backend.settings.zone).full(window.opens)
+        assert opens != LocalClock(backend.settings.zone).full(window.opens)
     assert sent()["Content-Language"] == "es"
     assert opens in sent()["Subject"]

@@ -10,7 +10,7 @@ from portal.notifications import codes
 from portal.notifications.relay import Relay
 from portal.people import tokens
 from portal.people.models import AuditEntry
-from portal.people.tokens import Wish
+from portal.people.tokens import TokenRequest
 from portal.runtime.cli import main
 from tests.cast import Cast
 from tests.notices.postman import Postman
@@ -59,7 +59,7 @@ def test_mails_about_the_safety_of_an_account_are_among_them_and_codes_are_not(
     cast: Cast, relay: Relay, postman: Postman
 ) -> None:
     give_addresses()
-    tokens.make(cast.ada.account_id, Wish("script"))
+    tokens.create(cast.ada.account_id, TokenRequest("script"))
     codes.post(cast.ben.account_id)
     postman.answers = ["550 no such user"] * 2
     relay.send_due()

@@ -8,8 +8,8 @@ from sqlalchemy import select
 
 from portal.core.db import transaction
 from portal.people import permissions
-from portal.people.models import Override
-from portal.people.permissions import Permit
+from portal.people.models import Permission
+from portal.people.permissions import NewPermission
 from portal.requests import asking, deciding
 from tests.cast import Cast
 from tests.notices.stories import Story, a_letter, outbox, told
@@ -20,15 +20,15 @@ RULE = ["prerequisite"]
 
 
 def permit(story: Story, cast: Cast, **fields: Any) -> None:
-    wanted = Permit(cast.ada.id, story.section.id, RULE, "Took it abroad.", **fields)
+    wanted = NewPermission(cast.ada.id, story.section.id, RULE, "Took it abroad.", **fields)
     with transaction() as session:
-        permissions.permit(session, wanted, cast.max.id)
+        permissions.grant(session, wanted, cast.max.id)
 
 
 def take_back(cast: Cast) -> None:
     with transaction() as session:
-        [number] = session.scalars(select(Override.id))
-    assert permissions.take_back(cast.ada.id, number, "A mistake.", by=cast.max.id)
+        [number] = session.scalars(select(Permission.id))
+    assert permissions.revoke(cast.ada.id, number, "A mistake.", by=cast.max.id)
 
 
 def test_it_says_what_may_be_picked_past_which_rules_until_when(

@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 
 from portal.backend import backend
 from portal.core import logs
-from portal.people import credentials
+from portal.people import accounts
 from portal.web.http import request_log
 from tests.cast import PASSWORD, Cast
 from tests.oidc.conftest import With
@@ -79,8 +79,8 @@ def test_a_login_whose_old_session_ends_all_sessions_is_not_ended_with_them(
 ) -> None:
     client = portal.test_client()
     log_in(client)
-    for number in range(credentials.MOST_ENDED):
-        credentials.end_session(cast.ada.account_id, str(number), time() + 3600)
+    for number in range(accounts.MAX_ENDED_SESSIONS):
+        accounts.end_session(cast.ada.account_id, str(number), time() + 3600)
     log_in(client)
     assert name_of(client) == "Ada"
 

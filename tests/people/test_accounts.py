@@ -32,13 +32,13 @@ def test_an_account_may_have_no_role(backend: Backend) -> None:
 
 @pytest.mark.parametrize("kept", ["", "1", "1.", ".1", "x.1", "1.x", "-1.1", "1.1.1", "².1"])
 def test_a_session_that_makes_no_sense_is_nobodys(backend: Backend, kept: str) -> None:
-    assert visitors.of_session(kept) is None
+    assert visitors.from_session(kept) is None
     assert backend
 
 
 def test_a_session_of_an_older_epoch_is_nobodys(cast: Cast) -> None:
-    assert visitors.of_session(f"{cast.ada.account_id}.1") is not None
-    assert visitors.of_session(f"{cast.ada.account_id}.0") is None
+    assert visitors.from_session(f"{cast.ada.account_id}.1") is not None
+    assert visitors.from_session(f"{cast.ada.account_id}.0") is None
 
 
 def test_a_visitor_who_is_known_costs_no_query(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,13 +59,13 @@ def test_a_visitor_who_is_known_costs_no_query(cast: Cast, monkeypatch: pytest.M
     ],
 )
 def test_roles_that_change_are_seen(cast: Cast, change: str, found: set[str]) -> None:
-    seen = caches.news(None)
+    seen = caches.apply_changes(None)
     before = visitors.find(cast.ada.account_id)
     assert before
     assert before.roles == {"student"}
     with transaction() as session:
         session.execute(text(change))
-    caches.news(seen)
+    caches.apply_changes(seen)
     after = visitors.find(cast.ada.account_id)
     assert after
     assert after.roles == found
@@ -73,18 +73,18 @@ def test_roles_that_change_are_seen(cast: Cast, change: str, found: set[str]) ->
 
 def test_ended_sessions_are_nobodys_within_seconds(cast: Cast) -> None:
     session_id = f"{cast.ada.account_id}.1"
-    assert visitors.of_session(session_id)
+    assert visitors.from_session(session_id)
     with transaction() as session:
         session.execute(text("UPDATE accounts SET session_epoch = 2"))
-    wait_for(lambda: visitors.of_session(session_id) is None)
+    wait_for(lambda: visitors.from_session(session_id) is None)
 
 
 def test_an_account_that_is_deleted_is_nobody(cast: Cast) -> None:
-    seen = caches.news(None)
+    seen = caches.apply_changes(None)
     assert visitors.find(cast.max.id)
     with transaction() as session:
         session.execute(text("UPDATE accounts SET deleted_at = now() WHERE username = 'max'"))
-    caches.news(seen)
+    caches.apply_changes(seen)
     assert visitors.find(cast.max.id) is None
 
 
@@ -110,7 +110,7 @@ def test_all_who_are_students_can_be_read_ahead(
     monkeypatch.setattr(caches, "BATCH", 3)
     everyone = [each.account_id for each in (cast.ada, cast.ben, cast.cleo, cast.dan)]
     read = [visitors.find(account) for account in everyone]
-    caches.news(None)  # so that nothing is known
+    caches.apply_changes(None)  # so that nothing is known
     visitors.preload()
     with statements() as sent:
         found = [visitors.find(account) for account in everyone]

@@ -11,7 +11,7 @@ from sqlalchemy.exc import OperationalError
 from portal.core import cache
 from portal.core.db import transaction
 from portal.people import tokens
-from portal.people.models import AccessKey
+from portal.people.models import AccessToken
 from tests.cast import Cast
 from tests.people.tokens import a_token, kept
 from tests.statements import statements
@@ -33,12 +33,12 @@ def asked(sent: list[str]) -> int:
 
 def used(secret: str, ago: timedelta) -> None:
     with transaction() as session:
-        mine = update(AccessKey).where(AccessKey.digest == tokens.digest(secret))
+        mine = update(AccessToken).where(AccessToken.digest == tokens.digest(secret))
         session.execute(mine.values(used_at=datetime.now(UTC) - ago))
 
 
 def test_a_token_says_whose_it_is_and_what_it_may_do(cast: Cast) -> None:
-    found = tokens.find(a_token(cast.ada.account_id, "read"))
+    found = tokens.find_bearer(a_token(cast.ada.account_id, "read"))
     assert found
     assert (found.account_id, found.scopes) == (cast.ada.account_id, {"read"})
 
@@ -53,10 +53,10 @@ def long(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("long")
 def test_a_known_token_costs_no_query(cast: Cast) -> None:
     token = a_token(cast.ada.account_id)
-    tokens.find(token)
+    tokens.find_bearer(token)
     with statements() as sent:
         for _ in range(50):
-            assert tokens.find(token)
+            assert tokens.find_bearer(token)
     assert asked(sent) == 0
 
 
@@ -64,7 +64,7 @@ def test_a_known_token_costs_no_query(cast: Cast) -> None:
 def test_an_unknown_token_is_asked_for_once(cast: Cast) -> None:
     with statements() as sent:
         for _ in range(50):
-            assert tokens.find("fs_guessed-again-and-again") is None
+            assert tokens.find_bearer("fs_guessed-again-and-again") is None
     assert asked(sent) == 1
     assert cast
 
@@ -72,11 +72,11 @@ def test_an_unknown_token_is_asked_for_once(cast: Cast) -> None:
 @pytest.mark.usefixtures("long")
 def test_guesses_push_out_no_token_that_is_known(cast: Cast) -> None:
     token = a_token(cast.ada.account_id)
-    tokens.find(token)
+    tokens.find_bearer(token)
     for guess in range(200):
-        assert tokens.find(f"fs_guess-{guess}") is None
+        assert tokens.find_bearer(f"fs_guess-{guess}") is None
     with statements() as sent:
-        assert tokens.find(token)
+        assert tokens.find_bearer(token)
     assert asked(sent) == 0
 
 
@@ -84,11 +84,11 @@ def test_a_revoked_token_is_refused_after_two_seconds(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     token = a_token(cast.ada.account_id)
-    assert tokens.find(token)
+    assert tokens.find_bearer(token)
     tokens.revoke(cast.ada.account_id)
     now = cache.monotonic
     monkeypatch.setattr(cache, "monotonic", lambda: now() + 2)
-    assert tokens.find(token) is None
+    assert tokens.find_bearer(token) is None
 
 
 @pytest.mark.usefixtures("long")
@@ -96,25 +96,25 @@ def test_a_token_ends_at_its_time_though_it_is_known(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     token = a_token(cast.ada.account_id, expires_at=datetime.now(UTC) + timedelta(hours=1))
-    assert tokens.find(token)
+    assert tokens.find_bearer(token)
     monkeypatch.setattr(tokens, "datetime", Tomorrow)
-    assert tokens.find(token) is None
+    assert tokens.find_bearer(token) is None
 
 
 def test_a_known_token_goes_on_while_the_database_is_away(
     cast: Cast, without_database: Callable[[], None]
 ) -> None:
     token = a_token(cast.ada.account_id)
-    tokens.find(token)
+    tokens.find_bearer(token)
     without_database()
-    assert tokens.find(token)
+    assert tokens.find_bearer(token)
     with pytest.raises(OperationalError):
-        tokens.find("fs_a-stranger")
+        tokens.find_bearer("fs_a-stranger")
 
 
 def test_it_is_kept_when_a_token_was_last_used(cast: Cast) -> None:
     token = a_token(cast.ada.account_id)
-    tokens.find(token)
+    tokens.find_bearer(token)
     (key,) = kept()
     assert key.used_at
     assert datetime.now(UTC) - key.used_at < MINUTE
@@ -125,6 +125,6 @@ def test_but_only_once_in_minutes(cast: Cast, ago: timedelta, *, renewed: bool) 
     token = a_token(cast.ada.account_id)
     used(token, ago)
     (before,) = kept()
-    tokens.find(token)
+    tokens.find_bearer(token)
     (after,) = kept()
     assert (after.used_at != before.used_at) == renewed

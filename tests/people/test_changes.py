@@ -86,29 +86,29 @@ def test_a_hold_that_another_process_places_is_seen_within_seconds(
 def test_holds_of_transactions_that_commit_out_of_order_are_all_seen(
     cast: Cast, others: Callable[[], Connection]
 ) -> None:
-    seen = caches.news(None)
+    seen = caches.apply_changes(None)
     assert holds(cast.ada, cast.ben, cast.cleo) == [0, 0, 0]
     first, second, third = others(), others(), others()
     for connection, student in ((first, cast.ada), (second, cast.ben), (third, cast.cleo)):
         connection.execute(HOLD, {"who": student.id})
     second.commit()
-    seen = caches.news(seen)
+    seen = caches.apply_changes(seen)
     assert holds(cast.ada, cast.ben, cast.cleo) == [0, 1, 0]
     third.commit()
-    seen = caches.news(seen)
+    seen = caches.apply_changes(seen)
     assert holds(cast.ada, cast.ben, cast.cleo) == [0, 1, 1]
     first.commit()
-    caches.news(seen)
+    caches.apply_changes(seen)
     assert holds(cast.ada, cast.ben, cast.cleo) == [1, 1, 1]
 
 
 def test_what_is_told_once_is_not_told_again(cast: Cast) -> None:
-    seen = caches.news(None)
+    seen = caches.apply_changes(None)
     with transaction() as session:
         session.execute(HOLD, {"who": cast.ada.id})
-    seen = caches.news(seen)
+    seen = caches.apply_changes(seen)
     known(cast.ada)
-    caches.news(seen)
+    caches.apply_changes(seen)
     with statements() as sent:
         known(cast.ada)
     assert not [each for each in sent if "FROM students" in each]
@@ -140,22 +140,22 @@ def test_what_changes_is_seen(cast: Cast, change: str) -> None:
     with transaction() as session:
         session.add(CompletedCourse(student_id=eve.id, course_code="CSC-1"))
         session.execute(HOLD, {"who": eve.id})
-    seen = caches.news(None)
+    seen = caches.apply_changes(None)
     (before,) = known(eve)
     with transaction() as session:
         session.execute(text(CHANGES[change]), {"eve": eve.id, "ada": cast.ada.id})
-    caches.news(seen)
+    caches.apply_changes(seen)
     (after,) = known(eve)
     assert after != before
     assert after == student_profile.read(eve.id)
 
 
 def test_who_is_deleted_has_no_profile(cast: Cast) -> None:
-    seen = caches.news(None)
+    seen = caches.apply_changes(None)
     known(cast.ada)
     with transaction() as session:
         session.execute(text("UPDATE students SET deleted_at = now()"))
-    caches.news(seen)
+    caches.apply_changes(seen)
     with pytest.raises(LookupError):
         known(cast.ada)
 
@@ -172,22 +172,22 @@ def test_known_students_stay_known_while_the_database_is_away(
 
 @pytest.mark.parametrize("late", [timedelta(hours=13), timedelta(days=40)])
 def test_who_has_not_looked_for_long_forgets_everything(cast: Cast, late: timedelta) -> None:
-    seen = caches.news(None)
+    seen = caches.apply_changes(None)
     known(cast.ada)
     with transaction() as session:
         session.execute(HOLD, {"who": cast.ada.id})
         session.execute(text("DELETE FROM people_changes"))
-    caches.news(replace(seen, at=seen.at - late))
+    caches.apply_changes(replace(seen, at=seen.at - late))
     assert holds(cast.ada) == [1]
 
 
 def test_in_a_database_that_was_set_back_everything_is_forgotten(cast: Cast) -> None:
-    seen = caches.news(None)
+    seen = caches.apply_changes(None)
     known(cast.ada)
     with transaction() as session:
         session.execute(HOLD, {"who": cast.ada.id})
     later = seen.newest + 1_000_000
-    caches.news(replace(seen, snapshot=f"{later}:{later}:"))
+    caches.apply_changes(replace(seen, snapshot=f"{later}:{later}:"))
     assert holds(cast.ada) == [1]
 
 

@@ -152,7 +152,7 @@ def test_a_button_is_answered_with_a_toast(ada: Holder, section: Any, cast: Cast
 
 def test_a_program_gets_problem_details(guarded: Flask, cast: Cast) -> None:
     spend(REQUESTS, cast.ada.account_id)
-    token = tokens.make(cast.ada.account_id, tokens.Wish("a program"))
+    token = tokens.create(cast.ada.account_id, tokens.TokenRequest("a program"))
     sent = {"Authorization": f"Bearer {token}"}
     answer = guarded.test_client().get("/api/v1/me", headers=sent)
     assert (answer.status_code, answer.mimetype) == (429, "application/problem+json")
@@ -161,7 +161,7 @@ def test_a_program_gets_problem_details(guarded: Flask, cast: Cast) -> None:
 
 
 def test_an_account_is_one_however_it_comes(ada: Holder, guarded: Flask, cast: Cast) -> None:
-    token = tokens.make(cast.ada.account_id, tokens.Wish("a program"))
+    token = tokens.create(cast.ada.account_id, tokens.TokenRequest("a program"))
     phone = browser_of(guarded, "ada")
     spend(REQUESTS, cast.ada.account_id, left=2)
     assert ada.client.get("/inbox").status_code == 200
@@ -232,7 +232,7 @@ def test_refusals_of_strangers_are_bounded_too(guarded: Flask, section: Any) -> 
 
 @pytest.mark.usefixtures("strict")
 def test_tokens_are_not_guessed_for_long_and_known_ones_go_on(guarded: Flask, cast: Cast) -> None:
-    token = tokens.make(cast.ada.account_id, tokens.Wish("a program"))
+    token = tokens.create(cast.ada.account_id, tokens.TokenRequest("a program"))
     program = guarded.test_client()
 
     def asks(text: str) -> int:

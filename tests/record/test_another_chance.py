@@ -9,7 +9,7 @@ from portal.backend import Backend, backend
 from portal.core.db import transaction
 from portal.people import permissions
 from portal.people.models import Hold
-from portal.people.permissions import Permit
+from portal.people.permissions import NewPermission
 from portal.recorder.events import moment
 from portal.recorder.promotion import SKEW, promote, retriable, retry
 from portal.recorder.recorder import drain
@@ -90,9 +90,9 @@ def test_a_hold_that_was_lifted_elsewhere_gives_a_chance_too(barred: Rush) -> No
 
 
 def test_so_does_a_permission_from_the_command_line(barred: Rush) -> None:
-    wanted = Permit(barred.students[1], barred.sections[0], ["prerequisite"], "Fine.")
+    wanted = NewPermission(barred.students[1], barred.sections[0], ["prerequisite"], "Fine.")
     with transaction() as session:
-        permissions.permit(session, wanted)
+        permissions.grant(session, wanted)
     assert len(retriable(now())) == 1
 
 

@@ -10,7 +10,7 @@ from portal.core.db import transaction
 from portal.recorder.consistency.audit import audit
 from portal.recorder.promotion import promote
 from portal.recorder.recorder import drain
-from portal.windows.warmup import offer
+from portal.windows.warmup import send_sections
 from tests.cast import an_account
 from tests.record.rush import Rush, a_rush, claim
 
@@ -28,7 +28,7 @@ def resize(rush: Rush, section: int, by: int, capacity: int) -> None:
         replace(now.details, capacity=capacity),
     )
     sections.edit_section(seen, wanted, by, "Another room.")
-    assert offer(rush.term, section)
+    assert send_sections(rush.term, section)
 
 
 def test_seats_that_come_and_go_during_a_rush_are_given_once_each(backend: Backend) -> None:

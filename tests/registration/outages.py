@@ -14,7 +14,7 @@ NOWHERE = "postgresql://nobody@127.0.0.1:1/nothing"
 def settled() -> None:
     """See what has changed of people, so that no later look forgets what a test then reads."""
     caches._seen.clear()  # noqa: SLF001 - no request would wait for the next look
-    caches.look()
+    caches.refresh()
 
 
 @contextmanager

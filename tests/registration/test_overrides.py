@@ -7,7 +7,7 @@ import pytest
 from portal.backend import backend as parts
 from portal.ledger.types import Outcome
 from portal.people import permissions
-from portal.people.permissions import Whom
+from portal.people.permissions import Target
 from portal.recorder.promotion import promote
 from tests import cast as builders
 from tests import registering
@@ -16,7 +16,7 @@ from tests.registration.test_commands import claim, reasons
 
 
 def permit(section: Any, *waives: str, who: str = "ada") -> None:
-    permissions.grant(Whom(who, "Fall 2030", section.crn), waives, "By the dean.", None)
+    permissions.grant_by_name(Target(who, "Fall 2030", section.crn), waives, "By the dean.", None)
 
 
 def test_who_has_one_gets_the_seat_that_others_are_refused(term: Any, cast: Cast) -> None:
@@ -59,7 +59,7 @@ def test_a_seat_that_comes_free_is_given_by_the_overrides_of_then(
     claim(cast.ada, wished, wait=True)
     assert claim(cast.ada, other).outcome == Outcome.ENROLLED
     if not kept:
-        permissions.revoke(Whom("ada", "Fall 2030", wished.crn), "")
+        permissions.revoke_by_name(Target("ada", "Fall 2030", wished.crn), "")
     registering.drop(cast.ben.id, term.id, wished.id)
     assert promote(term.id, "test") == int(kept)
     passed = parts().ledger.standing(term.id, cast.ada.id).waiting

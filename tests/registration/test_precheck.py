@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from portal.ledger.types import HeldSeat, Reason, SeatCounts, Standing, WaitlistPosition
-from portal.people.student_profile import Permit
+from portal.people.student_profile import PermissionView
 from portal.registration import precheck
 from tests.registration.makers import a_board, a_card, a_meeting, a_profile, course, some
 
@@ -182,7 +182,7 @@ def test_an_override_is_foreseen(code: str) -> None:
     facts = {"corequisites": course("PHY-2"), "meetings": (a_meeting(),)}
     card, sibling = a_card(**facts), a_card(number="02", meetings=(a_meeting(),))
     offered, who = a_board(card, sibling, a_card("PHY-2")), a_profile()
-    free = a_profile(permits=(Permit(card.id, frozenset({code})),))
+    free = a_profile(permits=(PermissionView(card.id, frozenset({code})),))
     told, left = (
         codes(precheck.likely_refusals(each, card, offered, holding(sibling), 700))
         for each in (who, free)

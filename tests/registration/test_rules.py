@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from portal.people.student_profile import HoldView, Permit
+from portal.people.student_profile import HoldView, PermissionView
 from portal.registration import rules
 from portal.registration.reasons import PERMISSIONS
 from tests.registration.makers import a_board, a_card, a_profile, course, every, some
@@ -160,7 +160,7 @@ def with_override(card: Any, *waives: str, until: datetime | None = None) -> Any
     """A student to whom the registrar permits to pass rules of that section."""
     return a_profile(
         holds=(HoldView("fees", "unpaid", ""),),
-        permits=(Permit(card.id, frozenset(waives), until),),
+        permits=(PermissionView(card.id, frozenset(waives), until),),
     )
 
 
@@ -194,7 +194,9 @@ def test_an_override_is_for_one_section() -> None:
 
 def test_several_overrides_of_a_section_add_up() -> None:
     card = closed_to_ada()
-    permits = tuple(Permit(card.id, frozenset({code})) for code in ("prerequisite", "not_for_you"))
+    permits = tuple(
+        PermissionView(card.id, frozenset({code})) for code in ("prerequisite", "not_for_you")
+    )
     assert codes(a_profile(permits=permits), card) == ["restriction"]
 
 

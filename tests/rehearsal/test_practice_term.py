@@ -89,7 +89,7 @@ def test_afterwards_nothing_of_it_is_left_but_rows_that_are_deleted(
         # The cast: six with accounts of their own and the admin, four of them students.
         assert left == [7, 4, 0, 0, 0, 0]
         assert not cohorts.choices(session)["subjects"]
-        assert student_records.by_number(session, practice.numbers[0]) is None
+        assert student_records.find_by_number(session, practice.numbers[0]) is None
     assert live_terms() == []
     assert "Practice" not in browser_of(app, "max").get("/admin").text
 

@@ -14,8 +14,8 @@ from portal.catalog.term_catalog import forget
 from portal.core.db import transaction
 from portal.notifications.holds import tell_student
 from portal.people import holds
-from portal.people.holds import Wish
-from portal.people.models import Override
+from portal.people.holds import NewHold
+from portal.people.models import Permission
 from portal.people.student_profile import profile
 from portal.recorder.promotion import promote
 from portal.requests import asking, deciding
@@ -37,9 +37,9 @@ def override(section: Section, cast: Cast) -> int:
     return asking.ask_override(section.id, cast.dan.id, ["prerequisite"], "Knows it.", iris)
 
 
-def overrides() -> list[Override]:
+def overrides() -> list[Permission]:
     with transaction() as session:
-        return list(session.scalars(select(Override)))
+        return list(session.scalars(select(Permission)))
 
 
 def test_it_says_beforehand_what_it_will_mean(admin: FlaskClient, asked: int) -> None:
@@ -78,7 +78,7 @@ def test_it_says_what_stands_in_the_way_of_the_student_now(
     assert "Nothing of what is asked for stands in the way just now" in page
     set_section(section, prerequisites={"course": "MAT-1"})
     forget()
-    a_bill = Wish("Bursar", "a bill", "")
+    a_bill = NewHold("Bursar", "a bill", "")
     holds.place(cast.dan.id, a_bill, by=cast.max.id, why="Unpaid.", tell=tell_student)
     page = admin.get(f"/admin/requests/{override}").text
     assert f'href="/admin/students/{cast.dan.id}?term={section.term_id}"' in page

@@ -13,7 +13,7 @@ from portal.backend import Backend
 from portal.registration import limits
 from portal.waiting_room import draw, room
 from portal.windows import service
-from portal.windows.service import Author, Plan
+from portal.windows.service import Author, NewWindow
 from tests import cast as builders
 from tests.cast import Cast
 from tests.test_health import stalled
@@ -149,7 +149,7 @@ def test_the_audit_notes_the_fingerprint_when_a_window_is_scheduled(
     client: FlaskClient, term: Any, cast: Cast
 ) -> None:
     now = builders.backend().ledger.now()
-    plan = Plan("Everyone", now + 10**6, now + 10**7, {})
+    plan = NewWindow("Everyone", now + 10**6, now + 10**7, {})
     number = service.new_id()
     service.schedule(term.id, number, plan, cast.max.id)
     service.move(term.id, number, now + 2 * 10**6, now + 10**7, Author(cast.max.id))
@@ -166,7 +166,7 @@ def test_another_fingerprint_than_was_noted_is_told(
 ) -> None:
     now = builders.backend().ledger.now()
     number = service.new_id()
-    service.schedule(term.id, number, Plan("", now + 10**6, now + 10**7, {}), cast.max.id)
+    service.schedule(term.id, number, NewWindow("", now + 10**6, now + 10**7, {}), cast.max.id)
     backend.redis.hset(f"{{t:{term.id}}}:room:{number}", "seed", "0" * 64)
     room._seed.cache_clear()  # noqa: SLF001 - as if the portal had been restarted
     assert "another one" in words(client.get(f"/terms/{term.id}/windows/{number}/order").text)

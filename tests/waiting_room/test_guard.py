@@ -172,7 +172,9 @@ def test_a_button_gets_a_toast(ada: Holder, section: Any) -> None:
 
 
 def bearer(account: int) -> dict[str, str]:
-    return {"Authorization": f"Bearer {tokens.make(account, tokens.Wish(f'of {account}'))}"}
+    return {
+        "Authorization": f"Bearer {tokens.create(account, tokens.TokenRequest(f'of {account}'))}"
+    }
 
 
 def register(guarded: Flask, who: Any, section: Any, **headers: str) -> TestResponse:

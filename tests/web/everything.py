@@ -19,8 +19,8 @@ from portal.notifications.webhooks import book
 from portal.notifications.webhooks.book import Who
 from portal.notifications.webhooks.models import Delivery
 from portal.people import tokens
-from portal.people.models import AuditEntry, Hold, Override
-from portal.people.tokens import Wish
+from portal.people.models import AuditEntry, Hold, Permission
+from portal.people.tokens import TokenRequest
 from portal.recorder.journal import last_seq
 from portal.recorder.promotion import promote
 from portal.recorder.receipts import code
@@ -58,7 +58,7 @@ def a_story(app: Flask, cast: Cast) -> Values:
     windows = [builders.an_open_window(term)]
     sections = _sections(term, cast)
     _happen(app, sections)
-    tokens.make_for("ada", Wish("a script"))
+    tokens.create_for("ada", TokenRequest("a script"))
     promote(term.id, "tests")
     drain(term.id)
     others = [builders.a_term(name) for name in ("Fall 2031", "Fall 2032", "Fall 2033")]
@@ -91,7 +91,7 @@ def a_story(app: Flask, cast: Cast) -> Values:
         "override_id": [_permitted(cast, sections["held"])],
         "webhook_id": [_told(cast)],
         "what": list(WEBHOOK_CHANGES),
-        "token": [key.id for key in tokens.of_account(cast.ada.account_id)],
+        "token": [key.id for key in tokens.live_tokens(cast.ada.account_id)],
     }
 
 
@@ -159,7 +159,7 @@ def _held(cast: Cast) -> int:
 
 def _permitted(cast: Cast, section: Any) -> int:
     waives, why = ["prerequisite"], "Took it abroad."
-    permit = Override(student_id=cast.ada.id, section_id=section.id, waives=waives, reason=why)
+    permit = Permission(student_id=cast.ada.id, section_id=section.id, waives=waives, reason=why)
     return int(builders.added(permit).id)
 
 

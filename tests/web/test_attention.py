@@ -11,8 +11,8 @@ from portal.backend import Backend
 from portal.core.db import transaction
 from portal.notifications.holds import tell_student
 from portal.people import holds, permissions, student_profile
-from portal.people.holds import Wish
-from portal.people.permissions import Permit
+from portal.people.holds import NewHold
+from portal.people.permissions import NewPermission
 from portal.recorder.recorder import drain
 from portal.registration import adjustments
 from portal.registration.adjustments import Adjustment
@@ -27,7 +27,7 @@ CLASH = "CSC 1100-01 and PHY 2000-02 meet at the same time (Mon 10:00–11:00 am
 
 
 def hold(cast: Cast, **fields: Any) -> None:
-    wish = Wish(
+    wish = NewHold(
         **{"kind": "Bursar", "reason": "a bill is unpaid", "office": "the bursar", **fields}
     )
     holds.place(cast.ada.id, wish, by=cast.max.id, why="Unpaid.", tell=tell_student)
@@ -115,9 +115,9 @@ def test_every_page_names_both_sections_of_a_clash_until_one_is_given_up(
 def test_a_clash_that_the_student_is_permitted_is_no_matter(
     ada: FlaskClient, clashing: Any, cast: Cast
 ) -> None:
-    permit = Permit(cast.ada.id, clashing[0].id, ["time_conflict"], "Agreed.")
+    permit = NewPermission(cast.ada.id, clashing[0].id, ["time_conflict"], "Agreed.")
     with transaction() as session:
-        permissions.permit(session, permit, cast.max.id)
+        permissions.grant(session, permit, cast.max.id)
     student_profile._profiles.clear()  # noqa: SLF001
     assert CLASH not in words(ada.get(f"/terms/{clashing[0].term_id}").text)
 

@@ -42,7 +42,7 @@ def scene(term: Any, cast: Cast) -> Scene:
 @pytest.fixture
 def program(app: Flask, cast: Cast) -> Callable[..., TestResponse]:
     """Posts JSON to the API in Ada's name."""
-    token = tokens.make(cast.ada.account_id, tokens.Wish("tests"))
+    token = tokens.create(cast.ada.account_id, tokens.TokenRequest("tests"))
     sent = {"Authorization": f"Bearer {token}"}
     return lambda path, body: app.test_client().post(f"/api/v1{path}", json=body, headers=sent)
 

@@ -9,7 +9,7 @@ import requests
 from flask import Flask
 
 from portal.backend import Backend
-from portal.people import credentials, visitors
+from portal.people import accounts, visitors
 from portal.people.models import Account
 from tests.cast import PASSWORD, Cast
 from tests.live.nodes import Node, a_node
@@ -81,17 +81,17 @@ def test_a_login_whose_old_session_ends_all_sessions_is_not_ended_with_them(
     app: Flask, cast: Cast
 ) -> None:
     client = browser_of(app, "ada")
-    for number in range(credentials.MOST_ENDED):
-        credentials.end_session(cast.ada.account_id, str(number), time() + 3600)
+    for number in range(accounts.MAX_ENDED_SESSIONS):
+        accounts.end_session(cast.ada.account_id, str(number), time() + 3600)
     client.post("/login", data={"username": "ada", "password": PASSWORD})
     assert client.get("/api/v1/me").status_code == 200
 
 
 def test_ended_sessions_are_forgotten_when_their_time_is_over(app: Flask, cast: Cast) -> None:
     account = cast.ada.account_id
-    credentials.end_session(account, "long ago", time() - 1)
+    accounts.end_session(account, "long ago", time() - 1)
     for name in ("a", "b"):
-        credentials.end_session(account, name, time() + 3600)
+        accounts.end_session(account, name, time() + 3600)
     found = visitors.read(Account.id == account)
     assert found
     assert found.ended == {"a", "b"}
@@ -101,8 +101,8 @@ def test_ended_sessions_are_forgotten_when_their_time_is_over(app: Flask, cast: 
 def test_who_logs_out_without_end_ends_all_sessions_instead(app: Flask, cast: Cast) -> None:
     account = cast.ada.account_id
     other = browser_of(app, "ada")
-    for number in range(credentials.MOST_ENDED + 1):
-        credentials.end_session(account, str(number), time() + 3600)
+    for number in range(accounts.MAX_ENDED_SESSIONS + 1):
+        accounts.end_session(account, str(number), time() + 3600)
     found = visitors.read(Account.id == account)
     assert found
     assert not found.ended

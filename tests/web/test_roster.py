@@ -9,7 +9,7 @@ from sqlalchemy import delete, insert, update
 from portal.catalog.models import Section, Term, section_teachers
 from portal.catalog.term_catalog import forget
 from portal.core.db import transaction
-from portal.people.models import Teacher
+from portal.people.models import Instructor
 from tests.cast import Cast, a_course, a_section, a_student, a_teacher, a_term
 from tests.web.rosters import enrolled, reached_at, waiting
 from tests.web.visitors import browser_of
@@ -24,7 +24,7 @@ def section(app: Flask, cast: Cast) -> Section:
     return a_section(a_course("CSC-1100"), a_term(), teacher=cast.iris)
 
 
-def share(section: Section, teacher: Teacher) -> None:
+def share(section: Section, teacher: Instructor) -> None:
     """Another teacher beside the first."""
     with transaction() as session:
         taught = {"section_id": section.id, "teacher_id": teacher.id}
@@ -109,7 +109,7 @@ def test_an_account_sees_the_classes_of_every_teacher_that_it_is(
 ) -> None:
     enrolled(section, cast.ada)
     with transaction() as session:
-        session.get_one(Teacher, cast.iris.id).account_id = cast.otto.account_id
+        session.get_one(Instructor, cast.iris.id).account_id = cast.otto.account_id
     assert "Ada" in roster(app, section, "otto")
     assert "CSC-1100" in browser_of(app, "otto").get("/teaching").text
     other = a_section(a_course("CSC-1200"), a_term("Spring 2031"), teacher=a_teacher("eva"))

@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 
 from portal.backend import backend as parts
 from portal.live.rendering import draw_student
-from portal.people.models import Override
+from portal.people.models import Permission
 from portal.windows.warmup import spec
 from tests import cast as builders
 from tests.cast import Cast, Meets
@@ -169,7 +169,7 @@ def test_a_clash_that_the_registrar_permits_is_none(
     ada: FlaskClient, term: Any, beside: list[Any], cast: Cast
 ) -> None:
     builders.added(
-        Override(
+        Permission(
             student_id=cast.ada.id,
             section_id=beside[1].id,
             waives=["time_conflict"],

@@ -3,6 +3,7 @@
 import pytest
 
 from portal.backend import Backend
+from portal.catalog import cohort_names
 from portal.core.db import transaction
 from portal.windows import cohorts
 from tests.cast import Cast, a_student, a_subject
@@ -27,7 +28,7 @@ from tests.cast import Cast, a_student, a_subject
 def test_a_cohort_is_told_in_words(cast: Cast, cohort: cohorts.Cohort, words: str) -> None:
     assert cast
     a_subject("CSC")
-    assert cohorts.describe(cohort) == words
+    assert cohort_names.describe(cohort) == words
 
 
 def test_it_counts_the_students_who_match(cast: Cast) -> None:
@@ -41,7 +42,7 @@ def test_it_counts_the_students_who_match(cast: Cast) -> None:
         "ada": {"students": [cast.ada.number]},
     }
     with transaction() as session:
-        found = {name: cohorts.size(session, cohort) for name, cohort in sizes.items()}
+        found = {name: cohorts.count_students(session, cohort) for name, cohort in sizes.items()}
     assert found == {"everyone": 6, "seniors": 1, "csc": 2, "both": 1, "ada": 1}
 
 

@@ -47,7 +47,7 @@ def test_answers_without_a_number_are_told_in_the_readers_language() -> None:
 @pytest.mark.parametrize("amount", [1, 2, 5, 11, 21])
 def test_the_browser_says_what_the_server_says(language: str, amount: int) -> None:
     with in_language(language):
-        words = phases.words()
+        words = phases.countdown_texts()
         for kind in ("before", "open"):
             for unit in phases.UNITS:
                 form = words["answers"][kind][unit][Locale(language).plural_form(amount)]

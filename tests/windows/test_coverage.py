@@ -6,7 +6,7 @@ import pytest
 
 from portal.core.db import transaction
 from portal.ledger.types import WindowView
-from portal.windows.coverage import Lane, Stretch, lanes
+from portal.windows.coverage import CoveredPeriod, GroupCoverage, coverage_by_group
 from tests.cast import Cast, a_student
 
 HOUR = 3_600_000
@@ -27,9 +27,9 @@ def window(
     return WindowView(number, "Selection", opens * HOUR, closes * HOUR, state, who)
 
 
-def cover(*windows: WindowView) -> dict[str, Lane]:
+def cover(*windows: WindowView) -> dict[str, GroupCoverage]:
     with transaction() as session:
-        return {lane.year: lane for lane in lanes(session, windows)}
+        return {lane.year: lane for lane in coverage_by_group(session, windows)}
 
 
 def test_cohorts_come_by_their_years(campus: Cast) -> None:
@@ -50,16 +50,16 @@ def test_who_is_in_no_window_is_counted(campus: Cast) -> None:
 def test_who_has_two_windows_at_once_is_counted(campus: Cast) -> None:
     found = cover(window(1, 0, 4), window(2, 2, 6, students=[campus.ada.number]))
     assert found["Freshman"].stretches == (
-        Stretch(0, 2 * HOUR, 4, 0),
-        Stretch(2 * HOUR, 4 * HOUR, 4, 1),
-        Stretch(4 * HOUR, 6 * HOUR, 1, 0),
+        CoveredPeriod(0, 2 * HOUR, 4, 0),
+        CoveredPeriod(2 * HOUR, 4 * HOUR, 4, 1),
+        CoveredPeriod(4 * HOUR, 6 * HOUR, 1, 0),
     )
     assert [lane.doubled(0) for lane in found.values()] == [1, 0, 0]
 
 
 def test_windows_that_follow_one_another_leave_no_gap(campus: Cast) -> None:
     found = cover(window(1, 0, 2), window(2, 2, 4))
-    assert found["Senior"].stretches == (Stretch(0, 4 * HOUR, 2, 0),)
+    assert found["Senior"].stretches == (CoveredPeriod(0, 4 * HOUR, 2, 0),)
     assert found["Senior"].gaps(0) == []
     assert campus.ada
 

@@ -17,25 +17,25 @@ def a_form(text: str) -> drafts.Form:
 
 @pytest.mark.usefixtures("backend")
 def test_a_form_is_kept_as_it_was_filled_in() -> None:
-    drafts.keep(MAX, "/a", 7, a_form("Seniors first"))
-    assert drafts.kept(MAX, "/a", 7) == a_form("Seniors first")
+    drafts.save(MAX, "/a", 7, a_form("Seniors first"))
+    assert drafts.load(MAX, "/a", 7) == a_form("Seniors first")
     for account, place, draft in ((OTTO, "/a", 7), (MAX, "/b", 7), (MAX, "/a", 8)):
-        assert drafts.kept(account, place, draft) is None
+        assert drafts.load(account, place, draft) is None
 
 
 def test_only_the_last_of_an_account_are_kept(backend: Backend) -> None:
-    drafts.keep(OTTO, "/a", 0, a_form("Otto's"))
+    drafts.save(OTTO, "/a", 0, a_form("Otto's"))
     for draft in range(LAST + 3):
-        drafts.keep(MAX, "/a", draft, a_form(str(draft)))
-        drafts.keep(MAX, "/a", 0, a_form("again and again"))
-    found = [draft for draft in range(LAST + 3) if drafts.kept(MAX, "/a", draft)]
+        drafts.save(MAX, "/a", draft, a_form(str(draft)))
+        drafts.save(MAX, "/a", 0, a_form("again and again"))
+    found = [draft for draft in range(LAST + 3) if drafts.load(MAX, "/a", draft)]
     assert found == [0, *range(4, LAST + 3)]
-    assert drafts.kept(OTTO, "/a", 0) == a_form("Otto's")
+    assert drafts.load(OTTO, "/a", 0) == a_form("Otto's")
     assert all(backend.redis.ttl(key) > 0 for key in backend.redis.scan_iter("draft*"))
 
 
 @pytest.mark.usefixtures("backend")
 def test_one_that_is_too_long_is_not_kept() -> None:
     with pytest.raises(RequestEntityTooLarge):
-        drafts.keep(MAX, "/a", 7, a_form("1" * LONGEST))
-    assert drafts.kept(MAX, "/a", 7) is None
+        drafts.save(MAX, "/a", 7, a_form("1" * LONGEST))
+    assert drafts.load(MAX, "/a", 7) is None

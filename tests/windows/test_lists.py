@@ -13,16 +13,16 @@ from tests.cast import Cast
 @pytest.fixture(autouse=True)
 def _of_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two students are many."""
-    monkeypatch.setattr(cohorts, "LONG", 1)
+    monkeypatch.setattr(cohorts, "MAX_NAMED", 1)
 
 
 def of(*numbers: str) -> Cohort:
-    return cohorts.with_list({"years": ["Freshman"], "students": list(numbers)})
+    return cohorts.with_student_list({"years": ["Freshman"], "students": list(numbers)})
 
 
 def test_few_students_are_named(cast: Cast) -> None:
     cohort = {"students": [cast.ada.number]}
-    assert cohorts.with_list(cohort) == cohort
+    assert cohorts.with_student_list(cohort) == cohort
 
 
 def test_the_same_students_make_the_same_list(cast: Cast) -> None:
@@ -39,8 +39,8 @@ def test_who_is_on_it_is_in_the_cohort(cast: Cast) -> None:
 
 
 def test_a_profile_that_is_known_hears_of_a_new_list(cast: Cast) -> None:
-    seen = caches.news(None)
+    seen = caches.apply_changes(None)
     assert not profile(cast.ada.id).lists
     cohort = of(cast.ada.number, cast.ben.number)
-    caches.news(seen)
+    caches.apply_changes(seen)
     assert in_cohort(profile(cast.ada.id), cohort)

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portal.catalog.local_time import Clockface, NotOnTheClock, TwiceOnTheClock
+from portal.catalog.local_time import AmbiguousTime, LocalClock, SkippedTime
 from portal.core.i18n import in_language
 
-CLOCK = Clockface(ZoneInfo("America/New_York"))
+CLOCK = LocalClock(ZoneInfo("America/New_York"))
 
 
 def ms(year: int, month: int, day: int, hour: int = 0, minute: int = 0) -> int:
@@ -34,7 +34,7 @@ def test_seconds_are_written_only_where_there_are_some() -> None:
 
 
 def test_a_time_that_was_skipped_is_refused() -> None:
-    with pytest.raises(NotOnTheClock):
+    with pytest.raises(SkippedTime):
         CLOCK.moment("2026-03-08T02:30")
 
 
@@ -45,7 +45,7 @@ def test_it_says_between_what_a_time_was_skipped() -> None:
 
 
 def test_a_time_that_comes_twice_has_to_be_chosen() -> None:
-    with pytest.raises(TwiceOnTheClock) as twice:
+    with pytest.raises(AmbiguousTime) as twice:
         CLOCK.moment("2026-11-01T01:30")
     first, second = twice.value.choices
     assert second - first == 60 * 60 * 1000

@@ -15,7 +15,7 @@ from portal.ops.dead import Watch
 from portal.recorder.recorder import drain
 from portal.recorder.sweep import Sweeper
 from portal.windows import readiness
-from portal.windows.readiness import Wish, make_ready
+from portal.windows.readiness import Target, make_ready
 from tests import cast
 from tests.cast import Cast
 from tests.record.processes import running, wait_for
@@ -82,7 +82,7 @@ def test_an_opening_that_is_near_has_the_web_processes_read(backend: Backend, te
     assert not backend.redis.exists(readiness.WANTED)
     window = cast.a_coming_window(term, minutes=10)
     drain(term.id)
-    assert readiness.wanted(term.id).opening == window.opens
+    assert readiness.current_target(term.id).opening == window.opens
     assert make_ready(term.id)
     assert not make_ready(term.id)
     found = readiness.readiness(term.id)
@@ -94,21 +94,21 @@ def test_an_opening_that_is_past_or_far_asks_for_nothing(term: Term) -> None:
     cast.an_open_window(term)
     cast.a_coming_window(term, minutes=16)
     drain(term.id)
-    assert readiness.wanted(term.id).opening == 0
-    assert Wish(1, 0).met_by(Wish(1, 5))
-    assert not Wish(1, 7).met_by(Wish(1, 5))
-    assert not Wish(2, 0).met_by(Wish(1, 5))
+    assert readiness.current_target(term.id).opening == 0
+    assert Target(1, 0).met_by(Target(1, 5))
+    assert not Target(1, 7).met_by(Target(1, 5))
+    assert not Target(2, 0).met_by(Target(1, 5))
 
 
 def test_a_web_process_reads_and_says_so(backend: Backend, term: Term) -> None:
     before = readiness.Process(0, 0, 0, 0)
-    readiness.want(backend.ledger.now())
-    said = readiness.look("one", before)
+    readiness.request_preload(backend.ledger.now())
+    said = readiness.report("one", before)
     assert said.wish == int(backend.redis.get(readiness.WANTED) or 0)
     assert said.profiles >= 4
-    assert readiness.look("one", said).read == said.read  # nothing new was wanted
-    readiness.want(said.wish + 1)
-    assert readiness.look("one", said).read > said.read
+    assert readiness.report("one", said).read == said.read  # nothing new was wanted
+    readiness.request_preload(said.wish + 1)
+    assert readiness.report("one", said).read > said.read
     assert [each.wish for each in readiness.processes()] == [said.wish + 1]
     assert term
 
@@ -117,7 +117,7 @@ def test_a_process_that_is_gone_is_counted_no_more(backend: Backend) -> None:
     gone = readiness.Process(1, 1, 1, backend.ledger.now() - 5 * readiness.LOST)
     backend.redis.hset(readiness.PROCESSES, "gone", json.dumps(vars(gone)))
     assert readiness.processes() == []
-    readiness.look("here", readiness.Process(0, 0, 0, 0))
+    readiness.report("here", readiness.Process(0, 0, 0, 0))
     assert backend.redis.hkeys(readiness.PROCESSES) == [b"here"]
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from portal.admin.windows.timeline import LETTER, WIDTH, Bar, timeline
 from portal.ledger.types import WindowView
-from portal.windows.coverage import Lane, Stretch
+from portal.windows.coverage import CoveredPeriod, GroupCoverage
 
 ZONE = ZoneInfo("America/New_York")
 NOW = 1_795_000_000_000
@@ -48,8 +48,10 @@ def test_a_canceled_window_takes_no_room() -> None:
 @given(st.lists(st.tuples(st.integers(-YEAR, YEAR), st.integers(1, YEAR)), min_size=1, max_size=4))
 def test_cohorts_are_drawn_below_the_windows(spans: list[tuple[int, int]]) -> None:
     windows = [window(*span) for span in spans]
-    cover = [Stretch(each.opens, each.closes, 4, 0) for each in windows]
-    drawing = timeline(windows, NOW, ZONE, [Lane("Undergraduate", "Senior", 4, 0, tuple(cover))])
+    cover = [CoveredPeriod(each.opens, each.closes, 4, 0) for each in windows]
+    drawing = timeline(
+        windows, NOW, ZONE, [GroupCoverage("Undergraduate", "Senior", 4, 0, tuple(cover))]
+    )
     assert drawing is not None
     [track] = drawing.tracks
     assert track.y > max(bar.y for bar in drawing.bars)
@@ -61,7 +63,7 @@ def test_cohorts_are_drawn_below_the_windows(spans: list[tuple[int, int]]) -> No
 def test_no_name_is_struck_through_by_the_line_of_this_moment(
     opens: int, minutes: int, year: str
 ) -> None:
-    lane = Lane("Undergraduate", year, 4, 0, ())
+    lane = GroupCoverage("Undergraduate", year, 4, 0, ())
     drawing = timeline([window(opens, minutes)], NOW, ZONE, [lane])
     assert drawing is not None
     [track], [bar] = drawing.tracks, drawing.bars
@@ -72,7 +74,9 @@ def test_no_name_is_struck_through_by_the_line_of_this_moment(
 
 def test_a_strip_says_how_many_of_the_cohort_are_covered() -> None:
     counts = ((4, 0), (2, 0), (4, 1))
-    cover = [Stretch(NOW + at, NOW + at + 1, *each) for at, each in enumerate(counts)]
-    drawing = timeline([window(0, 60)], NOW, ZONE, [Lane("", "Senior", 4, 0, tuple(cover))])
+    cover = [CoveredPeriod(NOW + at, NOW + at + 1, *each) for at, each in enumerate(counts)]
+    drawing = timeline(
+        [window(0, 60)], NOW, ZONE, [GroupCoverage("", "Senior", 4, 0, tuple(cover))]
+    )
     assert drawing is not None
     assert [strip.cover for strip in drawing.tracks[0].strips] == ["all", "some", "twice"]

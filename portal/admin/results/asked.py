@@ -12,7 +12,7 @@ from portal.core.db import transaction
 from portal.core.i18n import _
 from portal.people import student_profile as people
 from portal.people.student_profile import StudentProfile
-from portal.people.student_records import by_number
+from portal.people.student_records import find_by_number
 from portal.registration.adjustments import Adjustment
 from portal.registration.credits import credit_choices
 from portal.registration.next_steps import RefusalContext, section_name
@@ -82,7 +82,7 @@ FIELDS = ("student", "add", "drop", "credits")
 
 def _student(number: str, reading: Reading) -> StudentProfile | None:
     with transaction() as session:
-        found = by_number(session, number) if number else None
+        found = find_by_number(session, number) if number else None
     if found is None:
         said = _("No student has the number %(number)s.", number=number)
         reading.wrong("student", said if number else _("Give the student’s number."))

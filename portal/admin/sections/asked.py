@@ -14,7 +14,7 @@ from portal.catalog.models import Room
 from portal.catalog.sections import named_teachers
 from portal.core.i18n import _
 from portal.windows import cohorts
-from portal.windows.warmup import offer
+from portal.windows.warmup import send_sections
 
 
 def choices(session: Session, form: Form) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def choices(session: Session, form: Form) -> dict[str, Any]:
 
 def told(term_id: int, *section_ids: int) -> None:
     """Have the change act; where the ledger is away, say that it will."""
-    if not offer(term_id, *section_ids):
+    if not send_sections(term_id, *section_ids):
         flash(
             _(
                 "It is stored. The seat ledger does not answer just now;"

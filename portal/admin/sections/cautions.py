@@ -8,7 +8,7 @@ from itertools import chain, combinations
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from portal.catalog import linked_courses, requisites
+from portal.catalog import cohort_names, linked_courses, requisites
 from portal.catalog.models import Course, Room
 from portal.catalog.models import Subject as Field
 from portal.catalog.section_fields import SectionDetails
@@ -55,10 +55,10 @@ def kept(session: Session, details: SectionDetails) -> Iterator[str]:
             kept=number,
         )
     for each in details.reserves:
-        whom = cohorts.describe(each.cohort)
+        whom = cohort_names.describe(each.cohort)
         if each.until and each.until <= datetime.now(UTC):
             yield _("The time of the seats for %(whom)s is over: they are open.", whom=whom)
-        elif not cohorts.size(session, dict(each.cohort)):
+        elif not cohorts.count_students(session, dict(each.cohort)):
             yield _("Seats are kept for %(whom)s, but there is no such student.", whom=whom)
 
 
@@ -85,7 +85,7 @@ def unheard_of(session: Session, details: SectionDetails) -> Iterator[str]:
         known = {" ".join(each.casefold().split()): each for each in _recorded(session, kind)}
         for value in (value for _rule, each, value in details.restrictions if each == kind):
             if known and " ".join(value.casefold().split()) not in known:
-                said = cohorts.listed(sorted(known.values()), SHOWN)
+                said = cohort_names.join_names(sorted(known.values()), SHOWN)
                 yield _(
                     "No student’s record says “%(value)s” (%(kind)s). Known are: %(names)s.",
                     value=value,

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from portal.admin import affected
 from portal.backend import backend
-from portal.catalog import linked_courses, requisites
+from portal.catalog import cohort_names, linked_courses, requisites
 from portal.catalog.section_fields import SectionDetails
 from portal.catalog.sections import StoredSection
 from portal.core.i18n import _, _n
@@ -147,12 +147,12 @@ def _kept(
         return
     lasting = [each for each in wanted.reserves if is_active(each)]
     for each in lasting:
-        number = cohorts.size(session, dict(each.cohort))
+        number = cohorts.count_students(session, dict(each.cohort))
         yield _n(
             "%(whom)s: that is %(num)s student.",
             "%(whom)s: those are %(num)s students.",
             number,
-            whom=cohorts.describe(each.cohort),
+            whom=cohort_names.describe(each.cohort),
         )
     free = max(0, wanted.capacity - now.taken)
     closed = min(free, reserved_left(lasting, now.held))

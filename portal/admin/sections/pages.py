@@ -12,8 +12,8 @@ from portal.admin.sections.cautions import Subject, cautions
 from portal.admin.sections.query import Sifted
 from portal.admin.sections.words import ACTIONS, DEEDS
 from portal.backend import backend
-from portal.catalog import linked_courses, requisites
-from portal.catalog.local_time import Clockface
+from portal.catalog import cohort_names, linked_courses, requisites
+from portal.catalog.local_time import LocalClock
 from portal.catalog.models import Course, Section
 from portal.catalog.section_fields import FIELDS
 from portal.catalog.sections import (
@@ -33,7 +33,6 @@ from portal.registration.seat_counts import is_active
 from portal.reports import audit_differences, audit_subjects, audit_trail
 from portal.reports.audit_trail import Entry
 from portal.web.http.access import requires
-from portal.windows import cohorts
 
 bp = Blueprint("sections", __name__, url_prefix="/terms/<int:term_id>/sections")
 
@@ -105,7 +104,7 @@ def deleted(term_id: int) -> ResponseReturnValue:
         .where(Section.term_id == term_id, Section.deleted_at.is_not(None))
         .order_by(Section.deleted_at.desc())
     )
-    face = Clockface(backend().settings.zone)
+    face = LocalClock(backend().settings.zone)
     with transaction() as session:
         rows = [
             Deleted(
@@ -156,7 +155,7 @@ def show(term_id: int, section_id: int) -> ResponseReturnValue:
 def _told(done: list[Entry]) -> list[tuple[Entry, str]]:
     """Each deed with what it changed, in a line."""
     names = audit_subjects.named(key for each in done for key in audit_differences.mentioned(each))
-    times = Clockface(backend().settings.zone)
+    times = LocalClock(backend().settings.zone)
     return [(each, audit_differences.short(each, names, times)) for each in done]
 
 
@@ -184,10 +183,10 @@ def _clashing(
 def _reserves(stored: StoredSection) -> list[Reserved]:
     """The cohorts for which seats are kept, and how many of them they have by now."""
     held = read_with_fallback.reserved(stored.term_id, stored.id) if stored.details.reserves else {}
-    face = Clockface(backend().settings.zone)
+    face = LocalClock(backend().settings.zone)
     return [
         Reserved(
-            cohorts.describe(each.cohort),
+            cohort_names.describe(each.cohort),
             face.full(milliseconds(each.until)) if each.until else "",
             each.seats,
             held.get(each.id, 0),

@@ -10,7 +10,8 @@ from werkzeug.datastructures import MultiDict
 from portal.admin.times import Reading, read_time
 from portal.admin.windows.form import SHOWN_UNKNOWN, read_some
 from portal.backend import backend
-from portal.catalog.local_time import Clockface
+from portal.catalog import cohort_names
+from portal.catalog.local_time import LocalClock
 from portal.catalog.views import ReserveView
 from portal.core.i18n import _, _n
 from portal.recorder.events import milliseconds, moment
@@ -19,14 +20,14 @@ from portal.windows import cohorts
 MOST = 8  # rows
 MOST_SEATS = 100_000
 MOST_STUDENTS = 500  # of a list: every process holds it with the section
-PARTS = ("seats", "until", *cohorts.KINDS)  # a new row in which none of these stands is none
+PARTS = ("seats", "until", *cohort_names.KINDS)  # a new row in which none of these stands is none
 
 Form = MultiDict[str, str]
 
 
 def write_reserves(form: Form, reserves: Sequence[ReserveView]) -> None:
     """Fill in a row for each of the reserves."""
-    clock = Clockface(backend().settings.zone)
+    clock = LocalClock(backend().settings.zone)
     for number, view in enumerate(reserves):
         row = f"k{number}_"
         form[f"{row}id"], form[f"{row}seats"] = str(view.id), str(view.seats)
@@ -119,13 +120,13 @@ class Row:
         own = Reading()
         found = read_some(self.session, own, self.form, self.name, MOST_STUDENTS)
         if own.listed and own.listed.unknown and not own.errors:
-            shown = cohorts.listed(own.listed.unknown, SHOWN_UNKNOWN)
+            shown = cohort_names.join_names(own.listed.unknown, SHOWN_UNKNOWN)
             own.wrong(
                 f"{self.name}students", _("No student has the number %(numbers)s.", numbers=shown)
             )
         self.take(own)
         if own.listed and own.listed.unknown and not own.errors:
-            shown = cohorts.listed(own.listed.unknown)
+            shown = cohort_names.join_names(own.listed.unknown)
             self.wrong("students", _("No student has the number %(numbers)s.", numbers=shown))
         if not found and not own.errors:
             self.wrong("years", _("choose at least one year, level, subject or student."))
@@ -135,7 +136,7 @@ class Row:
         if not self.text("until"):
             return None
         own, name = Reading(), f"{self.name}until"
-        clock = Clockface(backend().settings.zone)
+        clock = LocalClock(backend().settings.zone)
         read_time(own, self.form, name, clock, _("Kept until"))
         self.reading.choices |= own.choices
         self.take(own)
@@ -148,7 +149,7 @@ class Row:
                 self.wrong(name.removeprefix(self.name), message)
 
 
-def _write_until(form: Form, name: str, until: datetime, clock: Clockface) -> None:
+def _write_until(form: Form, name: str, until: datetime, clock: LocalClock) -> None:
     ms = milliseconds(until)
     form[name] = clock.field(ms)
     form[f"{name}_which"] = "second" if clock.at(ms).fold else "first"

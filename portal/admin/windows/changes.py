@@ -24,7 +24,7 @@ from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
 from portal.windows import service
 from portal.windows.coverage import effects
-from portal.windows.service import Author, cautions
+from portal.windows.service import Author, time_warnings
 
 bp = Blueprint("changes", __name__, url_prefix="/terms/<int:term_id>/windows/<int:window_id>")
 
@@ -56,7 +56,7 @@ def do(term_id: int, window_id: int, action: str) -> ResponseReturnValue:
     deed, subject = DEEDS[action], _subject(term_id, window_id)
     reading = _read(deed, subject, request.form)
     author = Author(visitor().id, request.form.get("reason", ""), _was())
-    if service.done_from(action, term_id, window_id, author, reading.values):
+    if service.already_done(action, term_id, window_id, author, reading.values):
         return _done(deed, subject)  # the same press once more
     if reading.errors:
         return _page("change", term_id, deed, subject, reading), 422
@@ -78,7 +78,7 @@ def _done(deed: Deed, subject: Scheduled) -> ResponseReturnValue:
 
 
 def _subject(term_id: int, window_id: int) -> Scheduled:
-    window = service.find(term_id, window_id)
+    window = service.find_window(term_id, window_id)
     return scheduled(window, backend().ledger.now()) if window else abort(404)
 
 
@@ -107,7 +107,7 @@ def _look(term_id: int, deed: Deed, subject: Scheduled, reading: Reading) -> str
     after = _after(deed, before, reading, now)
     with transaction() as session:
         meaning = effects(session, term_id, before, after, now)
-    warned = cautions(term, clock(), after.opens, after.closes, now) if deed.fields else []
+    warned = time_warnings(term, clock(), after.opens, after.closes, now) if deed.fields else []
     if deed.fields == ("closes",):
         warned = [each for each in warned if before.opens > now]
     return _page(

@@ -6,11 +6,11 @@ from sqlalchemy.orm import Session
 from werkzeug.datastructures import FileStorage, MultiDict
 
 from portal.admin.times import Listed, Reading, check_order, read_time
-from portal.catalog import formatting
-from portal.catalog.local_time import Clockface
+from portal.catalog import cohort_names, formatting
+from portal.catalog.local_time import LocalClock
 from portal.core.i18n import _
 from portal.windows import cohorts
-from portal.windows.service import Plan
+from portal.windows.service import NewWindow
 
 NAME_LENGTH = 120
 SHOWN_UNKNOWN = 5
@@ -40,8 +40,8 @@ def _numbers(content: bytes) -> list[str]:
 
 
 def read_plan(
-    session: Session, form: MultiDict[str, str], clock: Clockface, now: int
-) -> tuple[Plan | None, Reading]:
+    session: Session, form: MultiDict[str, str], clock: LocalClock, now: int
+) -> tuple[NewWindow | None, Reading]:
     """The window that the form describes, None while anything is wrong with it."""
     reading = Reading()
     _read_name(reading, form)
@@ -49,7 +49,7 @@ def read_plan(
         read_time(reading, form, name, clock)
     check_order(reading, now)
     _read_cohort(session, reading, form)
-    return (None, reading) if reading.errors else (Plan(**reading.values), reading)
+    return (None, reading) if reading.errors else (NewWindow(**reading.values), reading)
 
 
 def _read_name(reading: Reading, form: MultiDict[str, str]) -> None:
@@ -69,7 +69,7 @@ def _read_cohort(session: Session, reading: Reading, form: MultiDict[str, str]) 
     if whom != "some":
         return
     cohort = read_some(session, reading, form)
-    if not cohort and not reading.errors.keys() & set(cohorts.KINDS):
+    if not cohort and not reading.errors.keys() & set(cohort_names.KINDS):
         reading.wrong("whom", _("Choose at least one year, level, subject or student."))
     reading.values["cohort"] = cohort
 
@@ -117,7 +117,7 @@ def _read_students(
         return numbers
     unknown = cohorts.unknown_students(session, numbers) if numbers else []
     if numbers and len(unknown) == len(numbers):
-        shown = cohorts.listed(unknown, SHOWN_UNKNOWN)
+        shown = cohort_names.join_names(unknown, SHOWN_UNKNOWN)
         reading.wrong(name, _("No student has the number %(numbers)s.", numbers=shown))
     reading.listed = Listed(len(given), len(given) - len(numbers), unknown) if given else None
     return sorted(set(numbers) - set(unknown)) or numbers

@@ -12,7 +12,8 @@ from portal.admin.times import Reading
 from portal.admin.windows.deeds import REFUSED
 from portal.admin.windows.form import read_plan, typed
 from portal.backend import backend
-from portal.catalog.local_time import Clockface
+from portal.catalog import cohort_names
+from portal.catalog.local_time import LocalClock
 from portal.catalog.term_catalog import TermView, catalog_of
 from portal.core.db import transaction
 from portal.core.i18n import _
@@ -23,8 +24,8 @@ from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
 from portal.web.http.uploads import takes_files
 from portal.windows import cohorts, service
-from portal.windows.coverage import doubled
-from portal.windows.service import cautions
+from portal.windows.coverage import count_doubled
+from portal.windows.service import time_warnings
 
 bp = Blueprint("windows", __name__, url_prefix="/terms/<int:term_id>/windows")
 
@@ -45,9 +46,9 @@ def create(term_id: int) -> ResponseReturnValue:
     """Keep what was filled in, to be looked over; nothing is scheduled yet."""
     term, form = catalog_of(term_id).term, typed(request.form, request.files.get("file"))
     place, number = _place(term_id), request.form.get("draft", 0, type=int)
-    if drafts.kept(visitor().id, place, number) is None:  # a number is never made up by a form
+    if drafts.load(visitor().id, place, number) is None:  # a number is never made up by a form
         number = service.new_id()
-    drafts.keep(visitor().id, place, number, form)
+    drafts.save(visitor().id, place, number, form)
     return redirect(url_for(".draft", term_id=term.id, draft=number), 303)
 
 
@@ -55,7 +56,7 @@ def create(term_id: int) -> ResponseReturnValue:
 @requires("admin")
 def draft(term_id: int, draft: int) -> ResponseReturnValue:
     """What is wrong with the draft, or what it will mean, with the button that schedules it."""
-    term, form = catalog_of(term_id).term, drafts.kept(visitor().id, _place(term_id), draft)
+    term, form = catalog_of(term_id).term, drafts.load(visitor().id, _place(term_id), draft)
     if form is None:
         return _gone(term)
     now = backend().ledger.now()
@@ -72,10 +73,10 @@ def draft(term_id: int, draft: int) -> ResponseReturnValue:
             plan=plan,
             draft=draft,
             listed=reading.listed,
-            students=cohorts.size(session, plan.cohort),
-            doubled=doubled(session, planned, backend().ledger.windows(term.id), now),
-            cautions=cautions(term, clock(), plan.opens, plan.closes, now),
-            whom=cohorts.describe(plan.cohort),
+            students=cohorts.count_students(session, plan.cohort),
+            doubled=count_doubled(session, planned, backend().ledger.windows(term.id), now),
+            cautions=time_warnings(term, clock(), plan.opens, plan.closes, now),
+            whom=cohort_names.describe(plan.cohort),
         )
 
 
@@ -83,7 +84,7 @@ def draft(term_id: int, draft: int) -> ResponseReturnValue:
 @requires("admin")
 def confirm(term_id: int, draft: int) -> ResponseReturnValue:
     """Schedule what was looked over; the draft's number is the window's, so twice makes one."""
-    term, form = catalog_of(term_id).term, drafts.kept(visitor().id, _place(term_id), draft)
+    term, form = catalog_of(term_id).term, drafts.load(visitor().id, _place(term_id), draft)
     if form is None:
         return _gone(term)
     with transaction() as session:
@@ -99,9 +100,9 @@ def confirm(term_id: int, draft: int) -> ResponseReturnValue:
     return go(url_for("admin.terms.index"))
 
 
-def clock() -> Clockface:
+def clock() -> LocalClock:
     """The clock on the institution's walls."""
-    return Clockface(backend().settings.zone)
+    return LocalClock(backend().settings.zone)
 
 
 def _place(term_id: int) -> str:

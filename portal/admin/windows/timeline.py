@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from portal.catalog.local_time import Clockface
+from portal.catalog.local_time import LocalClock
 from portal.ledger.types import WindowView
-from portal.windows.coverage import Lane, Stretch
+from portal.windows.coverage import CoveredPeriod, GroupCoverage
 from portal.windows.phases import phase
 
 WIDTH = 1000
@@ -101,7 +101,7 @@ class Timeline:
 
 
 def timeline(
-    windows: Sequence[WindowView], now: int, zone: ZoneInfo, lanes: Sequence[Lane] = ()
+    windows: Sequence[WindowView], now: int, zone: ZoneInfo, lanes: Sequence[GroupCoverage] = ()
 ) -> Timeline | None:
     """The drawing of these windows, of their cohorts and of this moment; None without windows.
 
@@ -151,7 +151,7 @@ class Scale:
         return midnight + (local - midnight) // step * step
 
     def _label(self, at: datetime, step: timedelta) -> str:
-        face, ms = Clockface(self.zone), round(at.timestamp() * 1000)
+        face, ms = LocalClock(self.zone), round(at.timestamp() * 1000)
         whole = step >= timedelta(days=1) or (at.hour, at.minute) == (0, 0)
         return face.date(ms) if whole else face.clock(ms)
 
@@ -164,7 +164,7 @@ def _bar(window: WindowView, now: int, row: int, scale: Scale) -> Bar:
     return Bar(window.name, kind, x, y, width, name_x, late)
 
 
-def _track(lane: Lane, y: float, line: float, scale: Scale) -> Track:
+def _track(lane: GroupCoverage, y: float, line: float, scale: Scale) -> Track:
     strips = [_strip(lane, stretch, scale) for stretch in lane.stretches]
     name = f"{lane.year}, {lane.level}"
     return Track(name, _beside(line, 0, name), y, strips)
@@ -175,7 +175,7 @@ def _beside(line: float, x: float, name: str) -> float:
     return line + GAP if x - GAP < line < x + LETTER * len(name) else x
 
 
-def _strip(lane: Lane, stretch: Stretch, scale: Scale) -> Strip:
+def _strip(lane: GroupCoverage, stretch: CoveredPeriod, scale: Scale) -> Strip:
     cover = "twice" if stretch.doubled else "all" if stretch.covered == lane.students else "some"
     x = scale.x(stretch.opens)
     return Strip(cover, x, max(THINNEST, round(scale.x(stretch.closes) - x, 1)))

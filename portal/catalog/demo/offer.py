@@ -9,7 +9,7 @@ from portal.catalog.demo import letters, sciences
 from portal.catalog.demo.plans import Plan
 from portal.catalog.demo.timetable import FORMS, Timetable
 from portal.catalog.models import Course, CrossList, Department, Restriction, Section, Subject, Term
-from portal.people.models import Teacher
+from portal.people.models import Instructor
 
 PLANS = sciences.COURSES + letters.COURSES
 SEATS_BY_LEVEL = {1: 72, 2: 40, 3: 28, 4: 20, 5: 15}
@@ -75,7 +75,7 @@ def course(plan: Plan, departments: Departments) -> Course:
 
 
 def sections(
-    term: Term, made: dict[str, Course], teachers: dict[str, list[Teacher]], timetable: Timetable
+    term: Term, made: dict[str, Course], teachers: dict[str, list[Instructor]], timetable: Timetable
 ) -> Iterator[Section]:
     """Every section with its meetings, restrictions and teacher."""
     turns = {code: cycle(people[1:] + people[:1]) for code, people in teachers.items()}

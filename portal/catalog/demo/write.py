@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from portal.catalog.demo import names, university
 from portal.catalog.demo.offer import Departments
 from portal.catalog.demo.people import BY_CODE, TEACHERS, TITLES, Person
-from portal.people.models import Account, CompletedCourse, Hold, Student, StudentSubject, Teacher
+from portal.people.models import Account, CompletedCourse, Hold, Instructor, Student, StudentSubject
 
 DOMAIN = "fairseat.example"
 DEGREES = {code: degree for code, _, _, degree in university.DEPARTMENTS}
@@ -19,15 +19,17 @@ DEGREES = {code: degree for code, _, _, degree in university.DEPARTMENTS}
 
 def teachers(
     session: Session, chance: Random, hashed: str, departments: Departments
-) -> dict[str, list[Teacher]]:
+) -> dict[str, list[Instructor]]:
     """The teachers of every department, instructor01 the first of the first."""
-    made: dict[str, list[Teacher]] = {}
+    made: dict[str, list[Instructor]] = {}
     for code, count in TEACHERS.items():
         for _ in range(count):
             username = f"instructor{sum(map(len, made.values())) + 1:02}"
             who, email = names.name(chance), f"{username}@{DOMAIN}"
             account = Account(username=username, name=who, email=email, password_hash=hashed)
-            teacher = Teacher(account=account, name=who, email=email, title=chance.choice(TITLES))
+            teacher = Instructor(
+                account=account, name=who, email=email, title=chance.choice(TITLES)
+            )
             teacher.department = departments[code][0]
             made.setdefault(code, []).append(teacher)
     session.add_all(teacher for group in made.values() for teacher in group)

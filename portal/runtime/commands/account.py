@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from portal.people import newcomers
+from portal.people import accounts
 from portal.runtime.command_context import connected
 
 
@@ -25,7 +25,7 @@ def command(username: str, *, password_stdin: bool, **choices: Any) -> None:
     if choices["department"] and not choices["teaches"]:
         raise click.UsageError("--department says which teacher --teaches means.")
     with connected():
-        if password_stdin and newcomers.exists(username):
+        if password_stdin and accounts.username_taken(username):
             raise click.ClickException(
                 f"There is an account named {username!r} already, and its password stays as it is."
             )
@@ -33,8 +33,10 @@ def command(username: str, *, password_stdin: bool, **choices: Any) -> None:
             sys.stdin.readline().rstrip("\r\n") if password_stdin else secrets.token_urlsafe(12)
         )
         try:
-            made = newcomers.admit(newcomers.Wish(username, password=password, **choices))
-        except newcomers.AccountRefusedError as refused:
+            made = accounts.ensure_account(
+                accounts.NewAccount(username, password=password, **choices)
+            )
+        except accounts.AccountRefusedError as refused:
             raise click.ClickException(str(refused)) from refused
     if not made:
         click.echo(f"The account {username!r} has the role; its password is what it was.", err=True)

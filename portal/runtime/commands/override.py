@@ -7,7 +7,7 @@ import click
 
 from portal.backend import backend
 from portal.people import permissions
-from portal.people.permissions import OverrideRefusedError, Whom
+from portal.people.permissions import PermissionRefusedError, Target
 from portal.registration.reasons import PERMISSIONS
 from portal.runtime.command_context import connected
 
@@ -31,24 +31,24 @@ def command(student: str, *, term: str, crn: str, revoke: bool, **choices: Any) 
     """
     if revoke == bool(choices["waive"]):
         raise click.UsageError("Say with --waive which rules to pass, or --revoke.")
-    whom = Whom(student, term, crn)
+    whom = Target(student, term, crn)
     with connected():
         try:
             said = _revoked(whom, choices["reason"]) if revoke else _granted(whom, **choices)
-        except OverrideRefusedError as refused:
+        except PermissionRefusedError as refused:
             raise click.ClickException(str(refused)) from refused
     click.echo(said, err=True)
 
 
-def _granted(whom: Whom, waive: tuple[str, ...], reason: str, until: datetime | None) -> str:
-    name = permissions.grant(whom, waive, reason, _end_of(until) if until else None)
+def _granted(whom: Target, waive: tuple[str, ...], reason: str, until: datetime | None) -> str:
+    name = permissions.grant_by_name(whom, waive, reason, _end_of(until) if until else None)
     return f"{name} may take the section {whom.crn} past: {', '.join(waive)}."
 
 
-def _revoked(whom: Whom, reason: str) -> str:
-    number = permissions.revoke(whom, reason)
+def _revoked(whom: Target, reason: str) -> str:
+    number = permissions.revoke_by_name(whom, reason)
     if not number:
-        raise OverrideRefusedError(f"Nothing is permitted to {whom.student!r} for {whom.crn}.")
+        raise PermissionRefusedError(f"Nothing is permitted to {whom.student!r} for {whom.crn}.")
     return f"Taken back: {number} override{'' if number == 1 else 's'}."
 
 

@@ -24,7 +24,7 @@ def command(user: str, name: str, days: int | None, scopes: tuple[str, ...]) -> 
     """Make a personal access token for USER and print it, this once."""
     with connected():
         try:
-            secret = tokens.make_for(user, tokens.Wish(name, sorted(set(scopes)), days))
+            secret = tokens.create_for(user, tokens.TokenRequest(name, sorted(set(scopes)), days))
         except (tokens.UnknownUserError, tokens.TooManyError) as refused:
             raise click.ClickException(str(refused)) from refused
     click.echo(secret)

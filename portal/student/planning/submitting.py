@@ -9,7 +9,7 @@ from htmx_flask import request
 from markupsafe import Markup
 
 from portal.backend import backend
-from portal.catalog.local_time import Clockface
+from portal.catalog.local_time import LocalClock
 from portal.catalog.term_catalog import NoSuchTerm, TermCatalog, catalog_of
 from portal.core import logs
 from portal.core.cache import AWAY
@@ -97,8 +97,8 @@ def _when(decided: SubmissionResult) -> str:
     """When it was decided, in words."""
     ledger, zone = backend().ledger, backend().settings.zone
     with suppress(LedgerUnavailable):
-        return Clockface(zone).when(decided.at, ledger.now())
-    return Clockface(zone).full(decided.at)
+        return LocalClock(zone).when(decided.at, ledger.now())
+    return LocalClock(zone).full(decided.at)
 
 
 def _settle(term: int, sections: list[int]) -> Plan | None:

@@ -7,8 +7,8 @@ from flask.typing import ResponseReturnValue
 
 from portal.core.i18n import _, _l, _n
 from portal.people import tokens
-from portal.people.models import AccessKey
-from portal.people.tokens import MOST, Wish
+from portal.people.models import AccessToken
+from portal.people.tokens import MAX_TOKENS, TokenRequest
 from portal.web.forms import ChoicesField, Form, SelectOneField, TextField
 from portal.web.http.access import signed_in, visitor
 from portal.web.http.extensions import limiter
@@ -86,29 +86,30 @@ def revoke(token: int) -> ResponseReturnValue:
 
 def _make(form: TokenForm) -> str:
     """Return the secret of a new token; "" if there can be none, with an error in the form."""
-    wanted = Wish(form.name.data, tuple(form.scopes.data), int(form.days.data))
+    wanted = TokenRequest(form.name.data, tuple(form.scopes.data), int(form.days.data))
     try:
-        return tokens.make(visitor().id, wanted)
+        return tokens.create(visitor().id, wanted)
     except tokens.NameTakenError:
         why = _("You have a token of this name. Choose another, or revoke that one.")
     except tokens.TooManyError:
         why = _(
-            "You have %(most)s tokens, which is the most. Revoke one you don’t need.", most=MOST
+            "You have %(most)s tokens, which is the most. Revoke one you don’t need.",
+            most=MAX_TOKENS,
         )
     form.refuse(why, "name")
     return ""
 
 
-def _own(token: int) -> AccessKey:
+def _own(token: int) -> AccessToken:
     """Return the visitor's token, or 404."""
-    mine = tokens.of_account(visitor().id)
+    mine = tokens.live_tokens(visitor().id)
     return next((each for each in mine if each.id == token), None) or abort(404)
 
 
 def _page(form: TokenForm, secret: str = "", made: str = "") -> str:
     return render_template(
         "account/tokens.html",
-        tokens=tokens.of_account(visitor().id),
+        tokens=tokens.live_tokens(visitor().id),
         form=form,
         now=int(time() * 1000),
         secret=secret,

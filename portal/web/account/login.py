@@ -25,7 +25,7 @@ from portal.backend import backend
 from portal.core.db import look, transaction
 from portal.ledger.function_library import translate_errors
 from portal.live.publish import sessions_ended
-from portal.people import credentials, passwords, visitors
+from portal.people import accounts, passwords, visitors
 from portal.people.models import Account
 from portal.people.passwords import LONGEST
 from portal.protection import captcha
@@ -120,7 +120,7 @@ def end_this_session() -> None:
     if not account:
         return
     try:
-        credentials.end_session(account, name, until)
+        accounts.end_session(account, name, until)
     except SQLAlchemyError as error:
         log.warning("A session of account %s could not be ended: %s", account, error)
         sessions_ended(account)

@@ -17,7 +17,7 @@ from wtforms import BooleanField, PasswordField, ValidationError
 from portal.backend import backend
 from portal.core.db import transaction
 from portal.core.i18n import _, _l, _n
-from portal.people import credentials, passwords, privacy, tokens, visitors
+from portal.people import accounts, passwords, privacy, tokens, visitors
 from portal.people.models import Account, Student
 from portal.people.passwords import LONGEST, SHORTEST
 from portal.web.account import access_tokens, devices, sessions
@@ -50,7 +50,7 @@ class PasswordForm(Form):
 
     def validate_current(self, field: PasswordField) -> None:
         """Raise ValidationError if it is not the password."""
-        if not credentials.holds(self.account.id, (field.data or "")[:LONGEST]):
+        if not accounts.is_password(self.account.id, (field.data or "")[:LONGEST]):
             raise ValidationError(_("This is not your password."))
 
     def validate_fresh(self, field: PasswordField) -> None:
@@ -76,7 +76,7 @@ def show() -> ResponseReturnValue:
         account=account,
         student=student,
         roles=[label for role, label in ROLES.items() if role in who.roles],
-        tokens=len(tokens.of_account(who.id)),
+        tokens=len(tokens.live_tokens(who.id)),
         password=settings.passwords and bool(account.password_hash),
         provider=settings.oidc and settings.oidc.name,
     )
@@ -86,7 +86,7 @@ def show() -> ResponseReturnValue:
 @signed_in
 def end_sessions() -> ResponseReturnValue:
     """Log out everywhere, here too."""
-    credentials.end_sessions(visitor().id)
+    accounts.end_sessions(visitor().id)
     new_session()
     flash(_("You are logged out everywhere."), "message")
     return redirect(url_for("login.form"), 303)
@@ -100,7 +100,7 @@ def change_privacy() -> ResponseReturnValue:
     if wanted not in {"yes", "no"}:
         abort(400)
     who = visitor()
-    privacy.ask(who.student_id or 0, who.id, private=wanted == "yes")
+    privacy.set_private(who.student_id or 0, who.id, private=wanted == "yes")
     if wanted == "yes":
         flash(_("Those who teach you see no more than your name and number."))
     else:
@@ -125,7 +125,7 @@ def change_password() -> ResponseReturnValue:
     try:
         if not form.validate():
             return _password_page(form), 422
-        credentials.change_password(account.id, form.fresh.data)
+        accounts.change_password(account.id, form.fresh.data)
     except passwords.TooManyError:
         abort(503, retry_after=BUSY_SECONDS)
     revoked = tokens.revoke(account.id) if form.tokens.data else []

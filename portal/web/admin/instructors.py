@@ -7,7 +7,7 @@ from portal.catalog.term_catalog import SectionView, catalog_of, live_terms
 from portal.core.db import transaction
 from portal.core.i18n import _, _l
 from portal.people import instructors
-from portal.people.instructors import Meanwhile, Teaches
+from portal.people.instructors import InstructorView, StaleLink
 from portal.people.models import Account
 from portal.web.admin.students import searched
 from portal.web.confirm import Confirmation, NotPossible, confirm, done
@@ -37,7 +37,7 @@ def index() -> ResponseReturnValue:
     """Render the instructors that match a search, all or those without an account."""
     (text, page), without = searched(), request.args.get("show") == "without"
     with transaction() as session:
-        found, more = instructors.teachers(session, text, page, without=without)
+        found, more = instructors.search(session, text, page, without=without)
     return render_template(
         "admin/instructors.html", text=text, found=found, page=page, more=more, without=without
     )
@@ -70,7 +70,7 @@ def link(instructor_id: int) -> ResponseReturnValue:
     def act(reason: str) -> ResponseReturnValue:
         try:
             instructors.link(instructor_id, account.id, by=visitor().id, why=reason)
-        except Meanwhile:
+        except StaleLink:
             raise NotPossible(str(CHANGED)) from None
         return done(text, _address(instructor))
 
@@ -95,7 +95,7 @@ def unlink(instructor_id: int) -> ResponseReturnValue:
     def act(reason: str) -> ResponseReturnValue:
         try:
             instructors.unlink(instructor_id, account.id, by=visitor().id, why=reason)
-        except Meanwhile:
+        except StaleLink:
             raise NotPossible(str(CHANGED)) from None
         return done(text, _address(instructor))
 
@@ -104,10 +104,10 @@ def unlink(instructor_id: int) -> ResponseReturnValue:
 
 
 def _confirmation(
-    instructor: Teaches, account: Account, title: str, meaning: str, *, danger: bool = False
+    instructor: InstructorView, account: Account, title: str, meaning: str, *, danger: bool = False
 ) -> Confirmation:
     with transaction() as session:
-        others = instructors.others(session, account.id)
+        others = instructors.of_account(session, account.id)
     also = "; ".join(
         ", ".join(filter(None, (each.name, each.department)))
         for each in others
@@ -128,20 +128,22 @@ def _confirmation(
     )
 
 
-def _instructor(instructor_id: int) -> Teaches:
+def _instructor(instructor_id: int) -> InstructorView:
     """Return the instructor, or 404."""
     with transaction() as session:
-        return instructors.teacher(session, instructor_id) or abort(404)
+        return instructors.find(session, instructor_id) or abort(404)
 
 
-def _address(instructor: Teaches) -> str:
+def _address(instructor: InstructorView) -> str:
     return url_for("admin.instructors.show", instructor_id=instructor.id)
 
 
-def _page(instructor: Teaches, form: AccountForm) -> str:
+def _page(instructor: InstructorView, form: AccountForm) -> str:
     with transaction() as session:
-        also = instructors.others(session, instructor.account or 0)
-        suggested = [] if instructor.account else instructors.suggested(session, instructor)
+        also = instructors.of_account(session, instructor.account or 0)
+        suggested = (
+            [] if instructor.account else instructors.suggested_accounts(session, instructor)
+        )
     return render_template(
         "admin/instructor.html",
         instructor=instructor,

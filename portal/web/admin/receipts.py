@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, select
 from portal.core.db import transaction
 from portal.people import student_records
 from portal.people.models import Account, Student
-from portal.people.student_records import Found
+from portal.people.student_records import StudentSummary
 from portal.recorder import receipts
 from portal.recorder.receipt_texts import by_day
 from portal.recorder.receipt_texts import shown as line
@@ -51,14 +51,14 @@ def index() -> ResponseReturnValue:
     )
 
 
-def _students(wanted: str, page: int) -> tuple[Owner | None, list[Found], bool]:
+def _students(wanted: str, page: int) -> tuple[Owner | None, list[StudentSummary], bool]:
     """Return the only student that matches, or else a page of those that match."""
     if not wanted:
         return None, [], False
     if exact := _student(Student.number == wanted):
         return exact, [], False
     with transaction() as session:
-        found, more = student_records.students(session, wanted, page)
+        found, more = student_records.search(session, wanted, page)
     if page == 1 and len(found) == 1:
         return _student(Student.id == found[0].id), [], False
     return None, found, more

@@ -13,7 +13,7 @@ from portal.admin.results.adjusting import clashes
 from portal.admin.results.asked import section_of
 from portal.admin.results.words import OBSTACLES
 from portal.backend import backend
-from portal.catalog import requisites
+from portal.catalog import cohort_names, requisites
 from portal.catalog.local_time import local_clock
 from portal.catalog.term_catalog import SectionView, catalog_of, live_terms
 from portal.core.db import transaction
@@ -21,10 +21,10 @@ from portal.core.i18n import _, _l
 from portal.ledger.types import HeldSeat, WaitlistPosition, WindowView
 from portal.notifications.holds import tell_student
 from portal.people import holds, permissions, privacy, student_records
-from portal.people.holds import Wish
+from portal.people.holds import NewHold
 from portal.people.models import Student
 from portal.people.student_profile import StudentProfile
-from portal.people.student_records import HoldOn, Permit, Record, Stale
+from portal.people.student_records import HoldRecord, PermissionRecord, StaleRecord, StudentRecord
 from portal.recorder import read_with_fallback
 from portal.recorder.promotion import retry_skipped
 from portal.recorder.receipt_texts import by_day
@@ -46,7 +46,6 @@ from portal.web.forms import (
 )
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
-from portal.windows import cohorts
 from portal.windows.phases import Phase, open_to, phase
 
 bp = Blueprint("students", __name__, url_prefix="/students")
@@ -55,7 +54,7 @@ MOST_PAGES = 1000
 MOST_CREDITS = Decimal("99.99")  # of a completed course
 OVERRIDABLE = {code: OBSTACLES[code] for code in PERMISSIONS}
 
-Row = TypeVar("Row", HoldOn, Permit)
+Row = TypeVar("Row", HoldRecord, PermissionRecord)
 
 
 @dataclass(frozen=True)
@@ -100,8 +99,8 @@ def index() -> ResponseReturnValue:
     """Render the students that match a search; go to a student whose exact number it is."""
     text, page = searched()
     with transaction() as session:
-        exact = student_records.by_number(session, text) if text else None
-        found, more = student_records.students(session, text, page)
+        exact = student_records.find_by_number(session, text) if text else None
+        found, more = student_records.search(session, text, page)
     if exact:
         return go(_page_of(exact))
     return render_template("admin/students.html", text=text, students=found, page=page, more=more)
@@ -158,7 +157,7 @@ def _student_term(who: StudentProfile, term: int) -> StudentTerm:
         drops_left=limits.drops_left_after(read_with_fallback.drops(term, who.student), term, now),
         clashes=clashes(offered, standing),
         windows=[
-            StudentWindow(each, phase([each], now), cohorts.describe(each.cohort))
+            StudentWindow(each, phase([each], now), cohort_names.describe(each.cohort))
             for each in open_to(who, read_with_fallback.windows(term))
             if each.state != "canceled"
         ],
@@ -201,7 +200,7 @@ def place_hold(student_id: int) -> ResponseReturnValue:
     record, form = _record(student_id), HoldForm()
 
     def act(reason: str) -> ResponseReturnValue:
-        hold = Wish(
+        hold = NewHold(
             form.kind.data,
             form.said.data,
             form.office.data,
@@ -313,9 +312,11 @@ def grant(student_id: int) -> ResponseReturnValue:
 
     def act(reason: str) -> ResponseReturnValue:
         section = form.card.id if form.card else 0
-        wanted = permissions.Permit(student_id, section, form.waives.data, reason, form.until.data)
+        wanted = permissions.NewPermission(
+            student_id, section, form.waives.data, reason, form.until.data
+        )
         with transaction() as session:
-            new = permissions.permit(session, wanted, visitor().id)
+            new = permissions.grant(session, wanted, visitor().id)
         retry_skipped(student_id)
         text = _("It is permitted.") if new else _("The very same is permitted already.")
         return done(text, _page_of(student_id))
@@ -343,7 +344,7 @@ def revoke(student_id: int, override_id: int) -> ResponseReturnValue:
     permit = _one(record.permits, override_id)
 
     def act(reason: str) -> ResponseReturnValue:
-        revoked = permissions.take_back(student_id, override_id, reason, by=visitor().id)
+        revoked = permissions.revoke(student_id, override_id, reason, by=visitor().id)
         text = _("It is taken back.") if revoked else _("It had been taken back already.")
         return done(text, _page_of(student_id))
 
@@ -428,10 +429,10 @@ def correct_completed(student_id: int) -> ResponseReturnValue:
             form.refuse(_("The record says something else about this course now. Look again."))
             return None
         try:
-            student_records.correct(
+            student_records.correct_completed_course(
                 student_id, form.code, seen, wanted, by=visitor().id, why=reason
             )
-        except Stale:
+        except StaleRecord:
             form.refuse(_("Somebody has changed the record meanwhile. Look again."))
             return None
         retry_skipped(student_id)
@@ -456,7 +457,7 @@ def correct_completed(student_id: int) -> ResponseReturnValue:
     return confirm(page, act, form)
 
 
-def _completed(record: Record, code: str) -> student_records.CompletedFacts | None:
+def _completed(record: StudentRecord, code: str) -> student_records.CompletedFacts | None:
     found = (each for each in record.completed if each.code == code)
     return next(
         (student_records.CompletedFacts(each.term, each.grade, each.credits) for each in found),
@@ -486,7 +487,7 @@ def set_privacy(student_id: int) -> ResponseReturnValue:
         abort(400)
 
     def act(reason: str) -> ResponseReturnValue:
-        privacy.ask(student_id, visitor().id, reason, private=wanted == "yes")
+        privacy.set_private(student_id, visitor().id, reason, private=wanted == "yes")
         return done(_("It is noted, and lists of classes follow at once."), request.path)
 
     page = Confirmation(
@@ -526,7 +527,7 @@ def _privacy(private: bool) -> list[str]:  # noqa: FBT001
 # What the pages share
 
 
-def _record(student_id: int) -> Record:
+def _record(student_id: int) -> StudentRecord:
     """Return the student's record, or 404."""
     with transaction() as session:
         return student_records.find(session, student_id) or abort(404)
@@ -541,9 +542,9 @@ def _page_of(student_id: int) -> str:
     return url_for("admin.students.show", student_id=student_id)
 
 
-def _back(record: Record) -> tuple[str, str]:
+def _back(record: StudentRecord) -> tuple[str, str]:
     return _page_of(record.profile.student), record.profile.name
 
 
-def _named(record: Record) -> tuple[str, str]:
+def _named(record: StudentRecord) -> tuple[str, str]:
     return _("Student"), f"{record.profile.name}, {record.profile.number}"

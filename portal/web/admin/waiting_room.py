@@ -182,7 +182,7 @@ def act_on(term_id: int, window_id: int, control: str) -> ResponseReturnValue:
 
 def _window(term_id: int, window_id: int) -> WindowView:
     """Return the window, or 404."""
-    return service.find(term_id, window_id) or abort(404)
+    return service.find_window(term_id, window_id) or abort(404)
 
 
 def _address(term_id: int, window_id: int) -> str:

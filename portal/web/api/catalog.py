@@ -29,7 +29,7 @@ from portal.web.api.blueprint import bp
 from portal.web.api.fields import Moment, QueryInteger, characters, described, one_of
 from portal.web.api.schemas import Answer, answer, envelope
 from portal.web.http.access import signed_in, visitor
-from portal.windows.phases import Phase, phase, shows
+from portal.windows.phases import Phase, phase, sections_visible
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 PHASES = ("unscheduled", "before", "open", "ended")
@@ -220,7 +220,7 @@ def available(query: dict[str, Any]) -> dict[str, Any]:
         recorded_reads.phase_of(catalog.term.id),
         recorded_reads.all_seats(catalog.term.id),
     )
-    listed = _is_staff() or shows(now, to_register=True)
+    listed = _is_staff() or sections_visible(now, to_register=True)
     found = _search(catalog, query, counts) if listed else []
     page, size = query["page"], query["per_page"]
     data = {

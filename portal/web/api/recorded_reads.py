@@ -12,7 +12,7 @@ from cachetools import TTLCache, cached
 from flask import Response, g
 
 from portal.backend import backend
-from portal.catalog.local_time import Clockface
+from portal.catalog.local_time import LocalClock
 from portal.catalog.term_catalog import TermCatalog
 from portal.core.cache import AWAY
 from portal.core.i18n import _
@@ -75,7 +75,7 @@ def scene(catalog: TermCatalog, student: int, mine: Standing) -> Scene:
     """Return where a student stands in a term with these enrollments and waitlist positions."""
     term, who = catalog.term.id, profile(student)
     now = phase(open_to(who, _all_windows(term)), read_with_fallback.now())
-    return Scene(who, catalog, mine, now, Clockface(backend().settings.zone))
+    return Scene(who, catalog, mine, now, LocalClock(backend().settings.zone))
 
 
 def note() -> str:

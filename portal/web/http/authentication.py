@@ -20,9 +20,9 @@ def start() -> None:
 def of_request(asked: Request) -> Visitor | None:
     """Return the visitor whose access token the request carries; its scopes are in `g.scopes`."""
     token = bearer(asked)
-    if token and not tokens.known(token):
+    if token and not tokens.is_cached(token):
         request_limits.count_guess()
-    found = tokens.find(token) if token else None
+    found = tokens.find_bearer(token) if token else None
     if found is None:
         return None
     g.scopes = found.scopes
@@ -41,4 +41,4 @@ def _of_session(kept: str) -> Visitor | None:
     # With a token, only the token's rights count.
     if not sessions.holds() or bearer():
         return None
-    return visitors.of_session(kept, sessions.name())
+    return visitors.from_session(kept, sessions.name())

@@ -10,7 +10,7 @@ from markupsafe import Markup, escape
 from sqlalchemy.exc import SQLAlchemyError
 
 from portal.catalog import requisites
-from portal.catalog.local_time import Clockface
+from portal.catalog.local_time import LocalClock
 from portal.core.i18n import LANGUAGES, current_locale
 from portal.people.visitors import Visitor
 from portal.recorder import read_with_fallback
@@ -59,7 +59,7 @@ def _around() -> dict[str, Any]:
         "nameless": "_user_id" in session and request.blueprint == "student",
         "institution": settings.institution,
         "htmx_config": HTMX,
-        "times": Clockface(settings.zone),
+        "times": LocalClock(settings.zone),
         "languages": LANGUAGES,
         "messages": flash_messages.take,
         "language": str(current_locale()),

@@ -13,7 +13,7 @@ from portal.catalog.models import Section
 from portal.notifications.holds import tell_student
 from portal.people import holds as hold_service
 from portal.people import student_profile
-from portal.people.holds import Wish
+from portal.people.holds import NewHold
 from portal.people.models import Student
 from portal.recorder.promotion import promote
 from tests.cast import Cast
@@ -104,7 +104,7 @@ def test_it_is_over_after_its_last_day(boss: FlaskClient, cast: Cast) -> None:
     last_year = datetime(2020, 11, 2, 5, tzinfo=UTC)
     hold_service.place(
         cast.ben.id,
-        Wish("Bursar", "a bill", "", None, last_year),
+        NewHold("Bursar", "a bill", "", None, last_year),
         by=cast.max.id,
         why=WHY,
         tell=tell_student,

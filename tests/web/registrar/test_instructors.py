@@ -9,7 +9,7 @@ from werkzeug.test import TestResponse
 from portal.catalog.models import Section, Term
 from portal.core.db import transaction
 from portal.people import visitors
-from portal.people.models import AuditEntry, Teacher
+from portal.people.models import AuditEntry, Instructor
 from tests import cast as builders
 from tests.cast import Cast
 from tests.web.registrar.office import WHY, said
@@ -17,10 +17,10 @@ from tests.web.visitors import browser_of
 
 
 @pytest.fixture
-def twin(term: Term) -> Teacher:
+def twin(term: Term) -> Instructor:
     """Iris as an import has her in another department, where she teaches MAT-1000."""
-    found: Teacher = builders.added(
-        Teacher(name="Iris", department_id=builders.a_department("MTH").id)
+    found: Instructor = builders.added(
+        Instructor(name="Iris", department_id=builders.a_department("MTH").id)
     )
     builders.a_section(builders.a_course("MAT-1000"), term, teacher=found)
     return found
@@ -31,7 +31,7 @@ def hers(term: Term, cast: Cast) -> Section:
     return builders.a_section(builders.a_course("CSC-1100"), term, teacher=cast.iris)
 
 
-def act(boss: FlaskClient, teacher: Teacher, deed: str, **fields: str) -> TestResponse:
+def act(boss: FlaskClient, teacher: Instructor, deed: str, **fields: str) -> TestResponse:
     form = {"account": "iris", "reason": WHY, **fields}
     return boss.post(f"/admin/instructors/{teacher.id}/{deed}", data=form)
 
@@ -46,7 +46,9 @@ def entry() -> AuditEntry:
         return session.scalars(select(AuditEntry).order_by(AuditEntry.id.desc())).first()  # type: ignore[return-value]
 
 
-def test_the_list_says_who_has_an_account(boss: FlaskClient, twin: Teacher, hers: Section) -> None:
+def test_the_list_says_who_has_an_account(
+    boss: FlaskClient, twin: Instructor, hers: Section
+) -> None:
     assert hers
     text = said(boss.get("/admin/instructors"))
     assert "Iris – 1 Iris iris" in text
@@ -57,7 +59,7 @@ def test_the_list_says_who_has_an_account(boss: FlaskClient, twin: Teacher, hers
 
 
 def test_an_account_of_the_same_name_is_suggested_and_looked_at_first(
-    boss: FlaskClient, twin: Teacher, hers: Section, cast: Cast
+    boss: FlaskClient, twin: Instructor, hers: Section, cast: Cast
 ) -> None:
     assert hers
     page = f"/admin/instructors/{twin.id}"
@@ -69,7 +71,7 @@ def test_an_account_of_the_same_name_is_suggested_and_looked_at_first(
 
 
 def test_one_account_has_the_classes_of_all_its_teachers(
-    app: Flask, boss: FlaskClient, twin: Teacher, hers: Section, cast: Cast
+    app: Flask, boss: FlaskClient, twin: Instructor, hers: Section, cast: Cast
 ) -> None:
     assert act(boss, twin, "link").status_code == 303
     page = classes(app, cast)
@@ -82,7 +84,7 @@ def test_one_account_has_the_classes_of_all_its_teachers(
 
 
 def test_unlinked_it_has_them_no_more(
-    app: Flask, boss: FlaskClient, twin: Teacher, cast: Cast
+    app: Flask, boss: FlaskClient, twin: Instructor, cast: Cast
 ) -> None:
     act(boss, twin, "link")
     assert act(boss, twin, "unlink").status_code == 303
@@ -91,7 +93,7 @@ def test_unlinked_it_has_them_no_more(
 
 
 def test_what_another_admin_has_linked_meanwhile_stays(
-    boss: FlaskClient, twin: Teacher, cast: Cast
+    boss: FlaskClient, twin: Instructor, cast: Cast
 ) -> None:
     act(boss, twin, "link", account="otto")
     again = act(boss, twin, "link")
@@ -110,16 +112,16 @@ def test_what_another_admin_has_linked_meanwhile_stays(
     ],
 )
 def test_what_is_wrong_is_said_and_nothing_done(
-    boss: FlaskClient, twin: Teacher, fields: dict[str, str], wrong: str
+    boss: FlaskClient, twin: Instructor, fields: dict[str, str], wrong: str
 ) -> None:
     answer = act(boss, twin, "link", **fields)
     assert answer.status_code == 422
     assert wrong in said(answer)
     with transaction() as session:
-        assert session.get_one(Teacher, twin.id).account_id is None
+        assert session.get_one(Instructor, twin.id).account_id is None
 
 
-def test_nonsense_is_refused(boss: FlaskClient, twin: Teacher) -> None:
+def test_nonsense_is_refused(boss: FlaskClient, twin: Instructor) -> None:
     assert act(boss, twin, "eat").status_code == 404
     assert boss.get("/admin/instructors/999999").status_code == 404
     assert boss.get("/admin/instructors?page=x&q=%25").status_code == 200

@@ -71,7 +71,7 @@ def test_a_student_who_is_none_is_not_found(boss: FlaskClient) -> None:
 
 def test_it_says_whether_privacy_is_wished_for(boss: FlaskClient, cast: Cast) -> None:
     assert "Privacy Not asked for" in said(boss.get(f"/admin/students/{cast.ada.id}"))
-    privacy.ask(cast.ada.id, cast.max.id, private=True)
+    privacy.set_private(cast.ada.id, cast.max.id, private=True)
     answer = boss.get(f"/admin/students/{cast.ada.id}")
     assert "Privacy Private" in said(answer)
     assert f'href="/admin/students/{cast.ada.id}/privacy"' in answer.text

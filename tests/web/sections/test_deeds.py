@@ -11,7 +11,7 @@ from sqlalchemy import update
 from portal.admin.sections.words import DEEDS
 from portal.catalog.models import Section, Term
 from portal.core.db import transaction
-from portal.windows.warmup import offer
+from portal.windows.warmup import send_sections
 from tests import cast as builders
 from tests.cast import Cast
 from tests.web.sections.desk import change, do, entries, errors, place, said, seats, stored
@@ -148,7 +148,7 @@ def take_back(section: Section) -> None:
     with transaction() as session:
         other = {"status": "NEW", "version": Section.version + 1}
         session.execute(update(Section).where(Section.id == section.id).values(other))
-    assert offer(section.term_id, section.id)
+    assert send_sections(section.term_id, section.id)
 
 
 def test_each_deed_leaves_an_audit_entry(admin: FlaskClient, draft: Section, cast: Cast) -> None:

@@ -1,13 +1,17 @@
 """Accounts made by hand: for those who run the portal, and for teachers whom an import named."""
 
 from dataclasses import dataclass
+from time import time
 
-from sqlalchemy import select
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from portal.catalog.models import Department
 from portal.core.db import transaction
-from portal.people.models import Account, AuditEntry, Teacher
+from portal.live.publish import sessions_ended
+from portal.notifications.alerts import alert
+from portal.people import passwords, visitors
+from portal.people.models import Account, AuditEntry, Instructor
 from portal.people.passwords import SHORTEST, hash_password
 
 LONGEST = {"username": 64, "name": 160, "password": 1024}  # as the login form reads them
@@ -18,7 +22,7 @@ class AccountRefusedError(ValueError):
 
 
 @dataclass(frozen=True)
-class Wish:
+class NewAccount:
     """The account that is wanted; name and password count for a new one alone."""
 
     username: str
@@ -29,7 +33,7 @@ class Wish:
     department: str = ""  # its code, where several teachers have that name
 
 
-def admit(wish: Wish) -> bool:
+def ensure_account(wish: NewAccount) -> bool:
     """Whether the account was made; one that was there only gets the roles.
 
     Raises AccountRefusedError.
@@ -58,7 +62,7 @@ def admit(wish: Wish) -> bool:
     return before is None
 
 
-def exists(username: str) -> bool:
+def username_taken(username: str) -> bool:
     """Whether the name is taken, be it by an account that was deleted."""
     with transaction() as session:
         return session.scalar(select(Account.id).where(Account.username == username)) is not None
@@ -94,11 +98,15 @@ def _check_known(account: Account, *, gains: bool) -> None:
 
 def _link(session: Session, account: Account, name: str, department: str) -> None:
     found = (
-        select(Teacher, Department.code)
-        .outerjoin(Department, Department.id == Teacher.department_id)
-        .where(Teacher.name == name, Teacher.deleted_at.is_(None), Teacher.account_id.is_(None))
+        select(Instructor, Department.code)
+        .outerjoin(Department, Department.id == Instructor.department_id)
+        .where(
+            Instructor.name == name,
+            Instructor.deleted_at.is_(None),
+            Instructor.account_id.is_(None),
+        )
         .order_by(Department.code)
-        .with_for_update(of=Teacher)
+        .with_for_update(of=Instructor)
     )
     teachers = [(teacher, code or "none") for teacher, code in session.execute(found)]
     fitting = [each for each, code in teachers if code == department or not department]
@@ -120,3 +128,56 @@ def _facts(account: Account) -> dict[str, object]:
         "admin": account.is_admin,
         "teachers": [teacher.id for teacher in account.teachers],
     }
+
+
+# Changing a password, and ending the sessions of an account; each is kept in the audit log.
+
+MAX_ENDED_SESSIONS = (
+    200  # sessions of an account to remember as ended; with one more, all of them end
+)
+
+
+def is_password(account_id: int, password: str) -> bool:
+    """Whether that is the account's password."""
+    with transaction() as session:
+        kept = session.scalar(select(Account.password_hash).where(Account.id == account_id))
+    return passwords.verify(kept or "", password)
+
+
+def change_password(account_id: int, password: str) -> None:
+    """Keep another password, and end every session of the account."""
+    _change(account_id, "password.change", password_hash=passwords.hash_password(password))
+
+
+def end_sessions(account_id: int) -> None:
+    """End every session of the account; its access tokens go on."""
+    _change(account_id, "sessions.end")
+
+
+def end_session(account_id: int, name: str, until: float) -> None:
+    """End one session of the account, which would have ended by itself at `until`."""
+    with transaction() as session:
+        account = session.get_one(Account, account_id, with_for_update=True)
+        going = {key: at for key, at in account.ended_sessions.items() if at > time()}
+        if len(going) >= MAX_ENDED_SESSIONS:
+            account.session_epoch, account.ended_sessions = account.session_epoch + 1, {}
+        else:
+            account.ended_sessions = {**going, name: until}
+    visitors.forget(account_id)
+    sessions_ended(account_id)
+
+
+def _change(account_id: int, action: str, **values: str) -> None:
+    epoch = Account.session_epoch + 1
+    with transaction() as session:
+        changed = update(Account).where(Account.id == account_id)
+        session.execute(changed.values(session_epoch=epoch, **values))
+        session.add(
+            AuditEntry(
+                account_id=account_id, action=action, subject=f"account:{account_id}", reason=""
+            )
+        )
+        if values:
+            alert(session, account_id, "password")
+    visitors.forget(account_id)
+    sessions_ended(account_id)

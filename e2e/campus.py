@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from portal.backend import backend
 from portal.catalog.models import Course, Section, Term
 from portal.core.db import transaction
-from portal.notifications.models import Notice
+from portal.notifications.models import Notification
 from portal.people import tokens
 from portal.people.models import AuditEntry, CompletedCourse, Hold, Permission, Student
 from portal.people.tokens import TokenRequest
@@ -97,7 +97,7 @@ def campus(cast: Cast) -> Campus:
         offer["waited"].id, 3, "So many wait for it.", cast.iris.account_id or 0
     )
     tokens.create_for("cleo", TokenRequest("A script of hers", ["read"], days=90))
-    _until(lambda session: session.scalar(select(Notice.id).limit(1)))
+    _until(lambda session: session.scalar(select(Notification.id).limit(1)))
     _until(lambda session: session.get(WindowReport, ended))
     return Campus(
         **{name: term.id for name, term in terms.items()},

@@ -6,7 +6,7 @@ from redis import Redis
 from rq import Queue
 from rq.serializers import JSONSerializer
 
-from portal.ops.dead import KEPT
+from portal.core.queue import KEPT
 
 HOUR = 60 * 60.0  # seconds
 FORGET = "jobs.errands.forget"

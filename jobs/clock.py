@@ -10,14 +10,14 @@ from redis.exceptions import LockError, RedisError
 from redis.lock import Lock
 
 from jobs.chores import Chores
-from jobs.scaler import Scaler
-from jobs.trouble import AWAY, Trouble
 from portal.backend import connect
 from portal.core import logs, metrics, traces
+from portal.core.outage import AWAY, Backoff
 from portal.core.settings import Settings
 from portal.exchange.exporting import making
 from portal.exchange.importing import run
 from portal.ops import scaling
+from portal.ops.autoscaler import Autoscaler
 from portal.ops.crew import LEASE
 from portal.ops.dead import Watch
 from portal.recorder.sweep import Sweeper
@@ -40,8 +40,8 @@ def run_clock() -> None:
     settings = Settings.read()
     pools = scaling.pools(settings.workers)
     redis = connect(settings).redis
-    sweeper, trouble = Sweeper(), Trouble(usual=TICK)
-    watches = Watch(redis), Chores(redis), Scaler(redis, pools)
+    sweeper, trouble = Sweeper(), Backoff(usual=TICK)
+    watches = Watch(redis), Chores(redis), Autoscaler(redis, pools)
     if settings.room:
         Thread(target=attend_rooms, args=(sweeper, stop), daemon=True).start()
     with closing(Lease(redis)) as lease:
@@ -67,7 +67,7 @@ def attend_rooms(sweeper: Sweeper, stop: Event) -> None:
             pause = TICK
 
 
-def tick(sweeper: Sweeper, lease: "Lease", *watches: Watch | Chores | Scaler) -> None:
+def tick(sweeper: Sweeper, lease: "Lease", *watches: Watch | Chores | Autoscaler) -> None:
     """One second's work: even while PostgreSQL is away windows turn, and what is lost is fenced."""
     try:
         sweeper.look()  # it may hang; so the lease is asked for afterwards

@@ -2,17 +2,16 @@
 
 from portal.backend import backend
 from portal.core.db import transaction
+from portal.core.queue import NO_TERM, enqueue
 from portal.exchange.exporting import making
 from portal.exchange.importing import book
 from portal.exchange.importing import run as imports
-from portal.notifications import pruning
-from portal.notifications.codes import NO_TERM
+from portal.notifications import outbox
 from portal.notifications.webhooks import outbox as deliveries
-from portal.notifications.webhooks import relay as webhooks
+from portal.notifications.webhooks import sender as webhooks
 from portal.recorder import idempotency, journal, status
 from portal.recorder.consistency import audit_runs
 from portal.recorder.consistency import continuous_audit as reconciling
-from portal.recorder.wake import wake
 from portal.rehearsal import play as rehearsals
 
 
@@ -28,8 +27,8 @@ def reconcile(term: int) -> None:
 
 def deliver(_term: int) -> None:
     """Tell receivers of events, whatever their term, and be called again where there are more."""
-    if webhooks.of_this_process().send_due():
-        wake(NO_TERM, ["deliver"])
+    if webhooks.webhook_sender().send_due():
+        enqueue(NO_TERM, ["deliver"])
 
 
 def work_import(import_id: int) -> None:
@@ -50,6 +49,6 @@ def forget() -> None:
         idempotency.forget(session)
         status.forget_lags(session)
         journal.trim_idle_terms(session)
-        pruning.forget(session, backend().settings.notice_days)
+        outbox.forget(session, backend().settings.notice_days)
         deliveries.forget(session, backend().settings.notice_days)
     rehearsals.delete_leftovers()

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 from redis.exceptions import RedisError
 from rq import worker_registration
 
-from portal.core.jobs import Executions
+from portal.core.queue import Executions
 
 if TYPE_CHECKING:
     from rq.worker import BaseWorker
 
-EVERY = 5.0  # seconds between two beats
+HEARTBEAT_EVERY = 5.0  # seconds between two beats
 LIFE = 30  # seconds after the last one until its job is another's
 
 
-class Heart:
+class Heartbeat:
     """Beats in a thread of its own, as RQ's own beats only between jobs where it does not fork."""
 
     def __init__(self, worker: "BaseWorker") -> None:
@@ -31,10 +31,10 @@ class Heart:
     def stop(self) -> None:
         """Beat no more."""
         self.stopped.set()
-        self.thread.join(EVERY)
+        self.thread.join(HEARTBEAT_EVERY)
 
     def _beat_on(self) -> None:
-        while not self.stopped.wait(EVERY):
+        while not self.stopped.wait(HEARTBEAT_EVERY):
             with suppress(RedisError, OSError):
                 self._beat()
 

@@ -13,12 +13,12 @@ from rq.job import Job as RqJob
 from rq.serializers import JSONSerializer
 from rq.timeouts import BaseTimeoutException
 
-from jobs.heart import LIFE, Heart
-from jobs.trouble import AWAY, LONGEST_PAUSE, Once, Trouble, brief
+from jobs.heart import LIFE, Heartbeat
 from portal.backend import connect
 from portal.core import logs, memory, metrics, redis_clients, traces
 from portal.core.correlation import following
-from portal.core.jobs import Job
+from portal.core.outage import AWAY, LONGEST_PAUSE, Backoff, RepeatFilter, first_line
+from portal.core.queue import Job
 from portal.core.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -43,7 +43,7 @@ class Call(Job):
                 outcome = "done"
             except AWAY as error:
                 result, outcome = None, "gave up"
-                log.warning("A job had to give up: %s", brief(error))
+                log.warning("A job had to give up: %s", first_line(error))
             finally:
                 self._told(outcome, time.monotonic() - began)
         return result
@@ -56,7 +56,7 @@ class Call(Job):
             except (BaseTimeoutException, *AWAY):
                 raise
             except Exception as error:  # noqa: BLE001  whatever it is, it may go well now
-                log.warning("A job is tried again: %s", brief(error))
+                log.warning("A job is tried again: %s", first_line(error))
             time.sleep(pause)
         return super().perform()
 
@@ -81,7 +81,7 @@ class Worker(SimpleWorker):
 
     def work(self, *args: Any, **options: Any) -> bool:
         """Do the jobs, and show signs of life in the midst of a long one."""
-        self.heart = Heart(self)
+        self.heart = Heartbeat(self)
         self.heart.start()
         return super().work(*args, **options)
 
@@ -109,12 +109,12 @@ def run_worker(queue: str) -> None:
     metrics.begin(queue)
     traces.begin(queue)
     for each in (logging.getLogger("rq.worker"), log):
-        each.addFilter(Once())
+        each.addFilter(RepeatFilter())
     settings = Settings.read()
     connect(settings)
     import_module(f"jobs.{queue}")  # now, so that the first job is as quick as the others
     memory.settle()
-    trouble = Trouble(usual=0.1)
+    trouble = Backoff(usual=0.1)
     with suppress(StopRequested):
         while not Worker.stopping:
             try:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from redis import Redis
 
-from portal.core import db, redis_clients
+from portal.core import db, queue, redis_clients
 from portal.core.settings import Settings
 from portal.ledger.client import Ledger
 
@@ -35,3 +35,6 @@ def backend() -> Backend:
     if _backend is None:
         raise RuntimeError("Call portal.backend.connect(settings) first.")
     return _backend
+
+
+queue.connect(lambda: backend().redis)

@@ -12,8 +12,8 @@ from click.testing import CliRunner, Result
 
 from portal.backend import Backend
 from portal.catalog.models import Section, Term
+from portal.core.queue import enqueue
 from portal.recorder.journal import last_seq
-from portal.recorder.wake import wake
 from portal.runtime.cli import main
 from portal.runtime.command_context import served
 from portal.runtime.data_folder import DataFolder, Run
@@ -165,7 +165,7 @@ def test_a_worker_works_for_the_portal_that_runs_on_the_data_folder(
     at_home: DataFolder, section: Section, cast: Cast
 ) -> None:
     claim(cast.ada, section)
-    wake(section.term_id, ["record"])
+    enqueue(section.term_id, ["record"])
     command = [sys.executable, "-m", "portal.runtime.cli", "worker", "record"]
     with subprocess.Popen(command, env=surroundings(FAIRSEAT_VAR=str(at_home.path))) as worker:
         try:

@@ -16,7 +16,7 @@ from sqlalchemy.exc import OperationalError
 from portal.backend import Backend
 from portal.core import cache, db, logs
 from portal.core.outage import postgresql
-from portal.notifications import box
+from portal.notifications import inbox
 from portal.people import student_profile, visitors
 from tests.cast import a_student
 from tests.record.processes import wait_for
@@ -89,7 +89,7 @@ def people(backend: Backend) -> list[tuple[int, int]]:  # noqa: ARG001
     made = [a_student(f"student{number}") for number in range(MANY)]
     visitors._visitors.clear()  # noqa: SLF001
     student_profile._profiles.clear()  # noqa: SLF001
-    box._boxes.clear()  # noqa: SLF001
+    inbox._boxes.clear()  # noqa: SLF001
     return [(each.account_id, each.id) for each in made]
 
 
@@ -100,7 +100,9 @@ def test_a_cold_cache_reads_many_people_over_a_few_connections(
     assert [each.student_id for each in found] == [student for _, student in people]
     profiles = together(student_profile.profile, [student for _, student in people])
     assert [each.student for each in profiles] == [student for _, student in people]
-    assert {each.unread for each in together(box.box, [account for account, _ in people])} == {0}
+    assert {each.unread for each in together(inbox.unread, [account for account, _ in people])} == {
+        0
+    }
     # One more looks for what has changed.
     assert max(most) <= cache.AT_ONCE + 1
 

@@ -13,8 +13,8 @@ import pytest
 from portal.backend import Backend
 from portal.core.private_files import owner_only
 from portal.exchange.importing.report import Report
-from portal.notifications.folder import Folder as Mails
-from portal.notifications.letter import Letter
+from portal.notifications.mail import Mail
+from portal.notifications.mail_transport import MailFolder as Mails
 from portal.runtime.child_process import Child
 from portal.runtime.data_folder import DataFolder, FolderError
 from portal.runtime.embedded_servers import Servers
@@ -137,6 +137,6 @@ def test_a_folder_of_somebody_else_is_refused_with_what_to_do(tmp_path: Path) ->
 
 
 def test_mails_in_a_folder_are(tmp_path: Path) -> None:
-    Mails(tmp_path / "mail").send(Letter("1", "example.edu", "ada@example.edu", EmailMessage()))
+    Mails(tmp_path / "mail").send(Mail("1", "example.edu", "ada@example.edu", EmailMessage()))
     assert mode(tmp_path / "mail") == 0o700
     assert mode(tmp_path / "mail" / "1.eml") == 0o600

@@ -1,7 +1,9 @@
 """What the ledger raises: for callers to turn into a clear page or problem."""
 
+from portal.core.outage import Unavailable
 
-class LedgerUnavailable(Exception):  # noqa: N818  a state of the world, not a mistake
+
+class LedgerUnavailable(Unavailable):
     """The ledger could not be asked; nothing was decided, unless it is a LedgerSilent."""
 
 

@@ -19,7 +19,7 @@ from portal.core.db import transaction
 from portal.exchange.importing import book
 from portal.ledger.replicas import in_sync
 from portal.notifications import outbox
-from portal.notifications.models import Outgoing
+from portal.notifications.models import OutboxEntry
 from portal.notifications.webhooks import outbox as webhooks
 from portal.ops.models import AuditRun
 from portal.people.models import AuditEntry
@@ -39,7 +39,7 @@ def remembered(terms: Sequence[Term], *, ledger: bool) -> Iterator[Metric]:
                 select(Checkpoint.term_id, Checkpoint.seq, age)
             )
         }
-        due = session.scalar(select(func.count()).select_from(Outgoing).where(*outbox.DUE)) or 0
+        due = session.scalar(select(func.count()).select_from(OutboxEntry).where(*outbox.DUE)) or 0
         first = outbox.first_due(session)
         dead = outbox.number_dead(session)
         untold, untold_since = webhooks.number_dead(session), webhooks.first_due(session)

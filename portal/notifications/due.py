@@ -8,7 +8,7 @@ from portal.notifications import outbox, reminders
 from portal.recorder.events import milliseconds, moment
 
 
-def due(terms: Sequence[int]) -> dict[int, int]:
+def terms_with_mail(terms: Sequence[int]) -> dict[int, int]:
     """Those of the terms, each with a number that changes when there is something else to do."""
     now = moment(backend().ledger.now())
     with transaction() as session:

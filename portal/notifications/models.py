@@ -23,7 +23,7 @@ from portal.core.db import Base
 Moment = DateTime(timezone=True)
 
 
-class Notice(Base):
+class Notification(Base):
     """One piece of news for one account, made once for the event (`term_id`, `seq`) behind it."""
 
     __tablename__ = "notices"
@@ -46,7 +46,7 @@ class Notice(Base):
     lead: Mapped[int] = mapped_column(Integer)  # minutes that a reminder comes ahead, else 0
 
 
-class NoticeSetting(Base):
+class NotificationSetting(Base):
     """Whether an account wants mail about a kind of news; without a row it does."""
 
     __tablename__ = "notice_settings"
@@ -56,7 +56,7 @@ class NoticeSetting(Base):
     by_mail: Mapped[bool] = mapped_column(Boolean)
 
 
-class Outgoing(Base):
+class OutboxEntry(Base):
     """What is to leave the system, or has: due from `due_at` on, and of no use after `until`.
 
     Either it is of a notice, or for an account, with what its words need.

@@ -13,8 +13,8 @@ from sqlalchemy.orm import Session
 
 from portal.backend import backend
 from portal.core.db import transaction
+from portal.notifications.creation import create
 from portal.notifications.kinds import WINDOW_SOON
-from portal.notifications.making import make
 from portal.notifications.models import Reminder
 from portal.people.models import Student
 from portal.recorder.events import milliseconds, moment
@@ -79,7 +79,7 @@ def _tell_some(of: Due) -> bool:
         reminder, window = found
         accounts = session.scalars(_next(window, reminder.through)).all()
         if accounts:
-            make(session, of.term, _news(of, window, accounts))
+            create(session, of.term, _news(of, window, accounts))
             reminder.through = accounts[-1]
         more = len(accounts) == AT_ONCE
         reminder.done_at = None if more else func.now()

@@ -37,7 +37,7 @@ from portal.ledger.types import WindowView
 from portal.notifications import outbox
 from portal.notifications.outbox import DeadLetter as DeadMail
 from portal.notifications.webhooks import outbox as webhooks
-from portal.notifications.webhooks.relay import PART as WEBHOOK
+from portal.notifications.webhooks.sender import BREAKER_PREFIX as WEBHOOK
 from portal.ops import breaking, crew, dead, scaling
 from portal.ops.breaking import Said, State
 from portal.ops.crew import Manned

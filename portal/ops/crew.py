@@ -10,7 +10,7 @@ from redis import Redis
 from rq import Queue, Worker, worker_registration
 from rq.worker import BaseWorker, WorkerStatus
 
-from portal.ops.dead import QUEUES
+from portal.core.queue import QUEUES
 
 SILENCE = timedelta(seconds=20)  # a worker's heart beats every 5 seconds
 LEASE = "fairseat:clock"  # that the clock renews every second

@@ -18,9 +18,8 @@ from rq.registry import FailedJobRegistry
 from rq.scheduler import RQScheduler
 from rq.serializers import JSONSerializer
 
-from portal.core.jobs import Job, about
+from portal.core.queue import QUEUES, Job, job_subject
 
-QUEUES = ("record", "promote", "maintain", "notify", "errands")
 FOOTNOTES = (
     "DETAIL:",
     "(Background on",
@@ -28,7 +27,6 @@ FOOTNOTES = (
     "[parameters:",
     "[SQL parameters",
 )  # of SQLAlchemy
-KEPT = 7 * 24 * 60 * 60  # seconds
 
 log = logging.getLogger("fairseat.alarm")
 
@@ -51,7 +49,7 @@ class DeadLetter:
     @property
     def about(self) -> str:
         """What it was about, as later jobs about the same are."""
-        return about(self.id)
+        return job_subject(self.id)
 
 
 def counts(redis: Redis) -> dict[str, int]:

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from portal.catalog.models import Department
 from portal.core.db import transaction
 from portal.live.publish import sessions_ended
-from portal.notifications.alerts import alert
+from portal.notifications.account_mails import alert
 from portal.people import passwords, visitors
 from portal.people.models import Account, AuditEntry, Instructor
 from portal.people.passwords import SHORTEST, hash_password

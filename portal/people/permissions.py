@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from portal.catalog.models import Section, Term
 from portal.core.db import transaction
-from portal.notifications.permits import tell_student
+from portal.notifications.creation import announce_permission
 from portal.people.models import Account, AuditEntry, Permission, Student
 
 SAME = ("student_id", "section_id", "waives", "reason", "expires_at")
@@ -149,7 +149,7 @@ def _note(
         reason=reason,
     )
     session.add(entry)
-    tell_student(session, override, entry)
+    announce_permission(session, override, entry)
 
 
 def _facts(override: Permission) -> dict[str, Any]:

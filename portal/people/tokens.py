@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from portal.core.cache import Cache
 from portal.core.db import transaction
-from portal.notifications.alerts import alert
+from portal.notifications.account_mails import alert
 from portal.people.models import AccessToken, Account, AuditEntry
 
 PREFIX = "fs_"  # so that scanners for leaked secrets can know one

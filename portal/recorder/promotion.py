@@ -11,12 +11,12 @@ from sqlalchemy.orm import InstrumentedAttribute
 from portal.backend import backend
 from portal.catalog.term_catalog import TermCatalog, catalog_of, live_terms
 from portal.core.db import transaction
+from portal.core.queue import enqueue
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.types import Candidate, Promotion, Reason, WindowView
 from portal.people import student_profile
 from portal.people.models import Hold, Permission
 from portal.recorder.models import LoggedEvent, SectionSeats, WaitlistEntry
-from portal.recorder.wake import wake
 from portal.registration import rules
 from portal.registration.credits import hundredths
 from portal.registration.limits import credit_limit
@@ -48,7 +48,7 @@ def promote(term: int, correlation: str) -> int:
                     called.update(done.wake)  # a swap frees a seat in its turn
             except Exception as error:  # noqa: BLE001  one section must not starve the others
                 troubles.append(error)
-    wake(term, sorted(called))
+    enqueue(term, sorted(called))
     if troubles:
         raise troubles[0]
     return placed
@@ -127,7 +127,7 @@ def retry_skipped(student: int) -> None:
 def retry(chance: SkippedWaiter) -> None:
     """Have the section ask that student again; nothing happens where that is done already."""
     change = backend().ledger.reconsider(chance.term, chance.section, chance.student)
-    wake(chance.term, change.wake)
+    enqueue(chance.term, change.wake)
 
 
 def retriable(now: datetime) -> list[SkippedWaiter]:

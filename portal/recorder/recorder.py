@@ -18,9 +18,9 @@ from sqlalchemy.sql import func
 from portal.backend import backend
 from portal.core import metrics
 from portal.core.db import transaction
+from portal.core.queue import NO_TERM, enqueue
 from portal.ledger.function_library import prefix
-from portal.notifications.codes import NO_TERM
-from portal.notifications.follow import follow
+from portal.notifications.from_events import notify_of_events
 from portal.notifications.webhooks import outbox
 from portal.people.models import Student
 from portal.recorder import event_log, idempotency, journal, read_models, status, trail
@@ -28,7 +28,6 @@ from portal.recorder.events import Event
 from portal.recorder.journal import JournalGap
 from portal.recorder.models import Checkpoint
 from portal.recorder.projections import UnknownEvent, apply
-from portal.recorder.wake import wake
 
 BATCH = 2000
 LONGEST = 10.0  # seconds
@@ -57,7 +56,7 @@ def drain(term: int, seconds: float = LONGEST) -> int:
         now = datetime.now(UTC)
         metrics.recorded((now - fact.at).total_seconds() for fact in facts if fact.awaited)
         if time.monotonic() > until:
-            wake(term, ["record"])
+            enqueue(term, ["record"])
             break
         if len(facts) < BATCH:
             time.sleep(BREATH)
@@ -113,7 +112,7 @@ def _record(session: Session, term: int, after: int, facts: Sequence[Event]) -> 
         log.error("Term %s, event %s contradicts the record: %s", term, seq, wrong)
     read_models.append(session, term, facts)
     read_models.write(session, term, state, after)
-    follow(session, term, facts)
+    notify_of_events(session, term, facts)
     trail.note(session, term, facts)
     _tell_receivers(session, term, facts)
     idempotency.keep(session, term, facts)
@@ -128,7 +127,7 @@ def _record(session: Session, term: int, after: int, facts: Sequence[Event]) -> 
 def _tell_receivers(session: Session, term: int, facts: Sequence[Event]) -> None:
     """Have webhooks tell of what is logged, once the transaction has held."""
     if outbox.follow(session, term, facts[0].seq, facts[-1].seq):
-        event.listen(session, "after_commit", lambda _: wake(NO_TERM, ["deliver"]), once=True)
+        event.listen(session, "after_commit", lambda _: enqueue(NO_TERM, ["deliver"]), once=True)
 
 
 def _log(term: int, facts: Sequence[Event]) -> None:

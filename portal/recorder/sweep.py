@@ -10,16 +10,15 @@ from sqlalchemy import func, select
 from portal.backend import backend
 from portal.catalog.models import Section, Term
 from portal.core.db import transaction
+from portal.core.queue import NO_TERM, enqueue
 from portal.ledger.function_library import prefix, translate_errors
-from portal.notifications.codes import NO_TERM
-from portal.notifications.due import due
+from portal.notifications.due import terms_with_mail
 from portal.notifications.webhooks import outbox
 from portal.recorder.consistency import continuous_audit, fence
 from portal.recorder.events import milliseconds, moment
 from portal.recorder.models import Checkpoint
 from portal.recorder.promotion import SkippedWaiter, retry
 from portal.recorder.promotion import retriable as chances
-from portal.recorder.wake import wake
 from portal.reports.closeout import unreported
 from portal.windows.readiness import Target, opening
 
@@ -71,7 +70,7 @@ class Sweeper:
         """Read anew which terms there are, how far each is recorded, and who is to be told."""
         self.terms = live_terms()
         self.chances = chances(moment(backend().ledger.now()))
-        self.news = due([term.id for term in self.terms])
+        self.news = terms_with_mail([term.id for term in self.terms])
         with transaction() as session:
             self.unlike = continuous_audit.due(session)
             self.untold = outbox.first_due(session)
@@ -120,7 +119,7 @@ class Sweeper:
         before, when = self.calls.get((term, worker), (-1, 0.0))
         if why != before or monotonic() - when > PATIENCE:
             self.calls[term, worker] = why, monotonic()
-            wake(term, [worker])
+            enqueue(term, [worker])
 
 
 def _fence(term: LiveTerm, standing: Standing) -> None:

@@ -7,9 +7,9 @@ from decimal import Decimal
 
 from portal.backend import backend
 from portal.catalog.term_catalog import catalog_of
+from portal.core.queue import enqueue
 from portal.ledger.types import AdminAdjustment, Decision, Reason
 from portal.people.student_profile import StudentProfile, profile
-from portal.recorder.wake import wake
 from portal.registration import requests
 from portal.registration.credits import hundredths
 from portal.registration.limits import credit_limit, days_around, windows_of
@@ -77,7 +77,7 @@ def adjust(
         actor=f"account:{by}",
         correlation=correlation,
     )
-    wake(change.term, decided.wake)
+    enqueue(change.term, decided.wake)
     return decided
 
 
@@ -95,7 +95,7 @@ def adjust_batch(batch: Batch, people: Mapping[int, StudentProfile]) -> list[Dec
         actor=batch.actor,
         correlation=batch.correlation,
     )
-    wake(batch.term, sorted({worker for each in decided for worker in each.wake}))
+    enqueue(batch.term, sorted({worker for each in decided for worker in each.wake}))
     return decided
 
 

@@ -10,9 +10,9 @@ from typing import Any
 from portal.backend import backend
 from portal.catalog.term_catalog import catalog_of
 from portal.core.metrics import DECISIONS, REFUSALS
+from portal.core.queue import enqueue
 from portal.ledger.types import Decision, Outcome, SubmissionResult
 from portal.people.student_profile import StudentProfile, profile
-from portal.recorder.wake import wake
 from portal.registration import requests
 from portal.registration.credits import hundredths
 from portal.registration.limits import credit_limit, days_around, windows_of
@@ -44,7 +44,7 @@ def register(
         room=requester.window if backend().settings.room else None,
         asked=requests.idempotency_content(choices) if content is None else content,
     )
-    wake(requester.term, decided.wake)
+    enqueue(requester.term, decided.wake)
     if not decided.replayed:
         for result in decided.lines:
             refused = (each for alternative in result.refused for each in alternative)
@@ -88,7 +88,7 @@ def leave_waitlist(requester: Requester, section: int) -> Decision:
 
 
 def _finish(act: str, requester: Requester, decided: Decision) -> Decision:
-    wake(requester.term, decided.wake)
+    enqueue(requester.term, decided.wake)
     if not decided.replayed:
         _count(act, decided.outcome, decided.reasons)
     return decided

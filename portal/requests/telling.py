@@ -4,7 +4,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from portal.notifications.announcing import Announcement, announce
+from portal.notifications.creation import Announcement, announce
 from portal.notifications.kinds import REQUEST_DECIDED, REQUEST_MADE, Kind
 from portal.people.models import Account
 from portal.requests.models import Request

@@ -14,10 +14,10 @@ from portal.catalog.local_time import LocalClock
 from portal.catalog.views import TermView
 from portal.core.db import transaction
 from portal.core.i18n import _
+from portal.core.queue import enqueue
 from portal.ledger.types import Change, WindowView
 from portal.people.models import AuditEntry
 from portal.recorder.event_log import checkpoint
-from portal.recorder.wake import wake
 from portal.waiting_room import room
 from portal.windows.cohorts import Cohort, with_student_list
 from portal.windows.models import window_ids
@@ -122,7 +122,7 @@ def _change(
     """
     before = find_window(term, window)
     change = decide(f"account:{author.by}")
-    wake(term, change.wake)
+    enqueue(term, change.wake)
     subject = f"term:{term} window:{window}"
     with transaction() as session:
         if not change.seq and _noted(session, action, subject):  # it was so already

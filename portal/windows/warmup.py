@@ -11,12 +11,12 @@ from portal.backend import backend
 from portal.catalog import term_catalog
 from portal.catalog.models import Meeting, Pool, Reserve, Section
 from portal.core.db import transaction
+from portal.core.queue import enqueue
 from portal.ledger.errors import LedgerBehind, LedgerUnavailable
 from portal.ledger.types import Meeting as Times
 from portal.ledger.types import PoolSpec, ReserveSpec, SectionSpec
 from portal.recorder.event_log import checkpoint
 from portal.recorder.events import milliseconds
-from portal.recorder.wake import wake
 
 EPOCH = date(1970, 1, 1)
 BATCH = 500  # sections a round trip, so that claims of other terms get between
@@ -45,7 +45,7 @@ def warm_up(term_id: int, tell: Callable[[int, int], None] = lambda _done, _of: 
         workers |= {worker for change in changes for worker in change.wake}
         tell(min(start + BATCH, len(specs)), len(specs))
     if workers:
-        wake(term_id, sorted(workers))
+        enqueue(term_id, sorted(workers))
     return news
 
 
@@ -147,5 +147,5 @@ def send_sections(term_id: int, *section_ids: int) -> bool:
         changes = backend().ledger.put_sections(term_id, told, recorded=known)
     except (LedgerBehind, LedgerUnavailable):
         return False
-    wake(term_id, sorted({worker for change in changes for worker in change.wake}))
+    enqueue(term_id, sorted({worker for change in changes for worker in change.wake}))
     return True

@@ -13,7 +13,7 @@ from portal.catalog.models import Term
 from portal.catalog.term_catalog import catalog_of, forget
 from portal.core.db import transaction
 from portal.ledger.types import SkipRule
-from portal.notifications.models import Notice
+from portal.notifications.models import Notification
 from portal.people.models import AuditEntry, Hold
 from portal.recorder.consistency.audit import audit
 from portal.recorder.promotion import promote
@@ -143,7 +143,9 @@ def test_a_waiter_who_is_passed_over_loses_the_place_by_the_rule_and_is_told(
     assert backend().ledger.standing(term.id, cast.cleo.id).enrolled
     drain(term.id)
     with transaction() as session:
-        told = session.scalars(select(Notice).where(Notice.account_id == cast.ben.account_id)).one()
+        told = session.scalars(
+            select(Notification).where(Notification.account_id == cast.ben.account_id)
+        ).one()
     assert (told.kind, told.data["lost"]) == ("passed_over", True)
     ben = browser_of(admin.application, "ben")
     assert "you have lost your place" in ben.get("/inbox").text

@@ -14,11 +14,11 @@ from sqlalchemy import func, select
 from portal.backend import Backend, backend
 from portal.core import redis_clients
 from portal.core.db import transaction
+from portal.core.queue import enqueue
 from portal.ledger.client import Ledger
 from portal.ledger.errors import LedgerUnavailable
 from portal.live.subscription import CHANNELS, Subscription
 from portal.recorder.models import LoggedEvent
-from portal.recorder.wake import wake
 from portal.runtime.child_process import Child
 from tests.cluster.stage import Stage, until
 from tests.cluster.told import claiming
@@ -73,7 +73,7 @@ def test_all_clients_follow_and_nothing_that_was_told_is_lost(
 ) -> None:
     old = stage.primary()
     with claiming(rush) as told:
-        wake(rush.term, ["record"])
+        enqueue(rush.term, ["record"])
         until(lambda: bool(told.seats and heard and recorded(rush)), recorder.last_words())
         stage.send(how, old)
         until(lambda: stage.promoted(instead_of=old), "nobody is promoted")
@@ -82,7 +82,7 @@ def test_all_clients_follow_and_nothing_that_was_told_is_lost(
         heard.clear()
         until(lambda: bool(heard), "live pages hear nothing")
         known = recorded(rush)
-        wake(rush.term, ["record"])
+        enqueue(rush.term, ["record"])
         until(lambda: recorded(rush) > known, f"nothing is recorded: {recorder.last_words()}")
     assert has_functions(stage)
     assert not told.lost()

@@ -6,9 +6,9 @@ from sqlalchemy import text, update
 from portal.backend import Backend
 from portal.catalog.models import Section
 from portal.core.db import Sessions, transaction
+from portal.core.queue import enqueue
 from portal.exchange.importing import book
 from portal.recorder.consistency import audit_runs
-from portal.recorder.wake import wake
 from tests import cast as builders
 from tests.cast import Cast
 from tests.exchange.campus import Campus
@@ -33,7 +33,7 @@ def test_sections_reach_the_ledger_and_audits_end_while_an_import_is_stored(
         holder.execute(text("LOCK TABLE sections IN SHARE ROW EXCLUSIVE MODE"))
         boss.post(f"/admin/imports/{import_id}/apply")
         wait_for(lambda: latest().state == "applying" and at_work())
-        wake(term.id, ["maintain"])
+        enqueue(term.id, ["maintain"])
         wait_for(lambda: backend.ledger.seats(term.id)[section.id].capacity == 9)
         with transaction() as session:
             run = audit_runs.enter(session, term.id, cast.max.id)

@@ -13,7 +13,7 @@ from portal.core.db import Sessions, transaction
 from portal.exchange.importing import book, run, work
 from portal.exchange.importing.failure import SeatsLeftError
 from portal.ledger.types import Outcome
-from portal.notifications.models import Notice, Outgoing
+from portal.notifications.models import Notification, OutboxEntry
 from portal.ops.dead import letters
 from portal.people.models import AuditEntry, Student
 from portal.registration import adjustments
@@ -90,8 +90,8 @@ def test_students_find_it_in_their_inbox_and_get_no_mail(boss: FlaskClient, cast
     press(boss, sent(boss, school.zip(), layout="oneroster"), "apply")
     roster()
     with transaction() as session:
-        assert session.scalars(select(Notice.kind)).all() == ["by_hand"]
-        assert session.scalars(select(Outgoing.id)).all() == []
+        assert session.scalars(select(Notification.kind)).all() == ["by_hand"]
+        assert session.scalars(select(OutboxEntry.id)).all() == []
         seat = select(AuditEntry).where(AuditEntry.action == "selection.add")
         noted = session.scalars(seat).one()
     assert (noted.account_id, noted.reason) == (cast.max.id, f"Import {latest().id}: spring.zip")

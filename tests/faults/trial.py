@@ -21,7 +21,7 @@ from portal.core import flags
 from portal.core.db import transaction
 from portal.core.settings import Settings
 from portal.ledger.errors import LedgerUnavailable
-from portal.notifications.models import Outgoing
+from portal.notifications.models import OutboxEntry
 from portal.people.models import Account
 from portal.recorder.event_log import read_events
 from portal.recorder.events import Event
@@ -136,12 +136,12 @@ class Trial:
     def outbox(self) -> list[int]:
         """The mails that were written since the rush began."""
         with transaction() as session:
-            return list(session.scalars(select(Outgoing.id).where(Outgoing.id > self.mails)))
+            return list(session.scalars(select(OutboxEntry.id).where(OutboxEntry.id > self.mails)))
 
     def mailed(self) -> bool:
         """Whether every mail that was written has been sent."""
         with transaction() as session:
-            unsent = select(func.count()).where(Outgoing.sent_at.is_(None))
+            unsent = select(func.count()).where(OutboxEntry.sent_at.is_(None))
             return not session.scalar(unsent)
 
 

@@ -19,18 +19,18 @@ from sqlalchemy.sql import func
 from portal.backend import Backend
 from portal.breakers import FAILURES, Breaker
 from portal.core.db import transaction
+from portal.core.queue import enqueue
 from portal.core.settings import ROOT
 from portal.exchange.importing import book as imports
 from portal.exchange.importing.options import Options
-from portal.notifications.models import Outgoing
-from portal.notifications.webhooks import book
-from portal.notifications.webhooks.book import Who
+from portal.notifications.models import OutboxEntry
+from portal.notifications.webhooks import receivers
 from portal.notifications.webhooks.models import Delivery
+from portal.notifications.webhooks.receivers import ChangedBy
 from portal.ops.models import AuditRun
 from portal.people.models import AuditEntry
 from portal.recorder.consistency import fence
 from portal.recorder.models import ContinuousAudit
-from portal.recorder.wake import wake
 from portal.runtime import embedded_postgres, embedded_valkey
 from portal.runtime.child_process import Child
 from portal.runtime.embedded_servers import Servers
@@ -199,7 +199,7 @@ def _recorded_late(story: Story, cast: Cast) -> Iterator[None]:
     """A block with a recorder that comes to decisions older than a second."""
     story.claim(cast.ada)
     time.sleep(1.2)
-    wake(story.term.id, ["record"])
+    enqueue(story.term.id, ["record"])
     with running(("worker", "record")):
         yield
 
@@ -213,8 +213,10 @@ def _break_all(backend: Backend, story: Story, cast: Cast) -> None:
     story.claim(*[cast.dan] * 110)  # in line, and then refused: decisions nonetheless
     make_old(story.term.id, hours=1)
     with transaction() as session:
-        session.execute(update(Outgoing).where(Outgoing.id == one).values(due_at=long_ago))
-        session.execute(update(Outgoing).where(Outgoing.id == other).values(dead_at=func.now()))
+        session.execute(update(OutboxEntry).where(OutboxEntry.id == one).values(due_at=long_ago))
+        session.execute(
+            update(OutboxEntry).where(OutboxEntry.id == other).values(dead_at=func.now())
+        )
         import_id = imports.begin(session, imports.Sent(None, "a.zip", "", Options()), "seating")
         imports.move(session, import_id, "seating", of=("seating",), error="so")
         session.add(AuditRun(term_id=story.term.id, found=2, ended_at=datetime.now(UTC)))
@@ -223,9 +225,11 @@ def _break_all(backend: Backend, story: Story, cast: Cast) -> None:
         )
         days_ago = func.now() - timedelta(days=2)
         session.add(AuditEntry(action="backup.made", subject="portal", at=days_ago))
-        hook = book.make(session, "https://x.example/", ["left"], Who(cast.max.id, "a test"))
+        hook = receivers.make(
+            session, "https://x.example/", ["left"], ChangedBy(cast.max.id, "a test")
+        )
         session.add(Delivery(webhook_id=hook.id, dead_at=func.now()))
-    wake(story.term.id, ["record"])
+    enqueue(story.term.id, ["record"])
     give_up(backend, "poison")
     fence.put_up(story.term.id, "a test")
     breaker = Breaker("The mail server", (OSError,), "mail")

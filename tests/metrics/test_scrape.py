@@ -23,13 +23,13 @@ from portal.app import create_app
 from portal.backend import Backend
 from portal.core import metrics
 from portal.core.db import transaction
+from portal.core.queue import enqueue
 from portal.ledger.function_library import prefix
 from portal.metrics import gathered
 from portal.people.models import AuditEntry
 from portal.recorder.consistency import audit_runs, continuous_audit
 from portal.recorder.models import Checkpoint, ContinuousAudit
 from portal.recorder.recorder import drain
-from portal.recorder.wake import wake
 from portal.runtime import embedded_postgres
 from portal.runtime.cli import main
 from tests import cast as builders
@@ -264,7 +264,7 @@ def test_one_scrape_tells_of_all_processes_and_forgets_the_dead(
         with a_node(tmp_path, counting) as node:
             ready("record")
             claims(rush, [(rush.students[0], rush.sections[0])])
-            wake(rush.term, ["record"])
+            enqueue(rush.term, ["record"])
             wait_for(lambda: seen(node).get(("fairseat_event_lag_seconds_count", ()), 0) > 0)
             assert seen(node)["fairseat_processes", ("web",)] == 1
             assert seen(node)["fairseat_processes", ("record",)] == 1

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from portal.notifications.relay import Relay, a_breaker
-from portal.notifications.smtp import Server, Smtp
+from portal.notifications.mail_sender import MailSender, mail_breaker
+from portal.notifications.mail_transport import SmtpConnection, SmtpServer
 from tests.cast import Cast
 from tests.notices.postman import Postman, a_postman
 from tests.notices.stories import Story, a_story, set_section
@@ -23,10 +23,14 @@ def postman() -> Iterator[Postman]:
 
 
 @pytest.fixture
-def relay(postman: Postman) -> Relay:
+def relay(postman: Postman) -> MailSender:
     """To the postman; so quick that no test waits."""
-    server = Server("127.0.0.1", postman.port)
-    return Relay(lambda: Smtp(server, patience=2), a_breaker(rest=0.3), pauses=(0.02, 0.04, 0.08))
+    server = SmtpServer("127.0.0.1", postman.port)
+    return MailSender(
+        lambda: SmtpConnection(server, patience=2),
+        mail_breaker(rest=0.3),
+        pauses=(0.02, 0.04, 0.08),
+    )
 
 
 @pytest.fixture

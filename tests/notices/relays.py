@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 
-from portal.notifications.models import Outgoing
-from portal.notifications.relay import Relay
+from portal.notifications.mail_sender import MailSender
+from portal.notifications.models import OutboxEntry
 from tests.notices.stories import outbox
 from tests.record.processes import wait_for
 
 
-def until(relay: Relay, what: Callable[[], object]) -> None:
+def until(relay: MailSender, what: Callable[[], object]) -> None:
     """Let the relay work, as the clock would call it, until it is true."""
 
     def work() -> object:
@@ -18,7 +18,7 @@ def until(relay: Relay, what: Callable[[], object]) -> None:
     wait_for(work)
 
 
-def only() -> Outgoing:
+def only() -> OutboxEntry:
     """The one mail that is due, or was."""
     (mail,) = outbox()
     return mail

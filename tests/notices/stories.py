@@ -8,8 +8,8 @@ from sqlalchemy import func, select, update
 from portal.backend import backend
 from portal.catalog.models import Section, Term
 from portal.core.db import transaction
-from portal.notifications.letter import Letter, letter
-from portal.notifications.models import Notice, Outgoing
+from portal.notifications.mail import Mail, compose
+from portal.notifications.models import Notification, OutboxEntry
 from portal.people.models import Account, Student
 from portal.recorder.promotion import promote
 from portal.recorder.recorder import drain
@@ -85,24 +85,26 @@ def set_section(section: Section, **fields: Any) -> None:
 def told(student: Student) -> list[str]:
     """The kinds of news that a student has been told, in order."""
     with transaction() as session:
-        mine = Notice.account_id == student.account_id
-        return list(session.scalars(select(Notice.kind).where(mine).order_by(Notice.id)))
+        mine = Notification.account_id == student.account_id
+        return list(
+            session.scalars(select(Notification.kind).where(mine).order_by(Notification.id))
+        )
 
 
-def notices() -> list[Notice]:
+def notices() -> list[Notification]:
     """All there are, in order."""
     with transaction() as session:
-        return list(session.scalars(select(Notice).order_by(Notice.id)))
+        return list(session.scalars(select(Notification).order_by(Notification.id)))
 
 
-def outbox() -> list[Outgoing]:
+def outbox() -> list[OutboxEntry]:
     """All there is, in order."""
     with transaction() as session:
-        return list(session.scalars(select(Outgoing).order_by(Outgoing.id)))
+        return list(session.scalars(select(OutboxEntry).order_by(OutboxEntry.id)))
 
 
-def a_letter() -> Letter:
+def a_letter() -> Mail:
     """The mail that was made last, as it would be sent."""
     with transaction() as session:
-        last = session.scalars(select(Outgoing).order_by(Outgoing.id.desc()).limit(1)).one()
-        return letter(session, last)
+        last = session.scalars(select(OutboxEntry).order_by(OutboxEntry.id.desc()).limit(1)).one()
+        return compose(session, last)

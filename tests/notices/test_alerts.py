@@ -7,8 +7,8 @@ from sqlalchemy import select
 
 from portal.core.db import transaction
 from portal.notifications import outbox
-from portal.notifications.letter import Letter, letter
-from portal.notifications.models import NoticeSetting, Outgoing
+from portal.notifications.mail import Mail, compose
+from portal.notifications.models import NotificationSetting, OutboxEntry
 from portal.people import accounts, tokens
 from portal.people.models import Account
 from portal.people.tokens import TokenRequest
@@ -23,14 +23,14 @@ def ada(cast: Cast) -> int:
     return cast.ada.account_id
 
 
-def written() -> Iterator[Letter]:
+def written() -> Iterator[Mail]:
     """The mails of the outbox, the oldest first."""
     with transaction() as session:
-        for outgoing in session.scalars(select(Outgoing).order_by(Outgoing.id)):
-            yield letter(session, outgoing)
+        for outgoing in session.scalars(select(OutboxEntry).order_by(OutboxEntry.id)):
+            yield compose(session, outgoing)
 
 
-def body(mail: Letter) -> str:
+def body(mail: Mail) -> str:
     return str(mail.message.get_content())
 
 
@@ -63,7 +63,7 @@ def test_it_is_told_in_the_language_of_the_account(ada: int) -> None:
 
 def test_nobody_can_choose_not_to_hear_of_it(ada: int) -> None:
     with transaction() as session:
-        session.add(NoticeSetting(account_id=ada, kind="alert", by_mail=False))
+        session.add(NotificationSetting(account_id=ada, kind="alert", by_mail=False))
     accounts.change_password(ada, "copper lantern walks twice")
     with transaction() as session:
         assert outbox.take(session)

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from portal.notifications.folder import Folder
-from portal.notifications.post import Unreachable
-from portal.notifications.relay import Relay
+from portal.notifications.mail_sender import MailSender
+from portal.notifications.mail_transport import MailFolder, Unreachable
 from tests.cast import Cast
 from tests.notices.stories import Story, a_letter
 
@@ -21,7 +20,7 @@ def story(story: Story, cast: Cast) -> Story:
 
 def test_a_mail_is_a_file_that_any_mail_program_reads(story: Story, tmp_path: Path) -> None:
     assert story
-    Relay(lambda: Folder(tmp_path / "mail")).send_due()
+    MailSender(lambda: MailFolder(tmp_path / "mail")).send_due()
     (file,) = (tmp_path / "mail").iterdir()
     assert file.suffix == ".eml"
     mail = message_from_bytes(file.read_bytes(), policy=policy.default)
@@ -32,13 +31,13 @@ def test_a_mail_is_a_file_that_any_mail_program_reads(story: Story, tmp_path: Pa
 def test_what_is_sent_again_is_one_file(story: Story, tmp_path: Path) -> None:
     assert story
     for _ in range(2):
-        Folder(tmp_path).send(a_letter())
+        MailFolder(tmp_path).send(a_letter())
     assert len(list(tmp_path.iterdir())) == 1
 
 
 def test_nobody_else_may_read_them(story: Story, tmp_path: Path) -> None:
     assert story
-    Folder(tmp_path / "mail").send(a_letter())
+    MailFolder(tmp_path / "mail").send(a_letter())
     assert stat.S_IMODE((tmp_path / "mail").stat().st_mode) == 0o700
 
 
@@ -48,4 +47,4 @@ def test_a_folder_that_can_not_be_written_to_is_no_fault_of_the_mail(
     assert story
     (tmp_path / "mail").write_text("in the way")
     with pytest.raises(Unreachable, match="mail"):
-        Folder(tmp_path / "mail").send(a_letter())
+        MailFolder(tmp_path / "mail").send(a_letter())

@@ -10,8 +10,8 @@ from sqlalchemy import func, select, update
 from portal.backend import Backend
 from portal.core.db import Sessions, transaction
 from portal.ledger.types import Candidate, Reason, SkipRule
-from portal.notifications.follow import follow
-from portal.notifications.models import Notice, NoticeSetting
+from portal.notifications.from_events import notify_of_events
+from portal.notifications.models import Notification, NotificationSetting
 from portal.people.models import Account
 from portal.recorder.event_log import read_events
 from tests.cast import Cast
@@ -51,7 +51,7 @@ def recorded_again(story: Story) -> None:
     """The events of the story are delivered once more."""
     with transaction() as session:
         facts = list(read_events(session, story.term.id, 0, 10_000))
-        follow(session, story.term.id, facts)
+        notify_of_events(session, story.term.id, facts)
 
 
 def test_who_gets_a_seat_from_the_waitlist_is_told(story: Story, cast: Cast) -> None:
@@ -84,10 +84,12 @@ def test_what_is_rolled_back_has_told_nobody(story: Story, cast: Cast, heard: Pu
     story.hand_over(cast.ada, cast.ben)
     students_told(heard)
     with transaction() as session:
-        session.execute(update(Notice).values(seq=-Notice.seq))
+        session.execute(update(Notification).values(seq=-Notification.seq))
     with Sessions() as session:
-        follow(session, story.term.id, list(read_events(session, story.term.id, 0, 10_000)))
-        assert len(session.scalars(select(Notice)).all()) == 2
+        notify_of_events(
+            session, story.term.id, list(read_events(session, story.term.id, 0, 10_000))
+        )
+        assert len(session.scalars(select(Notification)).all()) == 2
     assert len(notices()) == 1
     assert students_told(heard) == set()
 
@@ -126,7 +128,7 @@ def test_the_same_reason_is_told_again_only_after_it_was_read(
     again("prerequisite")
     assert told(cast.ben) == ["passed_over"] * 2
     with transaction() as session:
-        session.execute(update(Notice).values(read_at=Notice.made_at))
+        session.execute(update(Notification).values(read_at=Notification.made_at))
     again("prerequisite")
     assert told(cast.ben) == ["passed_over"] * 3
 
@@ -183,8 +185,10 @@ def test_mail_goes_to_those_who_want_it(story: Story, cast: Cast) -> None:
     story.claim(cast.ada, cast.ben)
     with transaction() as session:
         no = {"account_id": cast.ada.account_id, "by_mail": False}
-        session.add(NoticeSetting(kind="section_canceled", **no))
-        session.add(NoticeSetting(kind="promoted", account_id=cast.ben.account_id, by_mail=False))
+        session.add(NotificationSetting(kind="section_canceled", **no))
+        session.add(
+            NotificationSetting(kind="promoted", account_id=cast.ben.account_id, by_mail=False)
+        )
     set_section(story.section, status="CANCELED")
     story.record()
     (mail,) = outbox()

@@ -9,8 +9,9 @@ from sqlalchemy import select
 
 from portal.core.db import transaction
 from portal.core.i18n import in_language
-from portal.notifications.holds import tell_student
-from portal.notifications.words import News, words
+from portal.notifications.creation import announce_hold
+from portal.notifications.texts import NotificationContent
+from portal.notifications.texts import text_of as words
 from portal.people import holds
 from portal.people.holds import NewHold
 from portal.people.models import Hold
@@ -24,19 +25,19 @@ BILL = {"kind": "Bursar", "reason": "a bill is unpaid", "office": "the bursar’
 
 def place(cast: Cast, **fields: Any) -> None:
     wish = NewHold(**{**BILL, **fields})
-    holds.place(cast.ada.id, wish, by=cast.max.id, why="Unpaid.", tell=tell_student)
+    holds.place(cast.ada.id, wish, by=cast.max.id, why="Unpaid.", tell=announce_hold)
 
 
 def lift(cast: Cast) -> None:
     with transaction() as session:
         [number] = session.scalars(select(Hold.id))
-    holds.lift(cast.ada.id, number, by=cast.max.id, why="Paid.", tell=tell_student)
+    holds.lift(cast.ada.id, number, by=cast.max.id, why="Paid.", tell=announce_hold)
 
 
 def said(language: str = "en") -> tuple[str, ...]:
     last = notices()[-1]
     with in_language(language):
-        found = words(News(last.kind, last.term_id, last.section_id, last.data))
+        found = words(NotificationContent(last.kind, last.term_id, last.section_id, last.data))
     return (found.title, *found.text)
 
 

@@ -9,8 +9,9 @@ from flask.testing import FlaskClient
 from sqlalchemy import insert, select, update
 
 from portal.core.db import transaction
-from portal.notifications.models import Notice
-from portal.notifications.words import News, words
+from portal.notifications.models import Notification
+from portal.notifications.texts import NotificationContent
+from portal.notifications.texts import text_of as words
 from portal.people.models import Student
 from tests.cast import Cast
 from tests.notices.stories import Story, notices
@@ -41,15 +42,15 @@ def many(story: Story, student: Student, number: int) -> list[int]:
         for each in range(number)
     ]
     with transaction() as session:
-        return list(session.scalars(insert(Notice).returning(Notice.id), rows))
+        return list(session.scalars(insert(Notification).returning(Notification.id), rows))
 
 
 def unread() -> list[int]:
     with transaction() as session:
-        return list(session.scalars(select(Notice.id).where(Notice.read_at.is_(None))))
+        return list(session.scalars(select(Notification.id).where(Notification.read_at.is_(None))))
 
 
-def only() -> Notice:
+def only() -> Notification:
     (notice,) = notices()
     return notice
 
@@ -165,14 +166,14 @@ def test_what_has_been_marked_stays_marked_as_of_the_first_time(ben: FlaskClient
 def test_the_seat_that_went_for_it_is_named() -> None:
     old = {"code": "MAT-1010", "number": "02"}
     data = {"code": "CSC-1100", "number": "01", "title": "Data Structures", "instead": old}
-    told = words(News("promoted", 1, 1, data)).text
+    told = words(NotificationContent("promoted", 1, 1, data)).text
     assert told[1] == "As you wished, your seat in MAT 1010-02 went for it."
 
 
 def test_titles_are_no_markup(ben: FlaskClient) -> None:
     evil = {"code": "<b>X", "number": "1", "title": "", "had": "seat"}
     with transaction() as session:
-        session.execute(update(Notice).values(kind="section_canceled", data=evil))
+        session.execute(update(Notification).values(kind="section_canceled", data=evil))
     page = ben.get("/inbox").text
     assert "<b>X" not in page
     assert "&lt;b&gt;X" in page

@@ -5,7 +5,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from portal.core.outage import postgresql
-from portal.notifications import box
+from portal.notifications import inbox
 from portal.people import caches
 from tests.cast import Cast
 from tests.notices.stories import Story, notices, set_section
@@ -85,12 +85,12 @@ def test_every_page_has_the_number_without_asking_postgresql(
 
 def test_what_another_process_has_made_is_known_within_seconds(story: Story, cast: Cast) -> None:
     account = cast.ada.account_id
-    assert box.box(account) == box.Box(0, 0)
+    assert inbox.unread(account) == inbox.UnreadCount(0, 0)
     cancel(story, cast)
 
     def seen() -> bool:
         caches.refresh()  # as every request does
-        return box.box(account) == box.Box(1, notices()[0].id)
+        return inbox.unread(account) == inbox.UnreadCount(1, notices()[0].id)
 
     wait_for(seen)
 
@@ -98,6 +98,6 @@ def test_what_another_process_has_made_is_known_within_seconds(story: Story, cas
 def test_while_postgresql_is_away_there_is_no_number(cast: Cast) -> None:
     postgresql.begin()
     try:
-        assert box.box(cast.dan.account_id) is None
+        assert inbox.unread(cast.dan.account_id) is None
     finally:
         postgresql.end()

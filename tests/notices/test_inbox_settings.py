@@ -8,8 +8,8 @@ from flask.testing import FlaskClient
 from sqlalchemy import select, update
 
 from portal.core.db import transaction
-from portal.notifications.making import FOR_STUDENTS
-from portal.notifications.models import NoticeSetting
+from portal.notifications.creation import FOR_STUDENTS
+from portal.notifications.models import NotificationSetting
 from portal.people.models import Account
 from tests.cast import Cast
 from tests.notices.stories import Story, outbox, told
@@ -29,8 +29,11 @@ def checked(page: str) -> set[str]:
 
 def wished(account: int) -> dict[str, bool]:
     with transaction() as session:
-        mine = NoticeSetting.account_id == account
-        return {row.kind: row.by_mail for row in session.scalars(select(NoticeSetting).where(mine))}
+        mine = NotificationSetting.account_id == account
+        return {
+            row.kind: row.by_mail
+            for row in session.scalars(select(NotificationSetting).where(mine))
+        }
 
 
 def test_at_first_everything_comes_by_mail(ben: FlaskClient) -> None:

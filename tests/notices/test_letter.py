@@ -13,7 +13,7 @@ from portal.catalog.models import Course, Section, Term
 from portal.core.db import transaction
 from portal.core.i18n import in_language
 from portal.ledger.types import Candidate, Reason
-from portal.notifications.letter import Unaddressable, letter
+from portal.notifications.mail import InvalidAddress, compose
 from portal.notifications.reminders import remind
 from portal.people.models import Account
 from portal.recorder.events import moment
@@ -34,7 +34,7 @@ def body() -> str:
 def bodies() -> list[str]:
     """Of all mails, in order."""
     with transaction() as session:
-        return [letter(session, each).message.get_content() for each in outbox()]
+        return [compose(session, each).message.get_content() for each in outbox()]
 
 
 def name_everyone(name: str) -> None:
@@ -125,7 +125,7 @@ def test_what_is_no_address_gets_no_mail(story: Story, cast: Cast, address: str)
     with transaction() as session:
         session.execute(update(Account).values(email=address))
     story.hand_over(cast.ada, cast.ben)
-    with pytest.raises(Unaddressable):
+    with pytest.raises(InvalidAddress):
         a_letter()
 
 

@@ -6,8 +6,8 @@ from sqlalchemy import select
 
 from portal.backend import Backend
 from portal.core.db import transaction
-from portal.notifications import codes
-from portal.notifications.relay import Relay
+from portal.notifications import account_mails
+from portal.notifications.mail_sender import MailSender
 from portal.people import tokens
 from portal.people.models import AuditEntry
 from portal.people.tokens import TokenRequest
@@ -18,7 +18,7 @@ from tests.notices.stories import Story, give_addresses, outbox
 
 
 @pytest.fixture
-def dead(story: Story, cast: Cast, relay: Relay, postman: Postman) -> Relay:
+def dead(story: Story, cast: Cast, relay: MailSender, postman: Postman) -> MailSender:
     """Ben's mail has been refused for good."""
     story.hand_over(cast.ada, cast.ben)
     postman.answers = ["550 no such user"]
@@ -36,7 +36,7 @@ def test_it_says_that_there_is_none(backend: Backend) -> None:  # noqa: ARG001
     assert "No mail has been given up." in said.stderr
 
 
-def test_it_lists_each_with_its_error(dead: Relay) -> None:
+def test_it_lists_each_with_its_error(dead: MailSender) -> None:
     assert dead
     said = mail()
     assert said.exit_code == 1
@@ -44,7 +44,7 @@ def test_it_lists_each_with_its_error(dead: Relay) -> None:
     assert "550 no such user" in said.stdout
 
 
-def test_it_has_them_sent_again(backend: Backend, dead: Relay, postman: Postman) -> None:
+def test_it_has_them_sent_again(backend: Backend, dead: MailSender, postman: Postman) -> None:
     assert mail("--retry").exit_code == 0
     assert any(job.startswith(b"0-") for job in backend.redis.lrange("rq:queue:notify", 0, -1))
     dead.send_due()
@@ -56,11 +56,11 @@ def test_it_has_them_sent_again(backend: Backend, dead: Relay, postman: Postman)
 
 
 def test_mails_about_the_safety_of_an_account_are_among_them_and_codes_are_not(
-    cast: Cast, relay: Relay, postman: Postman
+    cast: Cast, relay: MailSender, postman: Postman
 ) -> None:
     give_addresses()
     tokens.create(cast.ada.account_id, TokenRequest("script"))
-    codes.post(cast.ben.account_id)
+    account_mails.send_code(cast.ben.account_id)
     postman.answers = ["550 no such user"] * 2
     relay.send_due()
     said = mail().stdout

@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from portal.backend import Backend
 from portal.core.db import transaction
-from portal.notifications.relay import Relay
+from portal.notifications.mail_sender import MailSender
 from portal.people.models import AuditEntry
 from tests.cast import Cast
 from tests.notices.postman import Postman
@@ -27,7 +27,7 @@ def admin(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
 
 
 @pytest.fixture
-def dead(admin: FlaskClient, much_news: Story, relay: Relay, postman: Postman) -> list[int]:
+def dead(admin: FlaskClient, much_news: Story, relay: MailSender, postman: Postman) -> list[int]:
     """Four mails that were refused for good."""
     assert admin
     assert much_news
@@ -67,7 +67,7 @@ def test_the_page_shows_each_with_what_went_wrong(admin: FlaskClient, dead: list
 def test_one_is_sent_again(  # noqa: PLR0917  who and what has a part in it
     admin: FlaskClient,
     dead: list[int],
-    relay: Relay,
+    relay: MailSender,
     postman: Postman,
     backend: Backend,
     cast: Cast,
@@ -85,7 +85,7 @@ def test_one_is_sent_again(  # noqa: PLR0917  who and what has a part in it
 
 
 def test_all_that_were_seen_are_sent_again_and_no_later_one(
-    admin: FlaskClient, dead: list[int], relay: Relay, postman: Postman
+    admin: FlaskClient, dead: list[int], relay: MailSender, postman: Postman
 ) -> None:
     form = seen(admin, "all", "retry")
     one = dead[0]

@@ -4,9 +4,9 @@ from sqlalchemy import func, select, text
 
 from jobs.errands import forget
 from portal.core.db import transaction
-from portal.notifications import pruning
-from portal.notifications.models import Notice, Outgoing
-from portal.notifications.relay import Relay
+from portal.notifications import outbox
+from portal.notifications.mail_sender import MailSender
+from portal.notifications.models import Notification, OutboxEntry
 from tests.notices.stories import Story
 
 
@@ -22,12 +22,12 @@ def age(days: int) -> None:
 
 def left() -> tuple[int, int]:
     with transaction() as session:
-        counts = [select(func.count()).select_from(table) for table in (Notice, Outgoing)]
+        counts = [select(func.count()).select_from(table) for table in (Notification, OutboxEntry)]
         notices, mails = (session.scalar(count) or 0 for count in counts)
     return notices, mails
 
 
-def test_what_is_old_and_done_goes_and_the_rest_stays(news: Story, relay: Relay) -> None:
+def test_what_is_old_and_done_goes_and_the_rest_stays(news: Story, relay: MailSender) -> None:
     assert news
     relay.send_due()
     before = left()
@@ -45,5 +45,5 @@ def test_a_mail_that_waits_keeps_its_notice(news: Story) -> None:
     before = left()
     age(500)
     with transaction() as session:
-        pruning.forget(session, 400)
+        outbox.forget(session, 400)
     assert left() == before

@@ -6,9 +6,9 @@ import pytest
 from sqlalchemy import func, text, update
 
 from portal.core.db import transaction
-from portal.notifications.models import Outgoing
-from portal.notifications.relay import PAUSES, Relay
-from portal.notifications.smtp import Server, Smtp
+from portal.notifications.mail_sender import PAUSES, MailSender
+from portal.notifications.mail_transport import SmtpConnection, SmtpServer
+from portal.notifications.models import OutboxEntry
 from tests.notices.postman import Postman
 from tests.notices.relays import all_sent, only, until
 from tests.notices.stories import Story, outbox
@@ -16,7 +16,7 @@ from tests.notices.stories import Story, outbox
 pytestmark = pytest.mark.timeout(60)
 
 
-def test_what_is_due_is_sent_once(news: Story, relay: Relay, postman: Postman) -> None:
+def test_what_is_due_is_sent_once(news: Story, relay: MailSender, postman: Postman) -> None:
     assert news
     assert relay.send_due() == 1
     assert relay.send_due() == 0
@@ -25,7 +25,7 @@ def test_what_is_due_is_sent_once(news: Story, relay: Relay, postman: Postman) -
 
 
 def test_many_mails_go_over_one_connection(
-    much_news: Story, relay: Relay, postman: Postman
+    much_news: Story, relay: MailSender, postman: Postman
 ) -> None:
     assert much_news
     connections = Counter[object]()
@@ -39,13 +39,13 @@ def test_many_mails_go_over_one_connection(
         def close(self) -> None:
             talk.close()
 
-    Relay(Counted).send_due()
+    MailSender(Counted).send_due()
     assert list(connections.values()) == [4]
     assert len(set(postman.ids)) == 4
 
 
 def test_a_mail_that_is_not_taken_now_is_sent_again(
-    news: Story, relay: Relay, postman: Postman
+    news: Story, relay: MailSender, postman: Postman
 ) -> None:
     assert news
     postman.answers = ["451 later", "450 later", "452 later"]
@@ -58,20 +58,22 @@ def test_it_waits_two_four_and_eight_seconds() -> None:
     assert PAUSES == (2.0, 4.0, 8.0)
 
 
-def test_the_pauses_grow(news: Story, relay: Relay, postman: Postman) -> None:
+def test_the_pauses_grow(news: Story, relay: MailSender, postman: Postman) -> None:
     assert news
-    patient = Relay(relay.post, relay.breaker)
+    patient = MailSender(relay.post, relay.breaker)
     for pause in PAUSES:
         postman.answers = ["451 later"]
         with transaction() as session:
-            session.execute(update(Outgoing).values(due_at=func.now()))
+            session.execute(update(OutboxEntry).values(due_at=func.now()))
         patient.send_due()
         with transaction() as session:
             left = session.scalar(text("SELECT extract(epoch FROM due_at - now()) FROM outbox"))
         assert pause - 1 < float(left or 0) <= pause
 
 
-def test_after_three_more_tries_it_is_given_up(news: Story, relay: Relay, postman: Postman) -> None:
+def test_after_three_more_tries_it_is_given_up(
+    news: Story, relay: MailSender, postman: Postman
+) -> None:
     assert news
     postman.answers = ["451 not today"] * 10
     until(relay, lambda: only().dead_at)
@@ -82,7 +84,7 @@ def test_after_three_more_tries_it_is_given_up(news: Story, relay: Relay, postma
 
 
 def test_a_recipient_refused_for_good_is_given_up_at_once(
-    news: Story, relay: Relay, postman: Postman
+    news: Story, relay: MailSender, postman: Postman
 ) -> None:
     assert news
     postman.answers = ["550 no such user"]
@@ -92,7 +94,7 @@ def test_a_recipient_refused_for_good_is_given_up_at_once(
 
 
 def test_one_dead_letter_holds_up_no_other(
-    much_news: Story, relay: Relay, postman: Postman
+    much_news: Story, relay: MailSender, postman: Postman
 ) -> None:
     assert much_news
     postman.answers = ["550 no such user"]
@@ -102,7 +104,7 @@ def test_one_dead_letter_holds_up_no_other(
 
 
 def test_a_mail_that_can_not_be_written_is_given_up_alone(
-    much_news: Story, relay: Relay, postman: Postman
+    much_news: Story, relay: MailSender, postman: Postman
 ) -> None:
     assert much_news
     with transaction() as session:
@@ -115,48 +117,52 @@ def test_a_mail_that_can_not_be_written_is_given_up_alone(
     assert "Traceback" in dead.error
 
 
-def test_what_is_sent_again_has_the_same_id(news: Story, relay: Relay, postman: Postman) -> None:
+def test_what_is_sent_again_has_the_same_id(
+    news: Story, relay: MailSender, postman: Postman
+) -> None:
     assert news
     relay.send_due()
     with transaction() as session:  # as if we had died before it was noted
-        session.execute(update(Outgoing).values(sent_at=None))
+        session.execute(update(OutboxEntry).values(sent_at=None))
     relay.send_due()
     assert len(postman.ids) == 2
     assert len(set(postman.ids)) == 1
 
 
-def test_two_relays_send_no_mail_twice(much_news: Story, relay: Relay, postman: Postman) -> None:
+def test_two_relays_send_no_mail_twice(
+    much_news: Story, relay: MailSender, postman: Postman
+) -> None:
     assert much_news
-    second = Relay(relay.post)
+    second = MailSender(relay.post)
 
-    class Meanwhile(Smtp):
+    class Meanwhile(SmtpConnection):
         """While one mail is under way, another relay sends what else is due."""
 
         def send(self, letter: object) -> None:
             second.send_due()
             super().send(letter)  # type: ignore[arg-type]
 
-    Relay(lambda: Meanwhile(Server("127.0.0.1", postman.port))).send_due()
+    MailSender(lambda: Meanwhile(SmtpServer("127.0.0.1", postman.port))).send_due()
     assert len(postman.ids) == len(set(postman.ids)) == 4
 
 
 def test_news_of_seats_goes_before_reminders(
-    much_news: Story, relay: Relay, postman: Postman
+    much_news: Story, relay: MailSender, postman: Postman
 ) -> None:
     assert much_news
     last = outbox()[-1].id
     with transaction() as session:
-        session.execute(update(Outgoing).where(Outgoing.id != last).values(rank=1))
+        session.execute(update(OutboxEntry).where(OutboxEntry.id != last).values(rank=1))
     relay.send_due(seconds=30)
     assert f"-{last}@" in postman.ids[0]
 
 
 def test_what_is_too_late_to_be_of_use_is_not_sent(
-    news: Story, relay: Relay, postman: Postman
+    news: Story, relay: MailSender, postman: Postman
 ) -> None:
     assert news
     with transaction() as session:
-        session.execute(update(Outgoing).values(until=func.now() - text("interval '1 minute'")))
+        session.execute(update(OutboxEntry).values(until=func.now() - text("interval '1 minute'")))
     relay.send_due()
     assert postman.mails == []
     assert only().error == "Too late to be of use."

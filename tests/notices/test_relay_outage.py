@@ -7,10 +7,10 @@ from sqlalchemy import func, update
 
 from portal.breakers import FAILURES
 from portal.core.db import transaction
-from portal.notifications.models import Outgoing
+from portal.notifications.mail_sender import MailSender
+from portal.notifications.mail_transport import SmtpConnection, SmtpServer
+from portal.notifications.models import OutboxEntry
 from portal.notifications.outbox import revive
-from portal.notifications.relay import Relay
-from portal.notifications.smtp import Server, Smtp
 from tests.notices.postman import Postman
 from tests.notices.relays import all_sent, only, until
 from tests.notices.stories import Story
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.timeout(60)
 
 
 def test_a_server_that_refuses_for_good_is_not_left_alone(
-    news: Story, relay: Relay, postman: Postman
+    news: Story, relay: MailSender, postman: Postman
 ) -> None:
     assert news
     for _ in range(FAILURES + 1):
@@ -31,18 +31,22 @@ def test_a_server_that_refuses_for_good_is_not_left_alone(
     assert postman.asked == FAILURES + 1
 
 
-def test_a_server_that_is_away_costs_no_try(news: Story, relay: Relay, postman: Postman) -> None:
+def test_a_server_that_is_away_costs_no_try(
+    news: Story, relay: MailSender, postman: Postman
+) -> None:
     assert news
     postman.close()
     for _ in range(3):
         relay.send_due()
         with transaction() as session:
-            session.execute(update(Outgoing).values(due_at=func.now()))
+            session.execute(update(OutboxEntry).values(due_at=func.now()))
     assert (only().tries, only().dead_at) == (0, None)
     assert "127.0.0.1" in only().error
 
 
-def test_after_five_failures_it_is_left_alone(news: Story, relay: Relay, postman: Postman) -> None:
+def test_after_five_failures_it_is_left_alone(
+    news: Story, relay: MailSender, postman: Postman
+) -> None:
     assert news
     postman.close()
     until(relay, lambda: relay.breaker.state == "open")
@@ -53,7 +57,7 @@ def test_after_five_failures_it_is_left_alone(news: Story, relay: Relay, postman
 
 
 def test_then_one_mail_shows_whether_it_is_back(
-    much_news: Story, relay: Relay, postman: Postman
+    much_news: Story, relay: MailSender, postman: Postman
 ) -> None:
     assert much_news
     postman.close()
@@ -66,7 +70,7 @@ def test_then_one_mail_shows_whether_it_is_back(
 
 
 def test_a_server_away_and_back_loses_nothing_and_doubles_nothing(
-    much_news: Story, relay: Relay, postman: Postman
+    much_news: Story, relay: MailSender, postman: Postman
 ) -> None:
     assert much_news
     postman.answers = ["451 busy"]
@@ -84,7 +88,7 @@ def test_a_server_that_never_answers_is_not_waited_for(news: Story, postman: Pos
     assert news
     with create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
-        relay = Relay(lambda: Smtp(Server("127.0.0.1", port), patience=0.2))
+        relay = MailSender(lambda: SmtpConnection(SmtpServer("127.0.0.1", port), patience=0.2))
         assert relay.send_due() == 0
     assert "timed out" in only().error
     assert postman.mails == []

@@ -12,13 +12,13 @@ from sqlalchemy import func, select, text, update
 from jobs.notify import notify
 from portal.backend import backend
 from portal.core.db import transaction
-from portal.notifications.models import Notice, Outgoing
+from portal.core.queue import enqueue
+from portal.notifications.models import Notification, OutboxEntry
 from portal.recorder.journal import last_seq
 from portal.recorder.models import LoggedEvent
 from portal.recorder.promotion import promote
 from portal.recorder.recorder import drain
 from portal.recorder.sweep import Sweeper
-from portal.recorder.wake import wake
 from tests import cast as builders
 from tests.cast import Cast
 from tests.notices.postman import Postman
@@ -59,7 +59,7 @@ def all_promoted(rush: Rush) -> None:
     promote(rush.term, "tests")
 
 
-def count(what: type[Notice | Outgoing]) -> int:
+def count(what: type[Notification | OutboxEntry]) -> int:
     with transaction() as session:
         return session.scalar(select(func.count()).select_from(what)) or 0
 
@@ -81,11 +81,11 @@ def test_the_clock_calls_it_again_when_a_mail_is_due_again(story: Story, cast: C
     sweeper = Sweeper()
     queue().empty()
     with transaction() as session:
-        session.execute(update(Outgoing).values(due_at=func.now() + text("interval '1 hour'")))
+        session.execute(update(OutboxEntry).values(due_at=func.now() + text("interval '1 hour'")))
     sweep(sweeper)
     assert called() == 0
     with transaction() as session:
-        session.execute(update(Outgoing).values(due_at=func.now()))
+        session.execute(update(OutboxEntry).values(due_at=func.now()))
     sweep(sweeper)
     assert called() == 1
 
@@ -100,7 +100,7 @@ def test_the_clock_calls_it_when_a_reminder_is_due(cast: Cast) -> None:
     assert called() == 0
     wait_for(lambda: sweep(sweeper) or called())
     notify(term.id)
-    assert count(Notice) == 4
+    assert count(Notification) == 4
     queue().empty()
     sweep(Sweeper())
     assert called() == 0
@@ -112,7 +112,7 @@ def test_a_recorder_that_is_killed_leaves_one_notice_for_each_event() -> None:
     all_promoted(rush)
     with running(("worker", "record"), ("clock",)) as processes:
         ready("record")
-        wake(rush.term, ["record"])
+        enqueue(rush.term, ["record"])
         while recorded(rush.term) < last_seq(backend().redis, rush.term) and len(processes) < 5:
             wait_for(lambda: busy(backend()) or caught_up(rush.term))
             time.sleep(0.05)
@@ -121,12 +121,12 @@ def test_a_recorder_that_is_killed_leaves_one_notice_for_each_event() -> None:
             processes.append(start("worker", "record"))
         wait_for(lambda: caught_up(rush.term))
     with transaction() as session:
-        causes = session.execute(select(Notice.seq, Notice.account_id)).all()
+        causes = session.execute(select(Notification.seq, Notification.account_id)).all()
         events = session.scalars(
             select(LoggedEvent.seq).where(LoggedEvent.name == "promoted")
         ).all()
     assert Counter(seq for seq, _ in causes) == Counter(events)
-    assert len({account for _, account in causes}) == count(Outgoing) == 1500
+    assert len({account for _, account in causes}) == count(OutboxEntry) == 1500
 
 
 @pytest.mark.usefixtures("backend")

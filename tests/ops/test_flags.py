@@ -10,10 +10,10 @@ from portal.backend import Backend
 from portal.breakers import FAILURES
 from portal.core import flags
 from portal.core.outage import postgresql
+from portal.core.queue import enqueue
 from portal.live.page import LATER
 from portal.ops import breaking, crew
 from portal.protection.rate_limits import Charge
-from portal.recorder.wake import wake
 from portal.waiting_room import room
 from portal.web.http.request_limits import REQUESTS
 from tests import cast as builders
@@ -176,7 +176,7 @@ def test_without_mail_letters_wait_and_leave_once_it_is_back(
             assert [letter.sent_at for letter in outbox()] == [None]
             assert postman.asked == 0
             switch("mail", on=True)
-            wait_for(lambda: wake(story.term.id, ["notify"]) or postman.mails)
+            wait_for(lambda: enqueue(story.term.id, ["notify"]) or postman.mails)
 
 
 def finished(backend: Backend) -> bool:
@@ -194,7 +194,7 @@ def test_without_its_breaker_the_mail_server_is_asked_every_time(
     with running(("worker", "notify")):
         story.hand_over(cast.ada, cast.ben)
         wait_for(
-            lambda: wake(story.term.id, ["notify"]) or asked_though_open(backend, "mail"),
+            lambda: enqueue(story.term.id, ["notify"]) or asked_though_open(backend, "mail"),
         )
 
 

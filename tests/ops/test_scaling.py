@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from jobs.scaler import Scaler, busy
 from portal.backend import Backend
 from portal.core import flags
 from portal.core.settings import SettingsError
 from portal.ops import scaling
+from portal.ops.autoscaler import Autoscaler, busy
 from portal.ops.crew import Hand, Manned
 from portal.ops.scaling import Asked, Pool, Seen, pools, wanted
 from tests.ops.conftest import Switch
@@ -102,7 +102,7 @@ def test_nothing_begins_with_bounds_that_make_no_sense(
 def test_the_clock_asks_for_more_while_much_waits(
     backend: Backend, caplog: pytest.LogCaptureFixture
 ) -> None:
-    scaler = Scaler(backend.redis, {"notify": Pool(1, 3, 2)})
+    scaler = Autoscaler(backend.redis, {"notify": Pool(1, 3, 2)})
     scaler.look()
     assert asked(backend) == 1
     for _ in range(2):
@@ -115,7 +115,7 @@ def test_the_clock_asks_for_more_while_much_waits(
 
 def test_fewer_once_it_is_quiet(backend: Backend) -> None:
     scaling.ask(backend.redis, {"notify": Asked(3, time.time() - scaling.DOWN_REST)})
-    Scaler(backend.redis, {"notify": Pool(1, 3, 2)}).look()
+    Autoscaler(backend.redis, {"notify": Pool(1, 3, 2)}).look()
     # Nobody works here, so the workers are as many as were asked for.
     assert asked(backend) == 2
 
@@ -126,7 +126,7 @@ def test_the_least_while_it_is_switched_off(backend: Backend, switch: Switch) ->
     scaling.ask(backend.redis, {"notify": Asked(3, time.time())})
     for _ in range(5):
         slow.call("notify", slow.UNTIL, Path("nowhere"))
-    Scaler(backend.redis, {"notify": Pool(1, 3, 2)}).look()
+    Autoscaler(backend.redis, {"notify": Pool(1, 3, 2)}).look()
     assert asked(backend) == 1
 
 

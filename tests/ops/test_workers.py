@@ -12,9 +12,9 @@ import psutil
 import pytest
 
 from portal.backend import Backend
+from portal.core.queue import enqueue
 from portal.ops import crew, scaling
 from portal.ops.scaling import Asked
-from portal.recorder.wake import wake
 from tests.live.nodes import free_port
 from tests.metrics.test_scrape import samples
 from tests.metrics.test_shown import shown
@@ -76,7 +76,7 @@ def test_they_do_all_the_work_are_more_when_asked_and_leave_nobody_behind(
     wait_for(lambda: host.processes() == dict.fromkeys((*scaling.POOLS, "clock"), 1), BUSY)
     rush = a_rush(sections=1, students=3)
     claims(rush, [(student, rush.sections[0]) for student in rush.students])
-    wake(rush.term, ["record"])
+    enqueue(rush.term, ["record"])
     wait_for(lambda: caught_up(rush.term))
     wait_for(lambda: "record" in host.done())
     scaling.ask(backend.redis, {"record": Asked(2, time.time())})

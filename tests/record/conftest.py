@@ -3,9 +3,9 @@
 import pytest
 
 from portal.backend import Backend
+from portal.core.queue import enqueue
 from portal.ops import dead
 from portal.ops.dead import DeadLetter
-from portal.recorder.wake import wake
 from tests.record.poison import give_up, journal, seq
 from tests.record.rush import Rush, a_rush
 
@@ -21,7 +21,7 @@ def poisoned(backend: Backend) -> Rush:
 @pytest.fixture
 def given_up(backend: Backend, poisoned: Rush) -> DeadLetter:
     """A job about it as a worker leaves it behind after its second failure."""
-    wake(poisoned.term, ["record"])
+    enqueue(poisoned.term, ["record"])
     give_up(backend, "poison")
     (letter,) = dead.letters(backend.redis)
     return letter

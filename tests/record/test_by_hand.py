@@ -10,7 +10,7 @@ from portal.core.i18n import in_language
 from portal.ledger.types import Outcome
 from portal.live.topics import student as pages_of
 from portal.live.updates import Updates
-from portal.notifications.models import Notice
+from portal.notifications.models import Notification
 from portal.people.models import AuditEntry, Student
 from portal.people.student_profile import read_all
 from portal.recorder.consistency.audit import audit_term
@@ -77,7 +77,7 @@ def test_a_move_is_told_and_noted_once(cast: Cast, term: Any) -> None:
     assert [each.action for each in rows(AuditEntry)] == ["selection.add", "selection.move"]
     moved = rows(AuditEntry)[-1]
     assert (moved.before["section"], moved.after["section"]) == (old.id, new.id)
-    assert [each.kind for each in rows(Notice)] == ["by_hand", "by_hand"]
+    assert [each.kind for each in rows(Notification)] == ["by_hand", "by_hand"]
     assert headlines(cast.ada) == [
         f"The registrar moved you from CSC 1-{old.number} to CSC 2-{new.number}.",
         f"The registrar gave you a seat in CSC 1-{old.number}.",
@@ -100,7 +100,7 @@ def test_each_of_those_who_swap_has_one_move_and_the_ledger_can_be_made_anew(
     adjustments.adjust_batch(Batch(term.id, changes, (), "a swap", cast.max.id, "tests"), people)
     recorded(term)
     assert [each.action for each in rows(AuditEntry)][2:] == ["selection.move"] * 2
-    assert [each.kind for each in rows(Notice)] == ["by_hand"] * 4
+    assert [each.kind for each in rows(Notification)] == ["by_hand"] * 4
     moved = f"The registrar moved you from CSC 1-{one.number} to CSC 1-{other.number}."
     assert headlines(cast.ada)[0] == moved
     before = dump(term.id)
@@ -118,7 +118,7 @@ def test_a_waiter_who_is_added_has_one_notice_and_it_is_not_that_of_a_promotion(
     adjust(cast, term, cast.ada, add=section.id, overrides=("full",))
     adjust(cast, term, cast.ada, drop=section.id)
     recorded(term)
-    assert [each.kind for each in rows(Notice)] == ["by_hand", "by_hand"]
+    assert [each.kind for each in rows(Notification)] == ["by_hand", "by_hand"]
     assert [each.action for each in rows(AuditEntry)] == ["selection.add", "selection.drop"]
     assert headlines(cast.ada)[0].startswith("The registrar took you out of CSC 1100")
 

@@ -5,11 +5,11 @@ from rq import Queue
 
 from jobs.clock import LEASE, Lease, tick
 from portal.backend import Backend
+from portal.core.queue import enqueue
 from portal.ledger.types import Outcome
 from portal.ops.dead import Watch
 from portal.recorder.recorder import drain
 from portal.recorder.sweep import Sweeper
-from portal.recorder.wake import wake
 from portal.waiting_room import room
 from tests import cast
 from tests.record.processes import caught_up, ready, running, wait_for
@@ -52,7 +52,7 @@ def test_calls_do_not_pile_up(backend: Backend, sweeper: Sweeper) -> None:
     claim(rush, rush.students[0], rush.sections[0])
     for _ in range(5):
         sweep(sweeper)
-        wake(rush.term, ["record"])
+        enqueue(rush.term, ["record"])
     assert called(backend, "record") == 1
     assert called(backend, "maintain") == 1
 

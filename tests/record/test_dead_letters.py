@@ -14,10 +14,9 @@ from rq.worker import BaseWorker
 
 from jobs.chores import FORGET
 from portal.backend import Backend
-from portal.core.jobs import about, named
+from portal.core.queue import KEPT, enqueue, job_name, job_subject
 from portal.ops import crew, dead
 from portal.ops.dead import DeadLetter, Watch
-from portal.recorder.wake import wake
 from tests import cast
 from tests.record.poison import give_up, waiting
 from tests.record.processes import caught_up, ready, recorded, running, wait_for
@@ -39,8 +38,8 @@ def test_the_last_failure_is_the_end_and_others_are_served_meanwhile(
     cast.an_open_window(other)
     with running(("worker", "record"), ("clock",)):
         ready("record")
-        wake(poisoned.term, ["record"])
-        wake(other.id, ["record"])
+        enqueue(poisoned.term, ["record"])
+        enqueue(other.id, ["record"])
         wait_for(lambda: recorded(other.id) and caught_up(other.id))
         wait_for(lambda: dead.counts(backend.redis)["record"])
         (worker,) = crew.workers(backend.redis)
@@ -56,11 +55,11 @@ def test_the_last_failure_is_the_end_and_others_are_served_meanwhile(
 def test_what_was_given_up_is_left_alone_for_a_while(
     backend: Backend, given_up: DeadLetter, poisoned: Rush
 ) -> None:
-    wake(poisoned.term, ["record"])
+    enqueue(poisoned.term, ["record"])
     assert waiting(backend) == 0
-    rested = time.time() + dead.KEPT - 61
+    rested = time.time() + KEPT - 61
     backend.redis.zadd("rq:failed:record", {given_up.id: rested})
-    wake(poisoned.term, ["record"])
+    enqueue(poisoned.term, ["record"])
     assert waiting(backend) == 1
 
 
@@ -69,16 +68,16 @@ def test_what_waits_for_its_second_try_is_not_called_for_again(
 ) -> None:
     with running(("worker", "record")):
         ready("record")
-        wake(poisoned.term, ["record"])
+        enqueue(poisoned.term, ["record"])
         wait_for(lambda: backend.redis.zcard("rq:scheduled:record"))
-        wake(poisoned.term, ["record"])
+        enqueue(poisoned.term, ["record"])
         assert waiting(backend) == 1
 
 
 def test_a_part_that_is_away_is_no_failure(backend: Backend) -> None:
     rush = a_rush(sections=1, students=1)
     with a_worker_without_postgresql():
-        wake(rush.term, ["record"])
+        enqueue(rush.term, ["record"])
         wait_for(lambda: waiting(backend) == 0)
         wait_for(lambda: finished(backend))
     assert sum(dead.counts(backend.redis).values()) == 0
@@ -142,10 +141,10 @@ def test_the_latest_of_a_term_speaks_for_those_before_it(
 ) -> None:
     watch = Watch(backend.redis)
     watch.look()
-    backend.redis.zadd("rq:failed:record", {given_up.id: time.time() + dead.KEPT - 61})
+    backend.redis.zadd("rq:failed:record", {given_up.id: time.time() + KEPT - 61})
     with running(("worker", "record"), ("clock",)):
         ready("record")
-        wake(poisoned.term, ["record"])
+        enqueue(poisoned.term, ["record"])
         wait_for(lambda: dead.letters(backend.redis)[-1].id != given_up.id)
     watch.look()
     (letter,) = dead.letters(backend.redis)
@@ -154,23 +153,30 @@ def test_the_latest_of_a_term_speaks_for_those_before_it(
 
 def test_none_speaks_for_its_neighbour(backend: Backend) -> None:
     errands = Queue("errands", connection=backend.redis, serializer=JSONSerializer)
-    jobs = ["7-audit-3", named("7"), named("70"), named("import-5"), named("import-55"), "export-5"]
-    for job in [*jobs, named("import-5")]:
-        errands.enqueue(FORGET, job_id=job, failure_ttl=dead.KEPT)
+    jobs = [
+        "7-audit-3",
+        job_name("7"),
+        job_name("70"),
+        job_name("import-5"),
+        job_name("import-55"),
+        "export-5",
+    ]
+    for job in [*jobs, job_name("import-5")]:
+        errands.enqueue(FORGET, job_id=job, failure_ttl=KEPT)
         give_up(backend, "poison", "errands")
     Watch(backend.redis).look()
     left = {letter.id for letter in dead.letters(backend.redis)}
     others = {"7-audit-3", "7", "70", "import-5", "import-55", "export-5"}
-    assert ({about(job) for job in left}, len(left)) == (others, 6)
+    assert ({job_subject(job) for job in left}, len(left)) == (others, 6)
     assert jobs[3] not in left
 
 
 def test_a_term_is_called_about_whatever_waits_of_its_audits(backend: Backend) -> None:
     errands = Queue("errands", connection=backend.redis, serializer=JSONSerializer)
     errands.enqueue(FORGET, job_id="7-audit-3")
-    wake(7, ["reconcile"])
-    wake(7, ["reconcile"])
-    assert [about(job) for job in errands.job_ids] == ["7-audit-3", "7"]
+    enqueue(7, ["reconcile"])
+    enqueue(7, ["reconcile"])
+    assert [job_subject(job) for job in errands.job_ids] == ["7-audit-3", "7"]
 
 
 def test_health_counts_them(client: FlaskClient, given_up: DeadLetter) -> None:

@@ -7,10 +7,10 @@ import time
 from pathlib import Path
 
 from portal.backend import Backend
+from portal.core.queue import enqueue
 from portal.ops import crew
 from portal.recorder.consistency.audit import audit
 from portal.recorder.journal import last_seq
-from portal.recorder.wake import wake
 from tests.record.processes import caught_up, events, ready, recorded, running, start, wait_for
 from tests.record.rush import a_rush, claims, everyone_everywhere
 
@@ -24,7 +24,7 @@ def test_a_recorder_is_killed_again_and_again(backend: Backend) -> None:
         ready("record")
         for first in range(0, len(wishes), 6000):
             claims(rush, wishes[first : first + 6000])
-            wake(rush.term, ["record"])
+            enqueue(rush.term, ["record"])
             wait_for(lambda: busy(backend))
             time.sleep(random.uniform(0, 0.3))
             for pid in busy(backend):
@@ -45,7 +45,7 @@ def test_a_long_drain_that_was_killed_leaves_no_lock(backend: Backend) -> None:
     with running(("worker", "record"), ("worker", "record")):
         ready("record")
         claims(rush, everyone_everywhere(rush))
-        wake(rush.term, ["record"])
+        enqueue(rush.term, ["record"])
         wait_for(lambda: recorded(rush.term) > 0)
         (pid,) = busy(backend)
         os.kill(pid, signal.SIGKILL)

@@ -3,9 +3,9 @@
 import time
 
 from portal.backend import Backend
+from portal.core.queue import enqueue
 from portal.ledger.types import Outcome
 from portal.recorder.consistency.audit import audit
-from portal.recorder.wake import wake
 from portal.runtime import embedded_postgres, embedded_valkey
 from portal.runtime.embedded_servers import Servers
 from tests.record.processes import caught_up, events, ready, running, wait_for
@@ -24,7 +24,7 @@ def test_claims_go_on_without_postgresql_and_are_recorded_afterwards(
         try:
             for student, section in everyone_everywhere(rush):
                 answer = claim(rush, student, section)
-                wake(rush.term, answer.wake)
+                enqueue(rush.term, answer.wake)
             time.sleep(2)
             assert backend.redis.xlen(f"{{t:{rush.term}}}:journal") >= 100
         finally:

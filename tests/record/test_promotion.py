@@ -8,11 +8,11 @@ from sqlalchemy import select
 
 from portal.backend import Backend, backend
 from portal.core.db import transaction
+from portal.core.queue import enqueue
 from portal.ledger.types import Decision, Outcome
 from portal.people.models import Hold, Student
 from portal.recorder.consistency.audit import audit
 from portal.recorder.models import WaitlistEntry
-from portal.recorder.wake import wake
 from tests.record.processes import caught_up, ready, running, wait_for
 from tests.record.rush import Rush, a_rush, claim, drop, spec
 
@@ -41,7 +41,7 @@ def held(rush: Rush, section: int = 0) -> set[int]:
 
 def told(rush: Rush, answer: Decision) -> None:
     """What a web node does after a decision."""
-    wake(rush.term, answer.wake)
+    enqueue(rush.term, answer.wake)
 
 
 @pytest.mark.usefixtures("workers")
@@ -97,7 +97,7 @@ def test_added_seats_are_the_lists() -> None:
     change = backend().ledger.put_section(
         rush.term, spec(rush.sections[0], capacity=3, waitlist=4, version=2)
     )
-    wake(rush.term, change.wake)
+    enqueue(rush.term, change.wake)
     wait_for(lambda: held(rush) == set(rush.students[:3]))
 
 

@@ -15,8 +15,8 @@ from portal.backend import Backend
 from portal.core.db import transaction
 from portal.ledger.function_library import prefix
 from portal.ledger.types import ReserveSpec
-from portal.notifications.letter import letter
-from portal.notifications.models import Outgoing
+from portal.notifications.mail import compose
+from portal.notifications.models import OutboxEntry
 from portal.recorder.consistency import continuous_audit, partial_audit
 from portal.recorder.consistency.differences import Difference
 from portal.recorder.consistency.restore import restore
@@ -185,8 +185,8 @@ def test_it_says_so_once_and_is_quiet_when_it_is_mended(
     assert len(said) == 1
     assert "Fall 2030" in said[0]
     with transaction() as session:
-        (outgoing,) = session.scalars(select(Outgoing))
-        mail = letter(session, outgoing)
+        (outgoing,) = session.scalars(select(OutboxEntry))
+        mail = compose(session, outgoing)
     assert outgoing.account_id == cast.max.id
     assert "ledger and record differ" in mail.message["Subject"]
     assert "fairseat repair" in str(mail.message.get_content())

@@ -5,8 +5,8 @@ from pathlib import Path
 from rq import Queue
 
 from portal.backend import Backend, backend
+from portal.core.queue import enqueue
 from portal.ledger.types import Decision
-from portal.recorder.wake import wake
 from tests.record import slow
 from tests.record.processes import caught_up, ready, running, wait_for
 from tests.record.rush import Rush, a_rush, claim, drop
@@ -15,7 +15,7 @@ from tests.record.test_kill import busy
 
 def told(rush: Rush, answer: Decision) -> None:
     """What a web node does after a decision."""
-    wake(rush.term, answer.wake)
+    enqueue(rush.term, answer.wake)
 
 
 def test_a_flood_of_notices_starves_nobody(backend: Backend, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from sqlalchemy import func, select
 
 from portal.backend import Backend
 from portal.core.db import transaction
-from portal.notifications.models import Notice, Outgoing
+from portal.notifications.models import Notification, OutboxEntry
 from portal.notifications.webhooks.models import Delivery, Webhook
 from portal.recorder.promotion import promote
 from portal.recorder.recorder import drain
@@ -103,8 +103,8 @@ def test_nobody_is_sent_a_mail_and_no_program_is_told(
     assert promote(practice.id, "tests") == 1
     drain(practice.id)
     with transaction() as session:
-        assert session.scalars(select(Notice.kind)).all() == ["promoted"]
-        for none in (Outgoing, Delivery):
+        assert session.scalars(select(Notification.kind)).all() == ["promoted"]
+        for none in (OutboxEntry, Delivery):
             assert not session.scalar(select(func.count()).select_from(none))
 
 

@@ -14,10 +14,10 @@ from portal.admin.windows.deeds import DEEDS
 from portal.backend import backend
 from portal.catalog.models import Term
 from portal.core.db import transaction
-from portal.notifications.models import Notice
-from portal.notifications.webhooks import book
-from portal.notifications.webhooks.book import Who
+from portal.notifications.models import Notification
+from portal.notifications.webhooks import receivers
 from portal.notifications.webhooks.models import Delivery
+from portal.notifications.webhooks.receivers import ChangedBy
 from portal.people import tokens
 from portal.people.models import AuditEntry, Hold, Permission
 from portal.people.tokens import TokenRequest
@@ -146,7 +146,9 @@ def _entries() -> list[int]:
 def _told(cast: Cast) -> int:
     """A webhook that could not be told of a test."""
     with transaction() as session:
-        made = book.make(session, "https://x.example/", ["enrolled"], Who(cast.max.id, "a story"))
+        made = receivers.make(
+            session, "https://x.example/", ["enrolled"], ChangedBy(cast.max.id, "a story")
+        )
         session.add(Delivery(webhook_id=made.id, dead_at=FAR, error="410 Gone"))
     return made.id
 
@@ -165,7 +167,7 @@ def _permitted(cast: Cast, section: Any) -> int:
 
 def _notices() -> list[int]:
     with transaction() as session:
-        return list(session.scalars(select(Notice.id)))
+        return list(session.scalars(select(Notification.id)))
 
 
 def _filled(rule: Rule, values: Values) -> Iterator[str]:

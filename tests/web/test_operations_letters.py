@@ -9,10 +9,10 @@ from sqlalchemy import select
 
 from portal.backend import Backend
 from portal.core.db import transaction
+from portal.core.queue import enqueue
 from portal.ops import dead
 from portal.ops.dead import DeadLetter
 from portal.people.models import AuditEntry
-from portal.recorder.wake import wake
 from tests.cast import Cast
 from tests.record.processes import caught_up, ready, running, wait_for
 from tests.record.rush import Rush, a_rush
@@ -39,7 +39,7 @@ def letter(backend: Backend, rush: Rush) -> DeadLetter:
     backend.redis.xadd(journal(rush), {"event": "nonsense"}, id=unreadable(backend, rush))
     with running(("worker", "record"), ("clock",)):
         ready("record")
-        wake(rush.term, ["record"])
+        enqueue(rush.term, ["record"])
         wait_for(lambda: dead.counts(backend.redis)["record"])
     (found,) = dead.letters(backend.redis)
     return found

@@ -8,10 +8,10 @@ import pytest
 
 from portal.backend import Backend
 from portal.core.db import transaction
-from portal.notifications.webhooks import book
-from portal.notifications.webhooks.book import Who
+from portal.notifications.webhooks import receivers
 from portal.notifications.webhooks.models import Webhook
-from portal.notifications.webhooks.relay import Relay
+from portal.notifications.webhooks.receivers import ChangedBy
+from portal.notifications.webhooks.sender import WebhookSender
 from tests.cast import Cast
 from tests.notices.stories import Story, a_story
 from tests.webhooks.receiver import Receiver, a_receiver
@@ -48,13 +48,13 @@ def webhook(story: Story, receiver: Receiver, cast: Cast) -> Webhook:
 
 
 @pytest.fixture
-def relay() -> Relay:
+def relay() -> WebhookSender:
     """So quick that no test waits."""
-    return Relay(pauses=(0.02, 0.04, 0.08), rest=0.3, patience=2)
+    return WebhookSender(pauses=(0.02, 0.04, 0.08), rest=0.3, patience=2)
 
 
 def a_webhook(url: str, cast: Cast, *names: str) -> Webhook:
     """One that is told of events of these names, by default of seats."""
     with transaction() as session:
         wanted = names or ("enrolled", "dropped", "promoted")
-        return book.make(session, url, wanted, Who(cast.max.id, "for tests"))
+        return receivers.make(session, url, wanted, ChangedBy(cast.max.id, "for tests"))

@@ -6,7 +6,7 @@ from sqlalchemy import select
 
 from portal.core.db import transaction
 from portal.notifications.webhooks.models import Delivery
-from portal.notifications.webhooks.relay import Relay
+from portal.notifications.webhooks.sender import WebhookSender
 from tests.record.processes import wait_for
 
 
@@ -21,7 +21,7 @@ def all_sent() -> bool:
     return all(each.sent_at for each in deliveries())
 
 
-def until(relay: Relay, what: Callable[[], object]) -> None:
+def until(relay: WebhookSender, what: Callable[[], object]) -> None:
     """Let the relay work, as the clock would call it, until it is true."""
 
     def work() -> object:

@@ -10,7 +10,7 @@ from sqlalchemy import select
 from portal.core.db import transaction
 from portal.notifications.webhooks import outbox
 from portal.notifications.webhooks.models import Webhook
-from portal.notifications.webhooks.relay import Relay
+from portal.notifications.webhooks.sender import WebhookSender
 from portal.people.models import AuditEntry
 from tests.cast import Cast
 from tests.web.visitors import browser_of
@@ -27,7 +27,7 @@ def admin(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
 
 
 @pytest.fixture
-def dead(webhook: Webhook, receiver: Receiver, relay: Relay) -> list[int]:
+def dead(webhook: Webhook, receiver: Receiver, relay: WebhookSender) -> list[int]:
     """Three that the receiver would not take."""
     relay.pauses, receiver.answers = (), [410] * 3
     with transaction() as session:
@@ -68,7 +68,7 @@ def test_operations_and_the_page_tell_of_them(
 
 
 def test_one_is_sent_again(
-    admin: FlaskClient, webhook: Webhook, dead: list[int], relay: Relay, receiver: Receiver
+    admin: FlaskClient, webhook: Webhook, dead: list[int], relay: WebhookSender, receiver: Receiver
 ) -> None:
     page = address(webhook, dead[1], "retry")
     assert admin.post(page, data=seen(admin, page)).status_code == 303
@@ -79,7 +79,7 @@ def test_one_is_sent_again(
 
 
 def test_all_are_sent_again(
-    admin: FlaskClient, webhook: Webhook, dead: list[int], relay: Relay
+    admin: FlaskClient, webhook: Webhook, dead: list[int], relay: WebhookSender
 ) -> None:
     page = address(webhook, "all", "retry")
     assert admin.post(page, data=seen(admin, page)).status_code == 303

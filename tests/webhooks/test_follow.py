@@ -4,9 +4,9 @@ from rq import Queue
 
 from portal.backend import backend
 from portal.core.db import transaction
-from portal.notifications.webhooks import book
-from portal.notifications.webhooks.book import Who
+from portal.notifications.webhooks import receivers
 from portal.notifications.webhooks.models import Webhook
+from portal.notifications.webhooks.receivers import ChangedBy
 from portal.recorder.sweep import Sweeper
 from tests.cast import Cast
 from tests.notices.stories import Story
@@ -46,7 +46,7 @@ def test_each_receiver_is_told(story: Story, cast: Cast, webhook: Webhook) -> No
 
 def test_one_that_is_off_is_not_told(story: Story, cast: Cast, webhook: Webhook) -> None:
     with transaction() as session:
-        book.switch(session, webhook, Who(cast.max.id, "over"), on=False)
+        receivers.switch(session, webhook, ChangedBy(cast.max.id, "over"), on=False)
     story.claim(cast.ada)
     story.record()
     assert not deliveries()

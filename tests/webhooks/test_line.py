@@ -9,9 +9,8 @@ import pytest
 
 from portal.core.db import transaction
 from portal.notifications.webhooks import outbox
-from portal.notifications.webhooks.line import READ
 from portal.notifications.webhooks.models import Webhook
-from portal.notifications.webhooks.relay import Relay
+from portal.notifications.webhooks.sender import READ_BYTES, WebhookSender
 from tests.cast import Cast
 from tests.webhooks.conftest import a_webhook
 from tests.webhooks.deliveries import deliveries
@@ -23,7 +22,7 @@ NAME = "hooks.example"
 LAST = b"HTTP/1.1 500 Oh\r\nConnection: close\r\n\r\n"
 
 
-def tell(relay: Relay, *webhooks: Webhook) -> None:
+def tell(relay: WebhookSender, *webhooks: Webhook) -> None:
     """Try to tell each of them something, once."""
     relay.pauses = LONG
     with transaction() as session:
@@ -37,7 +36,7 @@ def tell(relay: Relay, *webhooks: Webhook) -> None:
     ["https://hooks..example.edu/", f"https://{'a' * 64}.example.edu/", "https://[fd00::abcd]/"],
 )
 def test_an_address_that_leads_nowhere_harms_no_other(
-    cast: Cast, receiver: Receiver, relay: Relay, url: str
+    cast: Cast, receiver: Receiver, relay: WebhookSender, url: str
 ) -> None:
     tell(relay, a_webhook(url, cast), a_webhook(receiver.url, cast))
     first, second = deliveries()
@@ -45,16 +44,16 @@ def test_an_address_that_leads_nowhere_harms_no_other(
     assert receiver.ids == [f"test-{second.id}"]
 
 
-def test_the_last_answer_of_a_connection_is_cut_off_too(cast: Cast, relay: Relay) -> None:
+def test_the_last_answer_of_a_connection_is_cut_off_too(cast: Cast, relay: WebhookSender) -> None:
     relay.patience = 3
     with a_dripper(LAST) as dripper:
         tell(relay, a_webhook(dripper.url, cast))
     assert deliveries()[0].error.startswith("500 Oh")
-    assert dripper.sent < READ / 2
+    assert dripper.sent < READ_BYTES / 2
 
 
 def test_one_whose_name_is_found_too_late_is_not_asked(
-    cast: Cast, receiver: Receiver, relay: Relay, monkeypatch: pytest.MonkeyPatch
+    cast: Cast, receiver: Receiver, relay: WebhookSender, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def slowly(host: str, *more: Any, **options: Any) -> Any:
         if host != NAME:
@@ -70,7 +69,7 @@ def test_one_whose_name_is_found_too_late_is_not_asked(
 
 
 def test_an_address_that_is_silent_leaves_time_for_the_next(
-    cast: Cast, receiver: Receiver, relay: Relay, monkeypatch: pytest.MonkeyPatch
+    cast: Cast, receiver: Receiver, relay: WebhookSender, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def two(host: str, *more: Any, **options: Any) -> Any:
         hosts = ["127.0.0.2", "127.0.0.1"] if host == NAME else [host]

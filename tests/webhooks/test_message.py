@@ -3,11 +3,10 @@
 from datetime import datetime, timedelta
 
 from portal.core.db import transaction
-from portal.notifications.webhooks import book, outbox
-from portal.notifications.webhooks.book import Who
+from portal.notifications.webhooks import outbox, receivers
 from portal.notifications.webhooks.models import Webhook
-from portal.notifications.webhooks.relay import Relay
-from portal.notifications.webhooks.secret import secret
+from portal.notifications.webhooks.receivers import ChangedBy, signing_secret
+from portal.notifications.webhooks.sender import WebhookSender
 from tests.cast import Cast
 from tests.notices.stories import Story
 from tests.webhooks.conftest import a_webhook
@@ -16,7 +15,7 @@ from tests.webhooks.receiver import Receiver, signed
 
 
 def test_it_says_who_got_a_seat_where_and_when(
-    story: Story, cast: Cast, webhook: Webhook, receiver: Receiver, relay: Relay
+    story: Story, cast: Cast, webhook: Webhook, receiver: Receiver, relay: WebhookSender
 ) -> None:
     story.claim(cast.ada)
     story.record()
@@ -41,7 +40,7 @@ def test_it_says_who_got_a_seat_where_and_when(
 
 
 def test_it_is_posted_as_standard_webhooks_has_it(
-    story: Story, cast: Cast, webhook: Webhook, receiver: Receiver, relay: Relay
+    story: Story, cast: Cast, webhook: Webhook, receiver: Receiver, relay: WebhookSender
 ) -> None:
     story.claim(cast.ada)
     story.record()
@@ -50,23 +49,23 @@ def test_it_is_posted_as_standard_webhooks_has_it(
     assert told.path == "/hook?of=fairseat"
     assert told.headers["content-type"] == "application/json"
     assert told.id == told.facts["id"]
-    assert signed(secret(webhook.seed), told)
-    assert not signed(secret("another"), told)
+    assert signed(signing_secret(webhook.seed), told)
+    assert not signed(signing_secret("another"), told)
 
 
 def test_a_new_secret_signs_from_then_on(
-    story: Story, cast: Cast, webhook: Webhook, receiver: Receiver, relay: Relay
+    story: Story, cast: Cast, webhook: Webhook, receiver: Receiver, relay: WebhookSender
 ) -> None:
     story.claim(cast.ada)
     story.record()
     with transaction() as session:
-        newer = book.renew(session, webhook, Who(cast.max.id, "it was seen"))
+        newer = receivers.renew(session, webhook, ChangedBy(cast.max.id, "it was seen"))
     relay.send_due()
-    assert signed(secret(newer.seed), receiver.told[0])
+    assert signed(signing_secret(newer.seed), receiver.told[0])
 
 
 def test_a_window_and_a_section_are_told_without_a_student(
-    story: Story, cast: Cast, receiver: Receiver, relay: Relay
+    story: Story, cast: Cast, receiver: Receiver, relay: WebhookSender
 ) -> None:
     a_webhook(receiver.url, cast, "section_set", "window_set")
     story.record()
@@ -77,10 +76,12 @@ def test_a_window_and_a_section_are_told_without_a_student(
     assert not any("student_id" in facts for facts in told.values())
 
 
-def test_a_test_tells_of_no_event(webhook: Webhook, receiver: Receiver, relay: Relay) -> None:
+def test_a_test_tells_of_no_event(
+    webhook: Webhook, receiver: Receiver, relay: WebhookSender
+) -> None:
     with transaction() as session:
         outbox.put_test(session, webhook.id)
     relay.send_due()
     (told,) = receiver.told
     assert told.facts == {"id": told.id, "name": "test"}
-    assert signed(secret(webhook.seed), told)
+    assert signed(signing_secret(webhook.seed), told)

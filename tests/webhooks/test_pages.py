@@ -11,10 +11,10 @@ from sqlalchemy import select
 
 from portal.backend import Backend
 from portal.core.db import transaction
-from portal.notifications.webhooks import book
+from portal.notifications.webhooks import receivers
 from portal.notifications.webhooks.models import Webhook
-from portal.notifications.webhooks.relay import Relay
-from portal.notifications.webhooks.secret import secret
+from portal.notifications.webhooks.receivers import signing_secret
+from portal.notifications.webhooks.sender import WebhookSender
 from portal.people.models import AuditEntry
 from tests.cast import Cast
 from tests.web.visitors import browser_of
@@ -49,17 +49,17 @@ def entries() -> Sequence[AuditEntry]:
 
 def now(webhook: Webhook) -> Webhook | None:
     with transaction() as session:
-        return book.webhook(session, webhook.id)
+        return receivers.webhook(session, webhook.id)
 
 
 def test_a_new_one_shows_its_secret_this_once(admin: FlaskClient) -> None:
     answer = admin.post(PAGE, data=wish())
     with transaction() as session:
-        (made,) = book.webhooks(session)
+        (made,) = receivers.webhooks(session)
     assert answer.status_code == 201
     assert answer.headers["Cache-Control"] == "no-store"
-    assert secret(made.seed) in answer.text
-    assert secret(made.seed) not in admin.get(f"{PAGE}/{made.id}").text
+    assert signing_secret(made.seed) in answer.text
+    assert signing_secret(made.seed) not in admin.get(f"{PAGE}/{made.id}").text
     assert (made.url, made.names, made.is_on) == (URL, ["enrolled", "dropped"], True)
     (entry,) = entries()
     assert (entry.action, entry.subject) == ("webhook.make", f"webhook:{made.id}")
@@ -75,7 +75,7 @@ def test_two_presses_make_one_receiver(app: Flask, admin: FlaskClient) -> None:
     (late,) = (answer for answer in answers if answer.status_code == 409)
     assert "A receiver with this address is there already" in late.text
     with transaction() as session:
-        assert len(book.webhooks(session)) == 1
+        assert len(receivers.webhooks(session)) == 1
 
 
 def test_no_other_can_be_given_its_address(admin: FlaskClient, known: Webhook, cast: Cast) -> None:
@@ -156,12 +156,12 @@ def test_a_new_secret_is_shown_this_once(admin: FlaskClient, known: Webhook) -> 
     after = now(known)
     assert after
     assert after.seed != known.seed
-    assert secret(after.seed) in answer.text
-    assert secret(after.seed) not in admin.get(f"{PAGE}/{known.id}").text
+    assert signing_secret(after.seed) in answer.text
+    assert signing_secret(after.seed) not in admin.get(f"{PAGE}/{known.id}").text
 
 
 def test_a_test_is_sent_and_seen(
-    admin: FlaskClient, cast: Cast, receiver: Receiver, relay: Relay, backend: Backend
+    admin: FlaskClient, cast: Cast, receiver: Receiver, relay: WebhookSender, backend: Backend
 ) -> None:
     webhook = a_webhook(receiver.url, cast)
     assert admin.post(f"{PAGE}/{webhook.id}/test").status_code == 303
@@ -190,7 +190,7 @@ def test_the_trail_tells_how_it_was_before_a_switch(admin: FlaskClient, known: W
 
 
 def test_the_page_says_that_one_is_left_alone(
-    admin: FlaskClient, cast: Cast, receiver: Receiver, relay: Relay
+    admin: FlaskClient, cast: Cast, receiver: Receiver, relay: WebhookSender
 ) -> None:
     receiver.close()
     webhook = a_webhook(receiver.url, cast)

@@ -8,9 +8,9 @@ import pytest
 
 from portal.core.db import transaction
 from portal.core.settings import Settings, SettingsError
-from portal.notifications.webhooks import outbox, reach
+from portal.notifications.webhooks import addresses, outbox
 from portal.notifications.webhooks.models import Webhook
-from portal.notifications.webhooks.relay import Relay
+from portal.notifications.webhooks.sender import WebhookSender
 from tests.cast import Cast
 from tests.docker.front import certificate
 from tests.webhooks.conftest import a_webhook
@@ -20,7 +20,7 @@ from tests.webhooks.receiver import Receiver
 OURS = (ip_network("127.0.0.0/8"),)
 
 
-def tell(webhook: Webhook, relay: Relay) -> None:
+def tell(webhook: Webhook, relay: WebhookSender) -> None:
     """Try to tell it something, once."""
     with transaction() as session:
         outbox.put_test(session, webhook.id)
@@ -48,12 +48,12 @@ def tell(webhook: Webhook, relay: Relay) -> None:
 )
 def test_what_is_no_address_for_a_receiver(url: str) -> None:
     with pytest.raises(ValueError):  # noqa: PT011  some are urllib's own
-        reach.parts(url, ())
+        addresses.parts(url, ())
 
 
 @pytest.mark.parametrize("url", ["https://example.edu", "https://example.edu:8443/hook?key=1"])
 def test_what_is_one(url: str) -> None:
-    assert reach.parts(url, ()).hostname == "example.edu"
+    assert addresses.parts(url, ()).hostname == "example.edu"
 
 
 @pytest.mark.parametrize(
@@ -67,21 +67,21 @@ def test_what_is_one(url: str) -> None:
     ],
 )
 def test_no_private_address_is_asked(host: str) -> None:
-    with pytest.raises(reach.Forbidden):
-        reach.connect(reach.parts(f"https://{host}:1/", ()), 1, ())
+    with pytest.raises(addresses.Forbidden):
+        addresses.connect(addresses.parts(f"https://{host}:1/", ()), 1, ())
 
 
 def test_a_network_of_ours_may_be_asked(receiver: Receiver) -> None:
-    reach.connect(reach.parts(receiver.url, OURS), 5, OURS).close()
+    addresses.connect(addresses.parts(receiver.url, OURS), 5, OURS).close()
 
 
 def test_plain_http_leaves_no_network_of_ours() -> None:
-    with pytest.raises(reach.Forbidden):
-        reach.connect(reach.parts("http://93.184.215.14/", OURS), 1, OURS)
+    with pytest.raises(addresses.Forbidden):
+        addresses.connect(addresses.parts("http://93.184.215.14/", OURS), 1, OURS)
 
 
 def test_a_name_that_leads_to_us_is_put_off_and_says_why(
-    cast: Cast, relay: Relay, monkeypatch: pytest.MonkeyPatch
+    cast: Cast, relay: WebhookSender, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked_up = socket.getaddrinfo
 
@@ -104,7 +104,7 @@ def test_only_one_with_a_certificate_that_holds_is_told(
     receiver.scheme = "https"
     receiver.open(tmp_path / "tls")
     webhook = a_webhook(receiver.url, cast)
-    relay = Relay()
+    relay = WebhookSender()
     tell(webhook, relay)
     assert "CERTIFICATE_VERIFY_FAILED" in deliveries()[0].error
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "tls" / "fullchain.pem"))

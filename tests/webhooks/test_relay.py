@@ -4,10 +4,10 @@ from portal.breakers import FAILURES
 from portal.core import flags
 from portal.core.db import transaction
 from portal.core.flags import Flag
-from portal.notifications.webhooks import book, outbox
-from portal.notifications.webhooks.book import Who
+from portal.notifications.webhooks import outbox, receivers
 from portal.notifications.webhooks.models import Delivery, Webhook
-from portal.notifications.webhooks.relay import Relay
+from portal.notifications.webhooks.receivers import ChangedBy
+from portal.notifications.webhooks.sender import WebhookSender
 from tests.cast import Cast
 from tests.notices.stories import Story
 from tests.webhooks.conftest import a_webhook
@@ -30,7 +30,7 @@ def due_to(webhook: Webhook, number: int) -> None:
 
 
 def test_more_than_a_batch_is_sent_in_order(
-    webhook: Webhook, receiver: Receiver, relay: Relay
+    webhook: Webhook, receiver: Receiver, relay: WebhookSender
 ) -> None:
     due_to(webhook, outbox.BATCH + 5)
     assert relay.send_due() == outbox.BATCH + 5
@@ -39,7 +39,7 @@ def test_more_than_a_batch_is_sent_in_order(
 
 
 def test_what_fails_is_sent_again_under_the_same_id(
-    story: Story, cast: Cast, webhook: Webhook, receiver: Receiver, relay: Relay
+    story: Story, cast: Cast, webhook: Webhook, receiver: Receiver, relay: WebhookSender
 ) -> None:
     receiver.answers = [500, 429]
     a_seat_is_given(story, cast)
@@ -52,7 +52,7 @@ def test_what_fails_is_sent_again_under_the_same_id(
 
 
 def test_what_always_fails_is_given_up_and_says_why(
-    webhook: Webhook, receiver: Receiver, relay: Relay
+    webhook: Webhook, receiver: Receiver, relay: WebhookSender
 ) -> None:
     receiver.answers = [400] * 4
     due_to(webhook, 1)
@@ -66,7 +66,7 @@ def test_what_always_fails_is_given_up_and_says_why(
 
 
 def test_what_tells_of_no_event_in_the_log_is_given_up_at_once(
-    story: Story, webhook: Webhook, receiver: Receiver, relay: Relay
+    story: Story, webhook: Webhook, receiver: Receiver, relay: WebhookSender
 ) -> None:
     with transaction() as session:
         lost = {"term_id": story.term.id, "seq": 10**9, "tries": 0, "error": ""}
@@ -79,7 +79,9 @@ def test_what_tells_of_no_event_in_the_log_is_given_up_at_once(
     assert receiver.ids == [f"test-{sent.id}"]
 
 
-def test_a_redirection_is_not_followed(webhook: Webhook, receiver: Receiver, relay: Relay) -> None:
+def test_a_redirection_is_not_followed(
+    webhook: Webhook, receiver: Receiver, relay: WebhookSender
+) -> None:
     relay.pauses = LONG
     receiver.answers = [302]
     due_to(webhook, 1)
@@ -89,7 +91,7 @@ def test_a_redirection_is_not_followed(webhook: Webhook, receiver: Receiver, rel
 
 
 def test_one_that_is_away_is_left_alone_and_told_once_it_is_back(
-    webhook: Webhook, receiver: Receiver, relay: Relay
+    webhook: Webhook, receiver: Receiver, relay: WebhookSender
 ) -> None:
     receiver.close()
     due_to(webhook, FAILURES + 3)
@@ -102,7 +104,9 @@ def test_one_that_is_away_is_left_alone_and_told_once_it_is_back(
     assert len(set(receiver.ids)) == FAILURES + 3
 
 
-def test_one_that_hangs_is_cut_off(webhook: Webhook, receiver: Receiver, relay: Relay) -> None:
+def test_one_that_hangs_is_cut_off(
+    webhook: Webhook, receiver: Receiver, relay: WebhookSender
+) -> None:
     relay.patience, relay.pauses = 0.2, (0.5,) * 50
     receiver.go_on.clear()
     due_to(webhook, 1)
@@ -115,7 +119,7 @@ def test_one_that_hangs_is_cut_off(webhook: Webhook, receiver: Receiver, relay: 
 
 
 def test_one_that_fails_does_not_hold_up_another(
-    webhook: Webhook, receiver: Receiver, relay: Relay, cast: Cast
+    webhook: Webhook, receiver: Receiver, relay: WebhookSender, cast: Cast
 ) -> None:
     with a_receiver() as other:
         second = a_webhook(other.url, cast)
@@ -127,22 +131,22 @@ def test_one_that_fails_does_not_hold_up_another(
 
 
 def test_nothing_is_sent_to_one_that_is_off(
-    webhook: Webhook, receiver: Receiver, relay: Relay, cast: Cast
+    webhook: Webhook, receiver: Receiver, relay: WebhookSender, cast: Cast
 ) -> None:
     due_to(webhook, 1)
-    who = Who(cast.max.id, "a pause")
+    who = ChangedBy(cast.max.id, "a pause")
     with transaction() as session:
-        book.switch(session, webhook, who, on=False)
+        receivers.switch(session, webhook, who, on=False)
     assert relay.send_due() == 0
     with transaction() as session:
-        on = book.webhook(session, webhook.id)
+        on = receivers.webhook(session, webhook.id)
         assert on
-        book.switch(session, on, who, on=True)
+        receivers.switch(session, on, who, on=True)
     assert relay.send_due() == len(receiver.told) == 1
 
 
 def test_nothing_is_sent_while_webhooks_are_switched_off(
-    webhook: Webhook, receiver: Receiver, relay: Relay
+    webhook: Webhook, receiver: Receiver, relay: WebhookSender
 ) -> None:
     due_to(webhook, 1)
     with transaction() as session:
@@ -153,7 +157,7 @@ def test_nothing_is_sent_while_webhooks_are_switched_off(
 
 
 def test_what_is_old_is_let_go_and_what_waits_is_kept(
-    webhook: Webhook, receiver: Receiver, relay: Relay
+    webhook: Webhook, receiver: Receiver, relay: WebhookSender
 ) -> None:
     due_to(webhook, 1)
     relay.send_due()

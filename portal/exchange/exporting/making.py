@@ -14,14 +14,14 @@ from sqlalchemy.orm import Session
 from portal.backend import backend
 from portal.core.correlation import cause
 from portal.core.db import transaction
-from portal.core.jobs import AGAIN
+from portal.core.queue import KEPT as LETTER_KEPT
+from portal.core.queue import RETRY_AFTER
 from portal.exchange.exporting.models import Export, ExportPart
 from portal.exchange.exporting.oneroster import write_oneroster
 from portal.exchange.importing.book import SETTLED
 from portal.exchange.importing.mishap import PASSING
 from portal.exchange.importing.uploads import pieces
 from portal.exchange.importing.work import PATIENCE
-from portal.ops.dead import KEPT as LETTER_KEPT
 from portal.people.models import Account
 from portal.recorder.behind import record_all
 
@@ -77,7 +77,7 @@ def call(export_id: int) -> None:
         result_ttl=0,
         failure_ttl=LETTER_KEPT,
         meta=cause(),
-        retry=Retry(max=1, interval=AGAIN),
+        retry=Retry(max=1, interval=RETRY_AFTER),
     )
 
 

@@ -13,7 +13,7 @@ from portal.backend import backend
 from portal.core.correlation import cause
 from portal.core.db import transaction
 from portal.core.i18n import _k
-from portal.core.jobs import AGAIN, about, named
+from portal.core.queue import KEPT, RETRY_AFTER, job_name, job_subject
 from portal.exchange.importing import apply, book, mishap, news, uploads, work
 from portal.exchange.importing.compare import Counts
 from portal.exchange.importing.enrollments import apply_enrollments
@@ -27,7 +27,6 @@ from portal.exchange.importing.semester.records import name_of
 from portal.exchange.importing.sources import Source, source_of
 from portal.exchange.importing.tables import Progress
 from portal.ledger.errors import LedgerUnavailable
-from portal.ops.dead import KEPT
 from portal.windows.warmup import warm_up
 
 QUEUE, JOB = "errands", "jobs.errands.work_import"
@@ -50,17 +49,17 @@ def call(import_id: int) -> None:
     """Call a worker to an import, to read it or to apply it, unless one is called already."""
     queue = Queue(QUEUE, connection=backend().redis, serializer=JSONSerializer)
     name = f"import-{import_id}"
-    if any(about(job) == name for job in queue.job_ids):
+    if any(job_subject(job) == name for job in queue.job_ids):
         return
     queue.enqueue(
         JOB,
         import_id,
-        job_id=named(name),
+        job_id=job_name(name),
         job_timeout=LONGEST,
         result_ttl=0,
         failure_ttl=KEPT,
         meta=cause(),
-        retry=Retry(max=1, interval=AGAIN),
+        retry=Retry(max=1, interval=RETRY_AFTER),
     )
 
 

@@ -15,8 +15,8 @@ from sqlalchemy.orm import Session
 from portal.backend import backend
 from portal.core.correlation import cause
 from portal.core.db import transaction
+from portal.core.queue import KEPT
 from portal.ledger.errors import LedgerUnavailable
-from portal.ops.dead import KEPT
 from portal.ops.models import AuditRun
 from portal.recorder.consistency.audit import Report, audit_term
 

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from portal.backend import backend
 from portal.catalog.models import Term
 from portal.core.db import transaction
-from portal.notifications.alerts import alert
+from portal.notifications.account_mails import alert
 from portal.people.models import Account
 from portal.recorder.consistency import partial_audit
 from portal.recorder.consistency.audit import unrecordable

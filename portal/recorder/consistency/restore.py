@@ -14,6 +14,7 @@ from sqlalchemy import func, select, text
 
 from portal.backend import backend
 from portal.core.db import transaction
+from portal.core.queue import enqueue
 from portal.ledger.function_library import prefix, translate_errors
 from portal.recorder import idempotency, journal
 from portal.recorder.consistency import fence, ledger_keys
@@ -25,7 +26,6 @@ from portal.recorder.event_log import ProgressCallback, checkpoint, no_progress,
 from portal.recorder.events import Event, moment
 from portal.recorder.journal import JournalGap
 from portal.recorder.projections import UnknownEvent
-from portal.recorder.wake import wake
 
 AT_ONCE = 2000  # keys a round trip
 # What the log doesn't know of and what may stay: a waiting room has its own order of who came when.
@@ -90,7 +90,7 @@ def restore(term: int, tell: ProgressCallback = no_progress) -> Restored:
         report = audit_term(term, tell)
         if report["clean"]:
             held.let_go(seq=last)
-            wake(term, PROMISED)
+            enqueue(term, PROMISED)
         return Restored(lost, report)
 
 

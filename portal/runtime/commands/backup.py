@@ -11,8 +11,8 @@ import click
 import psycopg2
 from sqlalchemy.exc import SQLAlchemyError
 
-from jobs.trouble import AWAY, brief
 from portal.core import logs
+from portal.core.outage import AWAY, first_line
 from portal.ops import backup, backups
 from portal.ops.backup import Manifest
 from portal.recorder.behind import record_all
@@ -77,7 +77,7 @@ def _one_more(folder: Path, keep: int) -> bool:
     try:
         made = _make(place)
     except WRONG as why:
-        log.error("ALARM backup: none could be made: %s", brief(why))  # noqa: TRY400
+        log.error("ALARM backup: none could be made: %s", first_line(why))  # noqa: TRY400
         return False
     log.info("%s: %s bytes, checked.", place, f"{made.size:,}")
     try:

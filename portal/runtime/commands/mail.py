@@ -3,9 +3,8 @@
 import click
 
 from portal.core.db import transaction
+from portal.core.queue import NO_TERM, enqueue
 from portal.notifications import outbox
-from portal.notifications.codes import NO_TERM
-from portal.recorder.wake import wake
 from portal.runtime.command_context import connected
 from portal.runtime.commands.noting import note
 
@@ -20,7 +19,7 @@ def command(*, retry: bool) -> None:
             revived = outbox.revive(session, [each.id for each in letters]) if retry else []
         if revived:
             note("mail.retry", "mail:all", {"mails": revived})
-            wake(NO_TERM, ["notify"])
+            enqueue(NO_TERM, ["notify"])
     for each in letters:
         click.echo(f"{each.id}  {each.dead_at:%Y-%m-%d %H:%M}  {each.kind} for {each.to}")
         click.echo(f"    after {each.tries} tries: {each.error}")

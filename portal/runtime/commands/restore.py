@@ -5,10 +5,10 @@ from pathlib import Path
 import click
 from sqlalchemy.exc import IntegrityError
 
-from jobs.trouble import brief
 from portal.backend import Backend, backend
 from portal.catalog.term_catalog import terms_named
 from portal.core import schema
+from portal.core.outage import first_line
 from portal.ledger import replicas
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.function_library import prefix, translate_errors
@@ -93,7 +93,7 @@ def _ledger(number: int, name: str, *, forget: bool) -> None:
             raise click.ClickException(AHEAD.format(name, last, planned.seq))
         restore_term(number, name, planned)
     except TROUBLES as why:
-        raise click.ClickException(HALF.format(name, brief(why))) from why
+        raise click.ClickException(HALF.format(name, first_line(why))) from why
 
 
 def _let_go(parts: Backend, known: set[int]) -> None:

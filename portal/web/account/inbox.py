@@ -11,16 +11,16 @@ from portal.catalog.term_catalog import live_terms
 from portal.core.db import transaction
 from portal.core.i18n import _
 from portal.live.publish import signal_student
-from portal.notifications import box
+from portal.notifications import inbox
 from portal.notifications.kinds import KINDS, Kind
-from portal.notifications.models import NoticeSetting
+from portal.notifications.models import NotificationSetting
 from portal.people.models import Account
 from portal.registration.next_steps import NextStep
 from portal.web.home import current_term
 from portal.web.http.access import signed_in, visitor
 
 bp = Blueprint("inbox", __name__, url_prefix="/inbox")
-bp.add_app_template_global(box.box, "inbox_of")
+bp.add_app_template_global(inbox.unread, "inbox_of")
 
 TOASTS = {kind.name for kind in KINDS.values() if kind.toast}
 
@@ -29,9 +29,9 @@ TOASTS = {kind.name for kind in KINDS.values() if kind.toast}
 @signed_in
 def index() -> ResponseReturnValue:
     """A page of notices, those before one where the address says so."""
-    box.forget(visitor().id)  # the number beside the list is as fresh as the list
-    found = box.entries(visitor().id, request.args.get("before", type=int))
-    shown = found[: box.PAGE]
+    inbox.forget(visitor().id)  # the number beside the list is as fresh as the list
+    found = inbox.entries(visitor().id, request.args.get("before", type=int))
+    shown = found[: inbox.PAGE]
     return render_template(
         "notices/inbox.html", entries=shown, more=len(found) > len(shown), term=term_of_visitor()
     )
@@ -72,10 +72,10 @@ def read_all() -> ResponseReturnValue:
 @signed_in
 def count() -> ResponseReturnValue:
     """The number of unread notices; and, in words, those that a page has not told of yet."""
-    box.forget(visitor().id)
+    inbox.forget(visitor().id)
     after = request.args.get("after", type=int)
-    newer = [] if after is None else box.fresh(visitor().id, after, TOASTS)
-    number = render_template("notices/count.html", box=box.box(visitor().id))
+    newer = [] if after is None else inbox.newer_than(visitor().id, after, TOASTS)
+    number = render_template("notices/count.html", box=inbox.unread(visitor().id))
     return Markup().join([Markup(number), *(_toast(each) for each in newer)])  # noqa: S704
 
 
@@ -86,18 +86,18 @@ def term_of_visitor() -> Term | None:
     return next((term for term in terms if term.id == came_from), next(iter(terms), None))
 
 
-def _own(notice: int) -> box.Entry:
-    return box.entry(visitor().id, notice) or abort(404)
+def _own(notice: int) -> inbox.InboxEntry:
+    return inbox.entry(visitor().id, notice) or abort(404)
 
 
 def _mark(notice: int, *, older: bool = False) -> None:
     """Mark as read, and let the visitor's other pages know."""
-    box.mark(visitor().id, notice, older=older)
+    inbox.mark(visitor().id, notice, older=older)
     for term in live_terms() if visitor().student_id else ():
         signal_student(term.id, visitor().student_id or 0, "notice")
 
 
-def _toast(entry: box.Entry) -> Markup:
+def _toast(entry: inbox.InboxEntry) -> Markup:
     words, step = entry.words, NextStep(entry.words.step.label, url_for(".follow", notice=entry.id))
     return Markup(  # noqa: S704  the template escapes
         render_template(
@@ -124,8 +124,8 @@ def form() -> ResponseReturnValue:
     with transaction() as session:
         address = session.scalar(select(Account.email).where(Account.id == account))
         unwanted = session.scalars(
-            select(NoticeSetting.kind).where(
-                NoticeSetting.account_id == account, NoticeSetting.by_mail.is_(False)
+            select(NotificationSetting.kind).where(
+                NotificationSetting.account_id == account, NotificationSetting.by_mail.is_(False)
             )
         ).all()
     return render_template(
@@ -147,7 +147,7 @@ def save() -> ResponseReturnValue:
         for kind in _kinds()
     ]
     with transaction() as session:
-        setting = insert(NoticeSetting).values(rows)
+        setting = insert(NotificationSetting).values(rows)
         session.execute(
             setting.on_conflict_do_update(
                 index_elements=["account_id", "kind"], set_={"by_mail": setting.excluded.by_mail}

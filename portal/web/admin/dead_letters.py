@@ -11,9 +11,9 @@ from portal.backend import backend
 from portal.catalog.local_time import local_clock
 from portal.core.db import transaction
 from portal.core.i18n import _, _l, _n
+from portal.core.queue import NO_TERM, enqueue
 from portal.ledger.function_library import translate_errors
 from portal.notifications import outbox
-from portal.notifications.codes import NO_TERM
 from portal.notifications.kinds import KINDS
 from portal.notifications.outbox import DeadLetter as DeadMail
 from portal.notifications.webhooks import outbox as webhook_outbox
@@ -23,7 +23,6 @@ from portal.ops import dead
 from portal.ops.dead import DeadLetter as DeadJob
 from portal.ops.names import QUEUES
 from portal.people.models import AuditEntry
-from portal.recorder.wake import wake
 from portal.web.confirm import Confirmation, NotPossible, confirm, done
 from portal.web.http.access import requires, visitor
 
@@ -198,7 +197,7 @@ def _settle_mails(which: str, remedy: str, found: Sequence[DeadMail], reason: st
                     reason=reason,
                 )
             )
-    wake(NO_TERM, ["notify"])
+    enqueue(NO_TERM, ["notify"])
     return bool(settled)
 
 
@@ -251,7 +250,7 @@ def _settle_deliveries(
                     reason=reason,
                 )
             )
-    wake(NO_TERM, ["deliver"])
+    enqueue(NO_TERM, ["deliver"])
     return bool(settled)
 
 

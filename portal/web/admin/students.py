@@ -19,7 +19,7 @@ from portal.catalog.term_catalog import SectionView, catalog_of, live_terms
 from portal.core.db import transaction
 from portal.core.i18n import _, _l
 from portal.ledger.types import HeldSeat, WaitlistPosition, WindowView
-from portal.notifications.holds import tell_student
+from portal.notifications.creation import announce_hold
 from portal.people import holds, permissions, privacy, student_records
 from portal.people.holds import NewHold
 from portal.people.models import Student
@@ -207,7 +207,7 @@ def place_hold(student_id: int) -> ResponseReturnValue:
             form.since.data,
             form.until.data,
         )
-        new = holds.place(student_id, hold, by=visitor().id, why=reason, tell=tell_student)
+        new = holds.place(student_id, hold, by=visitor().id, why=reason, tell=announce_hold)
         name = record.profile.name
         return done(
             _("The hold on %(name)s is set.", name=name)
@@ -241,7 +241,7 @@ def lift_hold(student_id: int, hold_id: int) -> ResponseReturnValue:
     when = local_clock().short(hold.lifted) if hold.lifted else ""
 
     def act(reason: str) -> ResponseReturnValue:
-        lifted = holds.lift(student_id, hold_id, by=visitor().id, why=reason, tell=tell_student)
+        lifted = holds.lift(student_id, hold_id, by=visitor().id, why=reason, tell=announce_hold)
         retry_skipped(student_id)
         text = _("The hold is lifted.") if lifted else _("The hold had been lifted already.")
         return done(text, _page_of(student_id))

@@ -14,15 +14,17 @@ from portal.backend import backend
 from portal.core import flags
 from portal.core.db import transaction
 from portal.core.i18n import _, _l
-from portal.notifications.codes import NO_TERM
-from portal.notifications.webhooks import book, outbox, reach
-from portal.notifications.webhooks.book import Meanwhile, Taken, Who
-from portal.notifications.webhooks.models import Webhook
-from portal.notifications.webhooks.names import NAMES
-from portal.notifications.webhooks.relay import PART
-from portal.notifications.webhooks.secret import secret
+from portal.core.queue import NO_TERM, enqueue
+from portal.notifications.webhooks import addresses, outbox, receivers
+from portal.notifications.webhooks.models import EVENT_NAMES, Webhook
+from portal.notifications.webhooks.receivers import (
+    AddressTaken,
+    ChangedBy,
+    ChangedMeanwhile,
+    signing_secret,
+)
+from portal.notifications.webhooks.sender import BREAKER_PREFIX
 from portal.ops import breaking
-from portal.recorder.wake import wake
 from portal.web.admin.dead_letters import REMEDY, settle_deliveries
 from portal.web.confirm import Confirmation, NotPossible, confirm, done, refused, seen_number
 from portal.web.forms import ChoicesField, Form, ReasonField, TextField
@@ -55,7 +57,7 @@ class WebhookForm(Form):
     )
     names = ChoicesField(
         _l("What it is told of"),
-        choices=NAMES,
+        choices=EVENT_NAMES,
         missing=_l("Choose at least one event."),
     )
     reason = ReasonField()
@@ -63,7 +65,7 @@ class WebhookForm(Form):
     def validate_url(self, field: TextField) -> None:
         """Raise ValidationError if events can't be sent to the address."""
         try:
-            reach.parts(field.data, backend().settings.webhook_networks)
+            addresses.parts(field.data, backend().settings.webhook_networks)
         except ValueError as error:
             raise ValidationError(str(field.missing)) from error
 
@@ -75,7 +77,7 @@ class Change:
     title: str
     meaning: str
     done: str
-    act: Callable[[Session, Webhook, Who], object]
+    act: Callable[[Session, Webhook, ChangedBy], object]
     danger: bool = False
 
 
@@ -84,27 +86,27 @@ CHANGES = {
         _l("Switch the webhook on"),
         _l("It is told of what waits for it, and of every such event from now on."),
         _l("It is on."),
-        lambda *whom: book.switch(*whom, on=True),
+        lambda *whom: receivers.switch(*whom, on=True),
     ),
     "off": Change(
         _l("Switch the webhook off"),
         _l("What waits for it goes on waiting. Of what happens while it is off it is never told."),
         _l("It is off."),
-        lambda *whom: book.switch(*whom, on=False),
+        lambda *whom: receivers.switch(*whom, on=False),
         danger=True,
     ),
     "secret": Change(
         _l("Make a new secret"),
         _l("It is shown once. All is signed with it at once: the receiver has to know it first."),
         _l("The new secret is in use."),
-        book.renew,
+        receivers.renew,
         danger=True,
     ),
     "delete": Change(
         _l("Delete the webhook"),
         _l("It is told of nothing any more, and what waits for it is let go."),
         _l("It is deleted."),
-        book.remove,
+        receivers.remove,
         danger=True,
     ),
 }
@@ -126,9 +128,9 @@ def make() -> ResponseReturnValue:
         return _list(form, 422)
     try:
         with transaction() as session:
-            who = Who(visitor().id, form.reason.data)
-            made = book.make(session, form.url.data, form.names.data, who)
-    except Taken:
+            who = ChangedBy(visitor().id, form.reason.data)
+            made = receivers.make(session, form.url.data, form.names.data, who)
+    except AddressTaken:
         form.refuse(TAKEN, "url")
         return _list(form, 409)
     return _page(made, tell=True)
@@ -149,13 +151,13 @@ def edit(webhook_id: int) -> ResponseReturnValue:
     form = WebhookForm(obj=webhook)
 
     def act(reason: str) -> ResponseReturnValue | None:
-        known, who = Webhook(id=webhook_id, version=seen_number()), Who(visitor().id, reason)
+        known, who = Webhook(id=webhook_id, version=seen_number()), ChangedBy(visitor().id, reason)
         try:
             with transaction() as session:
-                book.change(session, known, who, url=form.url.data, names=form.names.data)
-        except Meanwhile:
+                receivers.change(session, known, who, url=form.url.data, names=form.names.data)
+        except ChangedMeanwhile:
             raise NotPossible(str(CHANGED)) from None
-        except Taken:
+        except AddressTaken:
             form.refuse(TAKEN, "url")
             return None
         return done(_("Saved."), _back(webhook)[0])
@@ -177,10 +179,10 @@ def test(webhook_id: int) -> ResponseReturnValue:
     )
     try:
         with transaction() as session:
-            book.test(session, webhook, Who(visitor().id, ""))
-    except Meanwhile:
+            receivers.test(session, webhook, ChangedBy(visitor().id, ""))
+    except ChangedMeanwhile:
         return refused(page, str(CHANGED))
-    wake(NO_TERM, ["deliver"])
+    enqueue(NO_TERM, ["deliver"])
     return done(_("A test is on its way: see below how it goes."), page.back[0])
 
 
@@ -194,13 +196,13 @@ def change(webhook_id: int, what: str) -> ResponseReturnValue:
         known = Webhook(id=webhook_id, version=seen_number())
         try:
             with transaction() as session:
-                words.act(session, known, Who(visitor().id, reason))
-        except Meanwhile:
+                words.act(session, known, ChangedBy(visitor().id, reason))
+        except ChangedMeanwhile:
             raise NotPossible(str(CHANGED)) from None
         if what == "secret":
             return _page(_one(webhook_id), tell=True)
         if what == "on":
-            wake(NO_TERM, ["deliver"])
+            enqueue(NO_TERM, ["deliver"])
         return done(str(words.done), HOME if what == "delete" else _back(webhook)[0])
 
     page = Confirmation(
@@ -226,7 +228,7 @@ def settle(webhook_id: int, which: str, remedy: str) -> ResponseReturnValue:
 def _one(webhook_id: int) -> Webhook:
     """Return the receiver, or 404."""
     with transaction() as session:
-        return book.webhook(session, webhook_id) or abort(404)
+        return receivers.webhook(session, webhook_id) or abort(404)
 
 
 def _back(webhook: Webhook) -> tuple[str, str]:
@@ -235,27 +237,29 @@ def _back(webhook: Webhook) -> tuple[str, str]:
 
 def _list(form: WebhookForm, status: int) -> ResponseReturnValue:
     with transaction() as session:
-        found = book.webhooks(session)
-    page = render_template("admin/webhooks/index.html", webhooks=found, names=NAMES, form=form)
+        found = receivers.webhooks(session)
+    page = render_template(
+        "admin/webhooks/index.html", webhooks=found, names=EVENT_NAMES, form=form
+    )
     return page, status
 
 
 def _page(webhook: Webhook, *, tell: bool = False) -> ResponseReturnValue:
     """Render a receiver and its deliveries; with `tell` its secret, which no cache may keep."""
     with transaction() as session:
-        latest = book.latest(session, webhook.id)
+        latest = receivers.latest(session, webhook.id)
         dead = outbox.dead(session, webhook.id, DEAD_SHOWN)
         number_dead = outbox.number_dead(session, webhook.id)
     text = render_template(
         "admin/webhooks/show.html",
         webhook=webhook,
-        names=NAMES,
+        names=EVENT_NAMES,
         latest=latest,
         dead=dead,
         number_dead=number_dead,
         switched_off=not flags.on("webhooks"),
         rest_ends=_rest_ends(webhook),
-        secret=secret(webhook.seed) if tell else "",
+        secret=signing_secret(webhook.seed) if tell else "",
     )
     answer = make_response(text, 201 if tell else 200)
     if tell:
@@ -270,5 +274,5 @@ def _rest_ends(webhook: Webhook) -> int:
         reports = breaking.said(backend().redis)
     except RedisError:
         return 0
-    mine = [each for each in reports if each.part == f"{PART}{webhook.id}"]
+    mine = [each for each in reports if each.part == f"{BREAKER_PREFIX}{webhook.id}"]
     return max((each.rest_ends or 0 for each in mine if each.state(now) == "open"), default=0)

@@ -12,9 +12,9 @@ from sqlalchemy import select, update
 from jobs.notify import notify
 from portal.backend import Backend, backend
 from portal.core.db import transaction
-from portal.notifications import codes
-from portal.notifications.models import Outgoing
-from portal.notifications.relay import Relay
+from portal.notifications import account_mails
+from portal.notifications.mail_sender import MailSender
+from portal.notifications.models import OutboxEntry
 from portal.people.models import Account
 from portal.protection import captcha_codes
 from portal.protection.captcha import NotProven
@@ -79,7 +79,7 @@ def test_it_counts_once(ada: FlaskClient) -> None:
 
 def test_typed_twice_at_the_same_time_it_counts_once(guarded: Flask, cast: Cast) -> None:
     account = cast.ada.account_id
-    codes.post(account)
+    account_mails.send_code(account)
     [sent] = outbox()
     code = captcha_codes.code(account, sent.data["seed"])
 
@@ -139,13 +139,13 @@ def test_without_one_nothing_that_is_typed_counts(ada: FlaskClient) -> None:
 def test_it_is_kept_nowhere(ada: FlaskClient, backend: Backend) -> None:
     code = ask(ada).replace(" ", "")
     with transaction() as session:
-        kept = session.execute(select(Outgoing.data, Outgoing.error)).one()
+        kept = session.execute(select(OutboxEntry.data, OutboxEntry.error)).one()
     [key] = backend.redis.keys("captcha:*")
     assert code not in str(kept) + str(backend.redis.get(key))
 
 
 def test_it_goes_before_all_other_mail(
-    ada: FlaskClient, cast: Cast, relay: Relay, postman: Postman
+    ada: FlaskClient, cast: Cast, relay: MailSender, postman: Postman
 ) -> None:
     a_story(cast).hand_over(cast.cleo, cast.dan)
     ask(ada)
@@ -160,21 +160,21 @@ def test_its_sender_is_called_at_once(ada: FlaskClient) -> None:
 
 
 def test_that_call_sends_it(
-    ada: FlaskClient, relay: Relay, postman: Postman, monkeypatch: pytest.MonkeyPatch
+    ada: FlaskClient, relay: MailSender, postman: Postman, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("portal.notifications.relay.of_this_process", lambda: relay)
+    monkeypatch.setattr("portal.notifications.mail_sender.mail_sender", lambda: relay)
     ask(ada)
     notify(0)
     assert postman.recipients == ["ada@u.example"]
 
 
 def test_one_that_could_not_be_sent_in_time_is_given_up(
-    ada: FlaskClient, relay: Relay, postman: Postman
+    ada: FlaskClient, relay: MailSender, postman: Postman
 ) -> None:
     ask(ada)
     [sent] = outbox()
     with transaction() as session:
-        session.execute(update(Outgoing).values(until=sent.due_at))
+        session.execute(update(OutboxEntry).values(until=sent.due_at))
     relay.send_due()
     assert (postman.mails, outbox()[0].error) == ([], "Too late to be of use.")
 

@@ -1,4 +1,4 @@
-"""Mails about the safety of an account: whatever one has chosen to hear of, and in no inbox."""
+"""Mails that belong to no notification: one-time codes, and alerts about an account."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -9,13 +9,29 @@ from sqlalchemy.orm import Session
 
 from portal.backend import backend
 from portal.catalog.local_time import LocalClock
+from portal.core.db import transaction
 from portal.core.i18n import _
+from portal.core.queue import NO_TERM, enqueue
 from portal.notifications import outbox
-from portal.notifications.codes import NO_TERM
 from portal.people.models import Account
-from portal.recorder.wake import wake
+from portal.protection import captcha_codes
 
-A_DAY = 24 * 60  # minutes for which it is of use
+
+def send_code(account: int) -> str:
+    """Mail a new code to the account; return its address, or "" if it has none."""
+    seed = captcha_codes.create_seed(account)
+    with transaction() as session:
+        address = session.get_one(Account, account).email
+        if address:
+            outbox.put(session, outbox.CODE, account, {"seed": seed}, captcha_codes.MINUTES)
+    if address:
+        enqueue(NO_TERM, ["notify"])
+    return address
+
+
+# Mails about the safety of an account: whatever one has chosen to hear of, and in no inbox.
+
+ALERT_MINUTES = 24 * 60  # minutes for which it is of use
 
 
 def alert(session: Session, account: int, about: str, **facts: str) -> None:
@@ -23,11 +39,11 @@ def alert(session: Session, account: int, about: str, **facts: str) -> None:
     if not session.get_one(Account, account).email:
         return
     data = {"about": about, "at": round(datetime.now(UTC).timestamp() * 1000), **facts}
-    outbox.put(session, outbox.ALERT, account, data, A_DAY)
-    event.listen(session, "after_commit", lambda _: wake(NO_TERM, ["notify"]), once=True)
+    outbox.put(session, outbox.ALERT, account, data, ALERT_MINUTES)
+    event.listen(session, "after_commit", lambda _: enqueue(NO_TERM, ["notify"]), once=True)
 
 
-def told(data: dict[str, Any]) -> list[str]:
+def alert_text(data: dict[str, Any]) -> list[str]:
     """The subject, then the text: what has been done, when, and what to do if by somebody else."""
     when = LocalClock(backend().settings.zone).full(data["at"])
     url = backend().settings.url

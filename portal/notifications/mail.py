@@ -16,22 +16,22 @@ from portal.backend import backend
 from portal.catalog.models import Term
 from portal.core.correlation import HEADER
 from portal.core.i18n import _, current_locale, in_language
-from portal.notifications import alerts, outbox
+from portal.notifications import account_mails, outbox
 from portal.notifications.kinds import KINDS
-from portal.notifications.models import Notice, Outgoing
-from portal.notifications.words import News, Words, words
+from portal.notifications.models import Notification, OutboxEntry
+from portal.notifications.texts import NotificationContent, NotificationText, text_of
 from portal.people.models import Account
 from portal.protection import captcha_codes
 
 WIDTH = 72
 
 
-class Unaddressable(ValueError):  # noqa: N818  a fact about an address
+class InvalidAddress(ValueError):  # noqa: N818  a fact about an address
     """An address that no mail can be sent to."""
 
 
 @dataclass(frozen=True)
-class Letter:
+class Mail:
     """A mail and whom it is for; `id` stays the same however often it is sent."""
 
     id: str
@@ -40,7 +40,7 @@ class Letter:
     message: EmailMessage
 
 
-def letter(session: Session, outgoing: Outgoing) -> Letter:
+def compose(session: Session, outgoing: OutboxEntry) -> Mail:
     """The mail of a row of the outbox; raises Unaddressable."""
     write = {outbox.CODE: _code, outbox.ALERT: _alert}.get(outgoing.kind, _notice)
     written = write(session, outgoing)
@@ -49,24 +49,26 @@ def letter(session: Session, outgoing: Outgoing) -> Letter:
     return written
 
 
-def _notice(session: Session, outgoing: Outgoing) -> Letter:
+def _notice(session: Session, outgoing: OutboxEntry) -> Mail:
     row = session.execute(
-        select(Notice, Account, Term.name)
-        .join(Account, Account.id == Notice.account_id)
-        .join(Term, Term.id == Notice.term_id)
-        .where(Notice.id == outgoing.notice_id)
+        select(Notification, Account, Term.name)
+        .join(Account, Account.id == Notification.account_id)
+        .join(Term, Term.id == Notification.term_id)
+        .where(Notification.id == outgoing.notice_id)
     ).one()
     notice, account, term = row
     name = f"notice-{notice.made_at:%Y%m%d%H%M%S}-{outgoing.id}"
     with in_language(account.language):
-        told = words(News(notice.kind, notice.term_id, notice.section_id, notice.data))
+        told = text_of(
+            NotificationContent(notice.kind, notice.term_id, notice.section_id, notice.data)
+        )
         text = _text(told, notice.kind, account.name, term)
         written = _letter(name, account, told.title, text)
     written.message["List-Unsubscribe"] = f"<{_settings_url()}>"
     return written
 
 
-def _code(session: Session, outgoing: Outgoing) -> Letter:
+def _code(session: Session, outgoing: OutboxEntry) -> Mail:
     account = session.get_one(Account, outgoing.account_id)
     name = f"code-{outgoing.until:%Y%m%d%H%M%S}-{outgoing.id}"
     digits = captcha_codes.code(account.id, (outgoing.data or {})["seed"])
@@ -75,15 +77,15 @@ def _code(session: Session, outgoing: Outgoing) -> Letter:
         return _letter(name, account, title, _text_of_code(title, account.name))
 
 
-def _alert(session: Session, outgoing: Outgoing) -> Letter:
+def _alert(session: Session, outgoing: OutboxEntry) -> Mail:
     account = session.get_one(Account, outgoing.account_id)
     name = f"alert-{outgoing.until:%Y%m%d%H%M%S}-{outgoing.id}"
     with in_language(account.language):
-        title, *text = alerts.told(outgoing.data or {})
+        title, *text = account_mails.alert_text(outgoing.data or {})
         return _letter(name, account, title, _plain(account.name, f"{title}.", *text))
 
 
-def _letter(name: str, account: Account, title: str, text: str) -> Letter:
+def _letter(name: str, account: Account, title: str, text: str) -> Mail:
     """A mail in the language that is spoken; raises Unaddressable."""
     to, sender = _address(account.name, account.email), _sender()
     message = EmailMessage(policy=SMTP)
@@ -94,10 +96,10 @@ def _letter(name: str, account: Account, title: str, text: str) -> Letter:
     message["Subject"] = _one_line(title)
     message.set_content(text, cte="7bit" if text.isascii() else "quoted-printable")
     message["Content-Language"] = str(current_locale())
-    return Letter(name, sender.domain, to.addr_spec, message)
+    return Mail(name, sender.domain, to.addr_spec, message)
 
 
-def _text(told: Words, kind: str, name: str, term: str) -> str:
+def _text(told: NotificationText, kind: str, name: str, term: str) -> str:
     """The body: what has happened first, why this mail came last."""
     settings = backend().settings
     why = _(
@@ -146,9 +148,9 @@ def _address(name: str, address: str) -> Address:
     try:
         found = Address(display_name=_one_line(name), addr_spec=address)
     except (ValueError, IndexError, MessageError) as error:
-        raise Unaddressable(f"{address!r} is no address for mail") from error
+        raise InvalidAddress(f"{address!r} is no address for mail") from error
     if found.addr_spec != address:
-        raise Unaddressable(f"{address!r} is read as {found.addr_spec!r}")
+        raise InvalidAddress(f"{address!r} is read as {found.addr_spec!r}")
     return found
 
 

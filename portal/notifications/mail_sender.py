@@ -21,11 +21,17 @@ from portal.core.db import transaction
 from portal.core.metrics import MAILS
 from portal.core.settings import var_folder
 from portal.notifications import outbox
-from portal.notifications.folder import Folder
-from portal.notifications.letter import Letter, Unaddressable, letter
-from portal.notifications.models import Outgoing
-from portal.notifications.post import Deferred, Post, Refused, Unreachable
-from portal.notifications.smtp import Server, Smtp
+from portal.notifications.mail import InvalidAddress, Mail, compose
+from portal.notifications.mail_transport import (
+    Deferred,
+    MailFolder,
+    MailTransport,
+    Refused,
+    SmtpConnection,
+    SmtpServer,
+    Unreachable,
+)
+from portal.notifications.models import OutboxEntry
 
 PAUSES = (2.0, 4.0, 8.0)  # seconds before each further try
 LONGEST = 8.0  # seconds; the clock calls again where more is left
@@ -33,17 +39,17 @@ LONGEST = 8.0  # seconds; the clock calls again where more is left
 log = logging.getLogger(__name__)
 
 
-def a_breaker(rest: float = REST) -> Breaker:
+def mail_breaker(rest: float = REST) -> Breaker:
     """A breaker round a mail server; one that puts off a mail now and then is not cut off."""
     return Breaker("The mail server", (Deferred, Unreachable), "mail", rest=rest, in_a_row=True)
 
 
 @dataclass
-class Relay:
+class MailSender:
     """The outbox on one side, a mail server or a folder on the other."""
 
-    post: Callable[[], Post]
-    breaker: Breaker = field(default_factory=a_breaker)
+    post: Callable[[], MailTransport]
+    breaker: Breaker = field(default_factory=mail_breaker)
     pauses: Sequence[float] = PAUSES
 
     def send_due(self, seconds: float = LONGEST) -> int:
@@ -61,7 +67,7 @@ class Relay:
                 done += 1
         return done
 
-    def _deal_with_one(self, post: Post) -> bool:
+    def _deal_with_one(self, post: MailTransport) -> bool:
         """Whether there was one and the server lives; raises Resting."""
         with transaction() as session:
             outgoing = outbox.take(session)
@@ -74,7 +80,7 @@ class Relay:
                 mail = _written(session, outgoing)
                 return mail is None or self._send(outgoing, mail, post)
 
-    def _send(self, outgoing: Outgoing, mail: Letter, post: Post) -> bool:
+    def _send(self, outgoing: OutboxEntry, mail: Mail, post: MailTransport) -> bool:
         try:
             self.breaker.call(post.send, mail)
         except Unreachable as error:  # which tells of the server, not of this mail
@@ -91,7 +97,7 @@ class Relay:
             log.info("Mail %s is sent", outgoing.id, extra={"kind": outgoing.kind})
         return True
 
-    def _later(self, outgoing: Outgoing, error: str) -> None:
+    def _later(self, outgoing: OutboxEntry, error: str) -> None:
         """Have it tried again after a pause, longer each time; given up after the last."""
         outgoing.tries += 1
         if outgoing.tries > len(self.pauses):
@@ -101,35 +107,35 @@ class Relay:
 
 
 @cache
-def of_this_process() -> Relay:
+def mail_sender() -> MailSender:
     """The one of the settings; raises ValueError where they can't be read."""
     settings = backend().settings
     if not settings.smtp:
-        return Relay(lambda: Folder(var_folder() / "mail"))
-    server = Server.of(settings.smtp)
-    return Relay(lambda: Smtp(server))
+        return MailSender(lambda: MailFolder(var_folder() / "mail"))
+    server = SmtpServer.of(settings.smtp)
+    return MailSender(lambda: SmtpConnection(server))
 
 
-def _written(session: Session, outgoing: Outgoing) -> Letter | None:
+def _written(session: Session, outgoing: OutboxEntry) -> Mail | None:
     """The mail; None where it can't be written, which must not hold up the others."""
     try:
-        return letter(session, outgoing)
+        return compose(session, outgoing)
     except SQLAlchemyError:
         raise
-    except Unaddressable as error:
+    except InvalidAddress as error:
         _give_up(outgoing, str(error))
     except Exception:  # noqa: BLE001  whatever it is, somebody must look at this one
         _give_up(outgoing, format_exc())
     return None
 
 
-def _put_off(outgoing: Outgoing, seconds: float, error: str) -> None:
+def _put_off(outgoing: OutboxEntry, seconds: float, error: str) -> None:
     MAILS.labels("put off").inc()
     outgoing.due_at = func.now() + timedelta(seconds=seconds)
     outgoing.error = error
 
 
-def _give_up(outgoing: Outgoing, error: str) -> None:
+def _give_up(outgoing: OutboxEntry, error: str) -> None:
     log.error("Mail %s is given up", outgoing.id)  # why is kept with it: it may name the address
     MAILS.labels("given up").inc()
     outgoing.dead_at, outgoing.error = func.now(), error

@@ -1,21 +1,72 @@
-"""A mail server, and what its answers mean for a mail."""
+"""How a mail leaves: by a mail server, or into a folder where there is none."""
 
 import smtplib
 import ssl
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from portal.notifications.letter import Letter
-from portal.notifications.post import Deferred, Refused, Unreachable
+from portal.core.private_files import owner_only
+from portal.notifications.mail import Mail
 
-PATIENCE = 10.0  # seconds for each answer of the server
+
+class Refused(Exception):  # noqa: N818  answers, not mistakes
+    """The server will never take this mail."""
+
+
+class Deferred(Exception):  # noqa: N818
+    """The server did not take this mail now."""
+
+
+class Unreachable(Exception):  # noqa: N818
+    """There was no server to ask."""
+
+
+class MailTransport(Protocol):
+    """One talk, of many mails."""
+
+    def send(self, letter: Mail) -> None:
+        """Hand over a mail; raises Refused, Deferred or Unreachable."""
+
+    def close(self) -> None:
+        """End the talk."""
+
+
+# A folder of mails in place of a mail server, for demos and tries.
+
+
+class MailFolder:
+    """Keeps each mail as a file; what is sent again takes its own place."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def send(self, letter: Mail) -> None:
+        """Write the mail; raises Unreachable where the disk does not let us."""
+        partial = self.path / f".{letter.id}.part"
+        try:
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with open(partial, "wb", opener=owner_only) as out:
+                out.write(bytes(letter.message))
+            partial.replace(self.path / f"{letter.id}.eml")
+        except OSError as error:
+            raise Unreachable(f"{self.path}: {error.strerror}") from error
+
+    def close(self) -> None:
+        """Nothing is left open."""
+
+
+# A mail server, and what its answers mean for a mail.
+
+SMTP_TIMEOUT = 10.0  # seconds for each answer of the server
 PORTS = {"smtp": 25, "smtps": 465}
 PERMANENT = 500
 
 
 @dataclass(frozen=True)
-class Server:
+class SmtpServer:
     """Where a mail server is and how to talk to it."""
 
     host: str
@@ -26,7 +77,7 @@ class Server:
     starttls: bool = False
 
     @classmethod
-    def of(cls, url: str) -> "Server":
+    def of(cls, url: str) -> "SmtpServer":
         """The server of smtp://user:password@host:port, smtps://…, or …?starttls=1.
 
         Raises ValueError where it is no such address.
@@ -44,15 +95,15 @@ class Server:
         )
 
 
-class Smtp:
+class SmtpConnection:
     """One connection for many mails, begun with the first, and anew after it broke."""
 
-    def __init__(self, server: Server, patience: float = PATIENCE) -> None:
+    def __init__(self, server: SmtpServer, patience: float = SMTP_TIMEOUT) -> None:
         self.server = server
         self.patience = patience
         self._connection: smtplib.SMTP | None = None
 
-    def send(self, letter: Letter) -> None:
+    def send(self, letter: Mail) -> None:
         """Hand over a mail; raises Refused, Deferred or Unreachable."""
         connection = self._connection or self._connect(letter.domain)
         try:

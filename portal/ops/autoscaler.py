@@ -14,7 +14,7 @@ from portal.ops.scaling import Asked, Pool, Seen
 log = logging.getLogger(__name__)
 
 
-class Scaler:
+class Autoscaler:
     """Looks each second; while autoscaling is off every queue has the least."""
 
     def __init__(self, redis: Redis, pools: dict[str, Pool]) -> None:

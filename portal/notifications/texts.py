@@ -12,7 +12,7 @@ from portal.catalog.section_changes import changes
 from portal.catalog.term_catalog import catalog_of
 from portal.core.i18n import _
 from portal.ledger.types import Reason
-from portal.notifications import clashing
+from portal.notifications import from_events
 from portal.notifications.kinds import (
     BY_HAND,
     CANCELED,
@@ -33,7 +33,7 @@ from portal.requests.words import rules
 
 
 @dataclass(frozen=True)
-class News:
+class NotificationContent:
     """What a notice is about; `data` as it was made."""
 
     kind: str
@@ -53,7 +53,7 @@ class News:
 
 
 @dataclass(frozen=True)
-class Words:
+class NotificationText:
     """What has happened, what it means, and where to go next."""
 
     title: str
@@ -62,20 +62,20 @@ class Words:
     tone: str = ""
 
 
-def words(news: News) -> Words:
+def text_of(news: NotificationContent) -> NotificationText:
     """The notice as its reader is told of it."""
-    return TELLERS[news.kind](news)
+    return TEXTS[news.kind](news)
 
 
-def _promoted(news: News) -> Words:
+def _promoted(news: NotificationContent) -> NotificationText:
     text = [_("A seat came free and it is yours. You are off the waitlist.")]
     if old := news.data.get("instead"):
         text.append(_("As you wished, your seat in %(name)s went for it.", name=_named(old)))
     title = _("You have a seat in %(name)s", name=news.name)
-    return Words(title, tuple(text), _mine(news), "go")
+    return NotificationText(title, tuple(text), _mine(news), "go")
 
 
-def _passed_over(news: News) -> Words:
+def _passed_over(news: NotificationContent) -> NotificationText:
     reasons = _reasons(news)
     place = (
         _("By the rule of this term you have lost your place on the waitlist.")
@@ -85,10 +85,10 @@ def _passed_over(news: News) -> Words:
     text = (*(each.text for each in reasons), place)
     title = _("A seat in %(name)s came free, and could not be yours", name=news.name)
     steps = [each.step for each in reasons if each.step]
-    return Words(title, text, steps[0] if steps else _mine(news), "wait")
+    return NotificationText(title, text, steps[0] if steps else _mine(news), "wait")
 
 
-def _by_hand(news: News) -> Words:
+def _by_hand(news: NotificationContent) -> NotificationText:
     if old := news.data.get("instead"):
         title = _(
             "The registrar has moved you from %(old)s to %(name)s",
@@ -103,25 +103,27 @@ def _by_hand(news: News) -> Words:
     text = _("If you did not expect this, please ask the registrar.")
     tone = "stop" if news.data.get("gone") or clashes else "go"
     lost = _alone(news) if "alone" in news.data else ()
-    return Words(title, (*clashes, *lost, text), _mine(news), tone)
+    return NotificationText(title, (*clashes, *lost, text), _mine(news), tone)
 
 
-def _canceled(news: News) -> Words:
+def _canceled(news: NotificationContent) -> NotificationText:
     title = _("%(name)s has been canceled", name=news.name)
     about = {"title": news.data["title"]}
     if news.data["had"] == "seat":
         text = _("You had a seat in %(title)s. What else you have selected stays yours.", **about)
     else:
         text = _("You were on the waitlist of %(title)s. What else you have stays yours.", **about)
-    return Words(title, (text,), NextStep(_("Find another section"), _found(news)), "stop")
+    return NotificationText(
+        title, (text,), NextStep(_("Find another section"), _found(news)), "stop"
+    )
 
 
-def _corequisite_lost(news: News) -> Words:
+def _corequisite_lost(news: NotificationContent) -> NotificationText:
     title = _("%(name)s, which another class of yours needs, is gone", name=news.name)
-    return Words(title, _alone(news), _mine(news), "stop")
+    return NotificationText(title, _alone(news), _mine(news), "stop")
 
 
-def _alone(news: News) -> tuple[str, ...]:
+def _alone(news: NotificationContent) -> tuple[str, ...]:
     """What is said of seats that are held without their corequisite."""
     cards = catalog_of(news.term).some(news.data["alone"])
     names = requisites.all_of([section_name(card) for card in cards])
@@ -133,11 +135,11 @@ def _alone(news: News) -> tuple[str, ...]:
     return (kept,)
 
 
-def _permitted(news: News) -> Words:
+def _permitted(news: NotificationContent) -> NotificationText:
     if news.data["gone"]:
         title = _("You may no longer pick %(name)s past its rules", name=news.name)
         kept = _("The registrar has taken it back. A seat that you have stays yours.")
-        return Words(title, (kept,), _mine(news), "stop")
+        return NotificationText(title, (kept,), _mine(news), "stop")
     text = [
         _("Put aside for you: %(rules)s.", rules=rules(news.data["waives"])),
         _("It gives no seat: pick the section, or wait for it, as everyone does."),
@@ -146,22 +148,24 @@ def _permitted(news: News) -> Words:
         last = LocalClock(backend().settings.zone).full(until - 1000)  # midnight is another day
         text.append(_("You may until %(when)s.", when=last))
     title = _("You may now pick %(name)s", name=news.name)
-    return Words(title, tuple(text), NextStep(_("Go to the section"), _found(news)), "go")
+    return NotificationText(
+        title, tuple(text), NextStep(_("Go to the section"), _found(news)), "go"
+    )
 
 
-def _hold(news: News) -> Words:
+def _hold(news: NotificationContent) -> NotificationText:
     data, step = news.data, _mine(news)
     if data["gone"]:
         title = _("The hold on your record is lifted: %(kind)s", kind=data["hold"])
         reason = hold_reason(data)
         text = [_("It no longer keeps you from picking sections: %(reason)s.", reason=reason)]
-        return Words(title, tuple(text), step, "go")
+        return NotificationText(title, tuple(text), step, "go")
     title = _("There is a hold on your record: %(kind)s", kind=data["hold"])
     means = _(
         "While the hold is active you can’t add classes or get a seat from a waitlist."
         " You keep the classes you have."
     )
-    return Words(title, (hold_text(data), *_stands(data), means), step, "stop")
+    return NotificationText(title, (hold_text(data), *_stands(data), means), step, "stop")
 
 
 def _stands(data: dict[str, Any]) -> Iterable[str]:
@@ -175,7 +179,7 @@ def _stands(data: dict[str, Any]) -> Iterable[str]:
         )  # midnight is another day
 
 
-def _changed(news: News) -> Words:
+def _changed(news: NotificationContent) -> NotificationText:
     if any("meetings" in each for each in news.data["changes"]) and (clashes := _clashes(news)):
         return _clashing(news, clashes)
     title = _("%(name)s has changed", name=news.name)
@@ -184,10 +188,10 @@ def _changed(news: News) -> Words:
         text.append(_("Look whether it still suits you. Your seat stays yours."))
     else:
         text.append(_("Look whether it still suits you. You keep your place on the waitlist."))
-    return Words(title, tuple(text), _mine(news), "wait")
+    return NotificationText(title, tuple(text), _mine(news), "wait")
 
 
-def _clashing(news: News, clashes: list[str]) -> Words:
+def _clashing(news: NotificationContent, clashes: list[str]) -> NotificationText:
     """That the new times clash, and with what."""
     others = requisites.all_of([_named(each) for each in news.data["clashes"]])
     title = _("%(name)s has changed and clashes with %(others)s", name=news.name, others=others)
@@ -197,15 +201,15 @@ def _clashing(news: News, clashes: list[str]) -> Words:
         else _("You keep your place on the waitlist, but get no seat while they clash.")
     )
     explain = [_change(*each) for each in changes(news.data["changes"])]
-    return Words(title, (*clashes, *explain, then), _mine(news), "stop")
+    return NotificationText(title, (*clashes, *explain, then), _mine(news), "stop")
 
 
-def _clashes(news: News) -> list[str]:
+def _clashes(news: NotificationContent) -> list[str]:
     return [
         _(
             "It meets at the same time as your %(name)s (%(times)s).",
             name=_named(each),
-            times=requisites.all_of(clashing.times(each)),
+            times=requisites.all_of(from_events.conflict_times(each)),
         )
         for each in news.data.get("clashes", ())
     ]
@@ -222,7 +226,7 @@ def _change(label: str, old: list[str], new: list[str]) -> str:
     )
 
 
-def _window_soon(news: News) -> Words:
+def _window_soon(news: NotificationContent) -> NotificationText:
     times = LocalClock(backend().settings.zone)
     opens, closes = times.full(news.data["opens"]), times.full(news.data["closes"])
     title = _("Your selection window begins on %(when)s", when=opens)
@@ -232,20 +236,20 @@ def _window_soon(news: News) -> Words:
     ]
     if news.data["name"]:
         text.append(_("The window is called %(name)s.", name=news.data["name"]))
-    return Words(title, tuple(text), NextStep(_("See the sections"), news.url), "wait")
+    return NotificationText(title, tuple(text), NextStep(_("See the sections"), news.url), "wait")
 
 
-def _request_made(news: News) -> Words:
+def _request_made(news: NotificationContent) -> NotificationText:
     explain = {"who": news.data["who"], "name": news.name}
     if wanted := news.data.get("wanted"):
         title = _("%(who)s asks for %(wanted)s seats in %(name)s", wanted=wanted, **explain)
     else:
         title = _("%(who)s asks for a way past a rule in %(name)s", **explain)
     step = NextStep(_("Look at the request"), f"/admin/requests/{news.data['request']}")
-    return Words(title, (news.data["reason"],), step, "wait")
+    return NotificationText(title, (news.data["reason"],), step, "wait")
 
 
-def _request_decided(news: News) -> Words:
+def _request_decided(news: NotificationContent) -> NotificationText:
     approved = news.data["state"] == "approved"
     if approved and (wanted := news.data.get("wanted")):
         title = _("%(name)s has %(wanted)s seats now", name=news.name, wanted=wanted)
@@ -259,16 +263,16 @@ def _request_decided(news: News) -> Words:
     if news.data["note"]:
         text.append(news.data["note"])
     step = NextStep(_("See my requests"), "/teaching/requests")
-    return Words(title, tuple(text), step, "go" if approved else "stop")
+    return NotificationText(title, tuple(text), step, "go" if approved else "stop")
 
 
-def _promised(news: News) -> Iterable[str]:
+def _promised(news: NotificationContent) -> Iterable[str]:
     """What those who waited were to get by it, where that was known as it was decided."""
     promised = news.data.get("promise")
     return outlook_in_words(WaitlistOutlook(**promised)) if promised else ()
 
 
-def _reasons(news: News) -> list[Explanation]:
+def _reasons(news: NotificationContent) -> list[Explanation]:
     reasons = [Reason(each["code"], each.get("facts") or {}) for each in news.data["reasons"]]
     try:
         offered = catalog_of(news.term)
@@ -278,11 +282,11 @@ def _reasons(news: News) -> list[Explanation]:
     return explain(reasons, case)
 
 
-def _mine(news: News) -> NextStep:
+def _mine(news: NotificationContent) -> NextStep:
     return NextStep(_("See my selections"), f"{news.url}/mine")
 
 
-def _found(news: News) -> str:
+def _found(news: NotificationContent) -> str:
     """The sections of the course, in the list of the term."""
     return f"{news.url}?q={quote_plus(_code(news.data))}"
 
@@ -295,7 +299,7 @@ def _code(section: dict[str, Any]) -> str:
     return requisites.shown(section["code"])
 
 
-TELLERS: dict[str, Callable[[News], Words]] = {
+TEXTS: dict[str, Callable[[NotificationContent], NotificationText]] = {
     PROMOTED.name: _promoted,
     PASSED_OVER.name: _passed_over,
     BY_HAND.name: _by_hand,

@@ -1,31 +1,35 @@
 """Receivers as admins keep them: made, changed, switched and deleted, each with an audit entry."""
 
+import hashlib
+import hmac
+from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
+from secrets import token_hex
 from typing import Any
 
 from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from portal.backend import backend
 from portal.notifications.webhooks.models import Delivery, Webhook
 from portal.notifications.webhooks.outbox import put_test
-from portal.notifications.webhooks.secret import seed
 from portal.people.models import AuditEntry
 
 SHOWN = 30  # deliveries
 
 
-class Meanwhile(Exception):  # noqa: N818  a state of the world, not a mistake
+class ChangedMeanwhile(Exception):  # noqa: N818  a state of the world, not a mistake
     """Somebody else has changed it since it was looked at."""
 
 
-class Taken(Exception):  # noqa: N818  the same
+class AddressTaken(Exception):  # noqa: N818  the same
     """Another receiver has this address."""
 
 
 @dataclass(frozen=True)
-class Who:
+class ChangedBy:
     """The account that does something, and why."""
 
     account: int
@@ -49,16 +53,16 @@ def latest(session: Session, webhook_id: int) -> Sequence[Delivery]:
     return session.scalars(found.order_by(Delivery.id.desc()).limit(SHOWN)).all()
 
 
-def make(session: Session, url: str, names: Sequence[str], who: Who) -> Webhook:
+def make(session: Session, url: str, names: Sequence[str], who: ChangedBy) -> Webhook:
     """A receiver that is told of events from now on; raises Taken."""
-    made = Webhook(url=url, names=list(names), seed=seed())
+    made = Webhook(url=url, names=list(names), seed=new_seed())
     session.add(made)
     _flush(session)
     _note(session, made, "make", who, after={"url": url, "names": list(names)})
     return made
 
 
-def change(session: Session, known: Webhook, who: Who, **fields: Any) -> None:
+def change(session: Session, known: Webhook, who: ChangedBy, **fields: Any) -> None:
     """Other values, for a version that was looked at; raises Meanwhile and Taken."""
     found = _ours(session, known)
     before = {name: getattr(found, name) for name in fields}
@@ -67,7 +71,7 @@ def change(session: Session, known: Webhook, who: Who, **fields: Any) -> None:
     _note(session, found, "change", who, before=before, after=fields)
 
 
-def switch(session: Session, known: Webhook, who: Who, *, on: bool) -> None:
+def switch(session: Session, known: Webhook, who: ChangedBy, *, on: bool) -> None:
     """Have it told of events or not; raises Meanwhile."""
     found = _ours(session, known)
     before = {"on": found.is_on}
@@ -75,24 +79,24 @@ def switch(session: Session, known: Webhook, who: Who, *, on: bool) -> None:
     _note(session, found, "switch", who, before=before, after={"on": on})
 
 
-def renew(session: Session, known: Webhook, who: Who) -> Webhook:
+def renew(session: Session, known: Webhook, who: ChangedBy) -> Webhook:
     """Give it another secret, by which all is signed from now on; raises Meanwhile."""
     found = _ours(session, known)
-    _set(found, seed=seed())
+    _set(found, seed=new_seed())
     _note(session, found, "secret", who)
     return found
 
 
-def test(session: Session, known: Webhook, who: Who) -> None:
+def test(session: Session, known: Webhook, who: ChangedBy) -> None:
     """Have it sent what tells of no event; raises Meanwhile, also where it is off."""
     found = _ours(session, known)
     if not found.is_on:
-        raise Meanwhile
+        raise ChangedMeanwhile
     put_test(session, found.id)
     _note(session, found, "test", who)
 
 
-def remove(session: Session, known: Webhook, who: Who) -> None:
+def remove(session: Session, known: Webhook, who: ChangedBy) -> None:
     """Tell it no more, and let go of what waited for it; raises Meanwhile."""
     found = _ours(session, known)
     _set(found, is_on=False, deleted_at=func.now())
@@ -102,7 +106,7 @@ def remove(session: Session, known: Webhook, who: Who) -> None:
 def _ours(session: Session, known: Webhook) -> Webhook:
     found = session.get_one(Webhook, known.id, with_for_update=True)
     if found.version != known.version or found.deleted_at:
-        raise Meanwhile
+        raise ChangedMeanwhile
     return found
 
 
@@ -110,7 +114,7 @@ def _flush(session: Session) -> None:
     try:
         session.flush()
     except IntegrityError as error:
-        raise Taken from error
+        raise AddressTaken from error
 
 
 def _set(found: Webhook, **fields: Any) -> None:
@@ -119,7 +123,7 @@ def _set(found: Webhook, **fields: Any) -> None:
     found.version += 1
 
 
-def _note(session: Session, about: Webhook, deed: str, who: Who, **facts: Any) -> None:
+def _note(session: Session, about: Webhook, deed: str, who: ChangedBy, **facts: Any) -> None:
     session.add(
         AuditEntry(
             account_id=who.account,
@@ -129,3 +133,31 @@ def _note(session: Session, about: Webhook, deed: str, who: Who, **facts: Any) -
             **facts,
         )
     )
+
+
+# What a message is signed with: what a secret is made of is kept, the secret itself nowhere.
+
+BEGINNING = "whsec_"
+
+
+def new_seed() -> str:
+    """What a new secret is made of."""
+    return token_hex(16)
+
+
+def signing_secret(seed: str) -> str:
+    """The secret that follows from a seed, for whoever knows ours; as receivers write it."""
+    return BEGINNING + b64encode(_key(seed, backend().settings.secret_key)).decode()
+
+
+def signature(seed: str, message_id: str, at: int, body: bytes) -> str:
+    """The signatures of a message sent at `at` (s), as Standard Webhooks has them: one per key."""
+    signed = f"{message_id}.{at}.".encode() + body
+    keys = [_key(seed, each) for each in reversed(backend().settings.signing_keys)]
+    codes = [b64encode(hmac.digest(key, signed, hashlib.sha256)).decode() for key in keys]
+    return " ".join(f"v1,{code}" for code in codes)
+
+
+def _key(seed: str, secret_key: str) -> bytes:
+    ours = f"webhook {secret_key}".encode()
+    return hmac.digest(ours, seed.encode(), hashlib.sha256)

@@ -1,17 +1,33 @@
 """Which news follows from what the ledger has decided."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import BigInteger, DateTime, Integer, SelectBase, String, column, select, text
+from sqlalchemy import (
+    BigInteger,
+    DateTime,
+    Integer,
+    Select,
+    SelectBase,
+    String,
+    column,
+    select,
+    text,
+    union,
+)
 from sqlalchemy.dialects.postgresql import JSONB
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
+from portal.catalog.formatting import days
 from portal.catalog.models import Section
-from portal.notifications.clashing import clashing, moved
+from portal.catalog.section_changes import SectionChange
+from portal.catalog.term_catalog import TermCatalog, current
+from portal.catalog.time_conflicts import meet
+from portal.catalog.views import MeetingView, SectionView
+from portal.notifications.creation import create
 from portal.notifications.kinds import BY_HAND, COREQUISITE_LOST, PASSED_OVER, PROMOTED
-from portal.notifications.making import make
 from portal.recorder.events import Event
+from portal.recorder.models import Enrollment, WaitlistEntry
 from portal.recorder.read_models import as_json
 
 # By the kind: what its words need.
@@ -100,7 +116,7 @@ LEFT JOIN json_to_recordset(:clashes) AS clash(student int, section int, found j
 """  # noqa: S608  constants of ours
 
 
-def follow(session: Session, term: int, facts: Sequence[Event]) -> None:
+def notify_of_events(session: Session, term: int, facts: Sequence[Event]) -> None:
     """Make the notices that follow from facts whose read models the transaction has written."""
     seats = _of_seats(fact for fact in facts if not fact.imported)
     imported = _of_seats(fact for fact in facts if fact.imported)
@@ -113,14 +129,14 @@ def follow(session: Session, term: int, facts: Sequence[Event]) -> None:
         for fact in sets
         if not _cancels(fact)
     ]
-    clashes = clashing(session, term, moved(session, [each["section"] for each in changed]))
+    clashes = find_conflicts(session, term, moved(session, [each["section"] for each in changed]))
     told_of = (SEATS, seats), (SEATS, imported), (CANCELLATIONS, canceled), (CHANGES, changed)
     for news, told in told_of:
         if told:
             values = {"clashes": _rows(clashes)} if news is CHANGES else {}
             select = _select(news, term=term, told=as_json(told), **values)
             # An import gives a student a whole semester at once: the inbox tells, no mail for each.
-            make(session, term, select, by_mail=told is not imported, of_events=True)
+            create(session, term, select, by_mail=told is not imported, of_events=True)
 
 
 def _of_seats(facts: Iterable[Event]) -> list[dict[str, Any]]:
@@ -155,7 +171,7 @@ def _still_there(session: Session, rows: list[dict[str, Any]]) -> list[dict[str,
 def _add_clashes(session: Session, term: int, rows: Sequence[dict[str, Any]]) -> None:
     """Note what a seat clashes with that the registrar has given."""
     given = [row for row in rows if row["kind"] == BY_HAND.name and not row["data"].get("gone")]
-    clashes = clashing(session, term, {row["section"] for row in given})
+    clashes = find_conflicts(session, term, {row["section"] for row in given})
     for row in given:
         if found := clashes.get((row["student"], row["section"])):
             row["data"]["clashes"] = found
@@ -201,3 +217,77 @@ def _select(news: str, **values: Any) -> SelectBase:
             column("lead", Integer),
         )
     )
+
+
+# Which other sections of a student clash with one that the registrar has changed or given.
+
+ConflictData = dict[str, Any]  # a section's code and number, and its meetings that clash
+
+
+def find_conflicts(
+    session: Session, term: int, sections: Collection[int]
+) -> dict[tuple[int, int], Any]:
+    """Return what clashes, by student and section, of all who have a part in the sections."""
+    rows = session.execute(_others(term, sections)).all() if sections else []
+    if not rows:
+        return {}
+    offered = current(term)
+    found: dict[tuple[int, int], list[ConflictData]] = {}
+    for student, section, other in rows:
+        if kept := _kept(offered, section, other):
+            found.setdefault((student, section), []).append(kept)
+    return found
+
+
+def moved(session: Session, sections: Collection[int]) -> list[int]:
+    """Return those of the sections whose meetings were ever changed."""
+    changes = select(SectionChange.section_id).distinct()
+    of_times = SectionChange.fields.has_key("meetings")
+    return list(session.scalars(changes.where(SectionChange.section_id.in_(sections), of_times)))
+
+
+def conflict_times(kept: ConflictData) -> list[str]:
+    """Return days and times of what clashes, in the reader's language."""
+    views = [MeetingView("", "", True, *each) for each in kept["meetings"]]  # noqa: FBT003
+    return list(dict.fromkeys(f"{days(each.mask)} {each.times}" for each in views))
+
+
+def _others(term: int, sections: Collection[int]) -> Select[Any]:
+    """Each seat beside the part that a student has in one of the sections."""
+    there = aliased(Enrollment)
+    seats, places = Enrollment, WaitlistEntry
+    part = union(
+        select(seats.student_id, seats.section_id).where(
+            seats.term_id == term, seats.section_id.in_(sections), seats.state == "enrolled"
+        ),
+        select(places.student_id, places.section_id).where(
+            places.term_id == term,
+            places.section_id.in_(sections),
+            places.state.in_(("waiting", "passed")),
+        ),
+    ).subquery()
+    return (
+        select(part.c.student_id, part.c.section_id, there.section_id)
+        .join(there, there.student_id == part.c.student_id)
+        .where(there.term_id == term, there.state == "enrolled")
+        .where(there.section_id != part.c.section_id)
+        .order_by(part.c.student_id, there.section_id)
+    )
+
+
+def _kept(offered: TermCatalog, section: int, other: int) -> ConflictData | None:
+    here, there = offered.section(section), offered.section(other)
+    if not here or not there or "CANCELED" in {here.status, there.status}:
+        return None
+    meetings = _meetings(here, there)
+    facts = {"code": there.course_code, "number": there.number}
+    return {**facts, "meetings": meetings} if meetings else None
+
+
+def _meetings(here: SectionView, there: SectionView) -> list[tuple[int, int | None, int | None]]:
+    """Days and times of the meetings there that clash with one here."""
+    return [
+        (each.mask, each.start, each.end)
+        for each in there.meetings
+        if any(meet(each, mine) for mine in here.meetings)
+    ]

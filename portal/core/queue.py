@@ -1,0 +1,117 @@
+"""Jobs and queues: what workers are called to do, and how a job is named, kept and tried again."""
+
+import logging
+import re
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from itertools import chain
+from secrets import token_hex
+from time import time
+
+from redis import Redis
+from redis.exceptions import RedisError
+from rq import Queue, Retry
+from rq.executions import Execution, ExecutionRegistry
+from rq.job import Job as RqJob
+from rq.serializers import JSONSerializer
+
+from portal.core.correlation import cause
+
+RETRY_AFTER = 5  # seconds before the last try of a job that failed three times in a row
+QUEUES = ("record", "promote", "maintain", "notify", "errands")
+KEPT = 7 * 24 * 60 * 60  # seconds for which a failed job is kept
+JOBS = {
+    "record": "jobs.record.drain",
+    "promote": "jobs.promote.promote",
+    "maintain": "jobs.maintain.maintain",
+    "notify": "jobs.notify.notify",
+    "reconcile": "jobs.errands.reconcile",
+    "deliver": "jobs.errands.deliver",
+}
+QUEUE_OF = {"reconcile": "errands", "deliver": "errands"}  # the others have a queue of their own
+NO_TERM = 0  # for jobs about all terms: mails and webhooks
+JOB_SECONDS = 60  # seconds that a job may take; the scheduler enqueues another for what is left
+LONG_JOBS = {"reconcile": 10 * 60}  # it compares all that differs in one go
+REST_AFTER_FAILURE = 60  # seconds without a new job about a term after one has failed for good
+
+NAME_SUFFIX = re.compile(r"-[0-9a-f]{16}$")
+
+
+log = logging.getLogger(__name__)
+
+_redis: Callable[[], Redis]
+
+
+def connect(redis: Callable[[], Redis]) -> None:
+    """Put the jobs of this process into the queues of that Redis."""
+    global _redis  # noqa: PLW0603  one per process
+    _redis = redis
+
+
+def job_name(about: str) -> str:
+    """Return a unique name for a job with that subject."""
+    return f"{about}-{token_hex(8)}"
+
+
+def job_subject(name: str) -> str:
+    """Return the subject of a job by its name, such as `7` (a term) or `import-5`."""
+    return NAME_SUFFIX.sub("", name)
+
+
+class Executions(ExecutionRegistry):
+    """Executions of a job. RQ lists one for a minute longer than it keeps it, and fails then."""
+
+    def get_executions(self, start: int = 0, end: int = -1) -> list[Execution]:
+        """Return those that RQ still has."""
+        found = []
+        for each in self.get_execution_ids(start, end):
+            with suppress(ValueError):
+                found.append(Execution.fetch(each, self.job_id, self.connection))
+        return found
+
+
+class Job(RqJob):
+    """A job that can run or be deleted whatever its first worker left behind."""
+
+    @property
+    def execution_registry(self) -> Executions:
+        """The executions of the job."""
+        return Executions(self.id, connection=self.connection)
+
+
+def enqueue(term: int, workers: Iterable[str]) -> None:
+    """Enqueue jobs of JOBS for a term; the scheduler repeats a call that fails."""
+    for worker in workers:
+        try:
+            name = QUEUE_OF.get(worker, worker)
+            _enqueue(Queue(name, connection=_redis(), serializer=JSONSerializer), term, worker)
+        except RedisError as error:
+            log.warning("The worker %s could not be called: %s", worker, error)
+
+
+def _enqueue(queue: Queue, term: int, worker: str) -> None:
+    # A job that still waits will see everything that happens before it starts.
+    if any(job_subject(job.decode()) == str(term) for job in _waiting(queue)):
+        return
+    queue.enqueue(
+        JOBS[worker],
+        term,
+        job_id=job_name(str(term)),
+        job_timeout=LONG_JOBS.get(worker, JOB_SECONDS),
+        result_ttl=0,
+        failure_ttl=KEPT,
+        meta=cause(),
+        retry=Retry(max=1, interval=RETRY_AFTER),
+    )
+
+
+def _waiting(queue: Queue) -> Iterable[bytes]:
+    """Return jobs that wait for a worker or a retry, or that failed a moment ago."""
+    now = time()
+    with queue.connection.pipeline(transaction=False) as pipe:
+        pipe.lrange(queue.key, 0, -1)
+        # The scheduler should have enqueued these by now; without a scheduler, do it here.
+        pipe.zrangebyscore(queue.scheduled_job_registry.key, now - 5 * RETRY_AFTER, "+inf")
+        pipe.zrangebyscore(queue.failed_job_registry.key, now + KEPT - REST_AFTER_FAILURE, "+inf")
+        found: Iterable[Iterable[bytes]] = pipe.execute()
+    return chain.from_iterable(found)

@@ -1,0 +1,241 @@
+"""Notices and their mails, made in the transaction of what they follow from."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import (
+    CTE,
+    ColumnElement,
+    Integer,
+    SelectBase,
+    case,
+    cast,
+    event,
+    func,
+    literal,
+    null,
+    or_,
+    select,
+)
+from sqlalchemy.dialects.postgresql import JSONB, insert
+from sqlalchemy.orm import Session
+from sqlalchemy.sql.dml import ReturningInsert
+
+from portal.catalog.models import Section
+from portal.catalog.term_catalog import offered_terms
+from portal.core.correlation import correlation
+from portal.core.queue import enqueue
+from portal.live.publish import notice_arrived as tell_account
+from portal.live.publish import signal_student
+from portal.notifications.kinds import HOLD, KINDS, PERMITTED, Kind
+from portal.notifications.models import Notification, NotificationSetting, OutboxEntry
+from portal.people.models import Account, AuditEntry, Hold, Permission, Student
+from portal.recorder.events import milliseconds
+from portal.recorder.models import LoggedEvent
+
+# What `news` has to select, in this order.
+COLUMNS = ("account_id", "kind", "section_id", "window_id", "data", "made_at", "seq", "lead")
+FOR_STUDENTS = {kind.name for kind in KINDS.values() if kind.role == "student"}
+RANKS = {kind.name: kind.rank for kind in KINDS.values()}
+USEFUL_MINUTES = (
+    24 * 60
+)  # minutes after which news by mail is no news; a reminder's end at the opening
+
+
+def create(
+    session: Session,
+    term: int,
+    news: SelectBase,
+    *,
+    by_mail: bool = True,
+    of_events: bool = False,
+) -> int:
+    """Make a notice of each row of `news` unless it is there, and a mail where one is wanted.
+
+    Without `by_mail` none is. What follows `of_events` that are recorded goes under their code,
+    all else under that of this request or job.
+
+    Once the transaction has held, the pages of those concerned are told. Gives their number.
+    """
+    rows = news.subquery("news")
+    made = (
+        insert(Notification)
+        .from_select(
+            ("term_id", *COLUMNS),
+            select(literal(term, Integer), *(rows.c[name] for name in COLUMNS)).order_by(
+                rows.c.seq, rows.c.account_id
+            ),
+        )
+        .on_conflict_do_nothing()
+        .returning(
+            Notification.id,
+            Notification.account_id,
+            Notification.kind,
+            Notification.seq,
+            Notification.lead,
+        )
+        .cte("made")
+    )
+    code = _code_of_event(term, made) if of_events else literal(correlation())
+    mails = _mails(made, code, by_mail=by_mail).cte("mails")
+    told = session.execute(
+        select(
+            made.c.account_id,
+            made.c.kind,
+            Student.id.label("student"),
+            select(func.count()).select_from(mails).scalar_subquery().label("mails"),
+        )
+        .select_from(made)
+        .outerjoin(Student, Student.account_id == made.c.account_id)
+    ).all()
+    if told:
+        students = {row.student for row in told if row.kind in FOR_STUDENTS and row.student}
+        others = {row.account_id for row in told if row.kind not in FOR_STUDENTS}
+        _tell_afterwards(session, term, students, others, mails=bool(told[0].mails))
+    return len(told)
+
+
+def _code_of_event(term: int, made: CTE) -> ColumnElement[str]:
+    code = select(LoggedEvent.context["correlation"].astext)
+    found = code.where(LoggedEvent.term_id == term, LoggedEvent.seq == made.c.seq).scalar_subquery()
+    return func.left(func.coalesce(found, ""), OutboxEntry.correlation.type.length)
+
+
+def _mails(made: CTE, code: ColumnElement[str], *, by_mail: bool) -> ReturningInsert[tuple[int]]:
+    """A mail for each notice whose account has an address and wants mail of that kind."""
+    useful = func.make_interval(
+        0, 0, 0, 0, 0, case((made.c.lead > 0, made.c.lead), else_=USEFUL_MINUTES)
+    )
+    wanted = (
+        select(
+            literal("mail"),
+            made.c.id,
+            case(RANKS, value=made.c.kind),
+            func.now(),
+            func.now() + useful,
+            literal(0),
+            literal(""),
+            code,
+        )
+        .join(Account, Account.id == made.c.account_id)
+        .outerjoin(
+            NotificationSetting,
+            (NotificationSetting.account_id == made.c.account_id)
+            & (NotificationSetting.kind == made.c.kind),
+        )
+        .where(literal(by_mail), Account.email != "", Account.deleted_at.is_(None))
+        .where(or_(NotificationSetting.by_mail.is_(None), NotificationSetting.by_mail))
+        .order_by(made.c.id)
+    )
+    columns = ("kind", "notice_id", "rank", "due_at", "until", "tries", "error", "correlation")
+    return insert(OutboxEntry).from_select(columns, wanted).returning(OutboxEntry.id)
+
+
+def _tell_afterwards(
+    session: Session, term: int, students: set[int], others: set[int], *, mails: bool
+) -> None:
+    def say(_: Session) -> None:
+        for student in students:
+            signal_student(term, student, "notice")
+        for account in others:
+            tell_account(account)
+        if mails:
+            enqueue(term, ["notify"])
+
+    event.listen(session, "after_commit", say, once=True)
+
+
+# News about a section that follows from no event of the ledger.
+
+
+@dataclass(frozen=True)
+class Announcement:
+    """What its words need besides the section; `seq` tells it from others of its kind."""
+
+    kind: Kind
+    section: Section
+    seq: int
+    about: dict[str, Any]
+
+
+def announce(session: Session, told: Announcement, whom: ColumnElement[bool]) -> None:
+    """Make the notice with the transaction for the accounts that fit."""
+    section = told.section
+    named = {
+        "code": section.course.code,
+        "number": section.number,
+        "title": section.title or section.course.title,
+    }
+    news = select(
+        Account.id.label("account_id"),
+        literal(told.kind.name).label("kind"),
+        literal(section.id).label("section_id"),
+        cast(null(), Integer).label("window_id"),
+        literal(named | told.about, JSONB).label("data"),
+        func.now().label("made_at"),
+        literal(told.seq).label("seq"),
+        literal(0).label("lead"),
+    ).where(whom, Account.deleted_at.is_(None))
+    session.flush()
+    create(session, section.term_id, news)
+
+
+# What a student is told of a hold: that it is placed, and that it is lifted.
+
+
+def announce_hold(session: Session, hold: Hold, entry: AuditEntry) -> None:
+    """Tell of it with the transaction, under the latest term; once for each entry of the trail.
+
+    Pages of the other terms show holds too, so they are told as well.
+    """
+    session.flush()
+    terms = [term.id for term in offered_terms()]
+    if not terms:
+        return
+    owner = select(Student.account_id).where(Student.id == hold.student_id).scalar_subquery()
+    create(session, terms[0], _news(hold, entry.id).where(Account.id == owner))
+    student = hold.student_id
+
+    def say(_: Session) -> None:
+        for term in terms[1:]:
+            signal_student(term, student, "notice")
+
+    event.listen(session, "after_commit", say, once=True)
+
+
+def _news(hold: Hold, seq: int) -> Any:
+    about = {
+        "hold": hold.kind,
+        "reason": hold.reason,
+        "office": hold.office,
+        "since": hold.starts_at and milliseconds(hold.starts_at),
+        "until": hold.ends_at and milliseconds(hold.ends_at),
+        "gone": hold.lifted_at is not None,
+    }
+    return select(
+        Account.id.label("account_id"),
+        literal(HOLD.name).label("kind"),
+        cast(null(), Integer).label("section_id"),
+        cast(null(), Integer).label("window_id"),
+        literal(about, JSONB).label("data"),
+        func.now().label("made_at"),
+        literal(seq).label("seq"),
+        literal(0).label("lead"),
+    ).where(Account.deleted_at.is_(None))
+
+
+# What a student is told of a permission past a rule: that it is given, and that it is gone.
+
+
+def announce_permission(session: Session, permission: Permission, entry: AuditEntry) -> None:
+    """Tell of it with the transaction, once for each entry of the trail about it."""
+    session.flush()
+    about = {
+        "waives": permission.waives,
+        "until": permission.expires_at and milliseconds(permission.expires_at),
+        "gone": permission.revoked_at is not None,
+    }
+    section = session.get_one(Section, permission.section_id)
+    owner = select(Student.account_id).where(Student.id == permission.student_id)
+    told = Announcement(PERMITTED, section, entry.id, about)
+    announce(session, told, Account.id == owner.scalar_subquery())

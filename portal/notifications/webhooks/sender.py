@@ -1,0 +1,229 @@
+"""Tells receivers what is due, at least once each; one in trouble is left alone for a while."""
+
+import logging
+import ssl
+import time
+from collections.abc import Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from http.client import HTTPConnection, HTTPException, HTTPResponse
+from socket import SHUT_RD, socket
+from threading import Timer
+from urllib.parse import urlsplit
+
+from portal.backend import backend
+from portal.breakers import REST, Breaker, Resting
+from portal.core import flags
+from portal.core.correlation import HEADER, following
+from portal.core.db import transaction
+from portal.core.metrics import WEBHOOKS
+from portal.notifications.webhooks import addresses, outbox
+from portal.notifications.webhooks.addresses import Networks
+from portal.notifications.webhooks.models import Delivery, Webhook
+from portal.notifications.webhooks.outbox import Message, messages
+from portal.notifications.webhooks.receivers import signature
+
+log = logging.getLogger(__name__)
+
+RECEIVER_TIMEOUT = 10.0  # seconds for an answer, from the first step to it
+READ_BYTES = 1000  # bytes of an answer
+SHOWN_CHARACTERS = 200  # characters of it
+
+
+class Undelivered(Exception):  # noqa: N818  a state of the world, not a mistake
+    """The receiver did not take it; the message says why."""
+
+
+class ReceiverConnection(HTTPConnection):
+    """Begun with the first message, and anew after it broke; it follows no redirection."""
+
+    def __init__(
+        self, webhook: Webhook, within: Networks, patience: float = RECEIVER_TIMEOUT
+    ) -> None:
+        self.to = urlsplit(webhook.url)
+        # Without a port the end of an IPv6 address would be taken for it.
+        super().__init__(self.to.hostname or "", addresses.port(self.to), timeout=patience)
+        self.default_port = 443 if self.to.scheme == "https" else 80
+        self.webhook = webhook
+        self.within = within
+        self.patience = patience
+        self.until = 0.0  # of the monotonic clock: when the message is late
+        self.wire: socket | None = None  # `sock` is None already while the last answer is read
+
+    def connect(self) -> None:
+        """To an address that may be asked, which the name can't change any more."""
+        wire = addresses.connect(self.to, self.until - time.monotonic(), self.within)
+        self._hold(wire)
+        if self.to.scheme == "https":
+            context = ssl.create_default_context()
+            wrapped = context.wrap_socket(
+                wire, server_hostname=self.host, do_handshake_on_connect=False
+            )
+            self._hold(wrapped)
+            wrapped.do_handshake()
+
+    def tell(self, message: Message) -> None:
+        """Post a message; raises Undelivered unless the receiver says that it has it."""
+        # A receiver that sends one byte at a time would never run into a time-out of its own.
+        self.until = time.monotonic() + self.patience
+        timer = Timer(self.patience, self._cut)
+        timer.start()
+        try:
+            self._post(message)
+        except (OSError, HTTPException, ValueError) as error:
+            raise Undelivered(str(error) or type(error).__name__) from error
+        finally:
+            timer.cancel()
+
+    def _post(self, message: Message) -> None:
+        path = self.to.path or "/"
+        target = f"{path}?{self.to.query}" if self.to.query else path
+        try:
+            self.request("POST", target, message.body, self._headers(message))
+            answer = self.getresponse()
+            said = answer.read(READ_BYTES)
+            if not answer.isclosed():  # there is more, which is not for us
+                self.close()
+        except BaseException:
+            self.close()
+            raise
+        if not 200 <= answer.status < 300:
+            raise Undelivered(_told(answer, said))
+
+    def _headers(self, message: Message) -> dict[str, str]:
+        at = int(time.time())
+        headers = {
+            "Content-Type": "application/json",
+            "User-Agent": "Fairseat",
+            "webhook-id": message.id,
+            "webhook-timestamp": str(at),
+            "webhook-signature": signature(self.webhook.seed, message.id, at, message.body),
+        }
+        return headers | ({HEADER: message.correlation} if message.correlation else {})
+
+    def _hold(self, wire: socket) -> None:
+        """Have it as the one to be cut; raises TimeoutError where that has come too late."""
+        self.sock = self.wire = wire
+        wire.settimeout(self.patience)
+        if time.monotonic() >= self.until:
+            raise TimeoutError("timed out")
+
+    def _cut(self) -> None:
+        if self.wire:
+            with suppress(OSError):
+                # TLS's own would go on without TLS. Not both ways: what still came would then be a
+                # reset, in place of what has been read.
+                socket.shutdown(self.wire, SHUT_RD)
+
+
+def _told(answer: HTTPResponse, said: bytes) -> str:
+    text = " ".join(said.decode(errors="replace").split())[:SHOWN_CHARACTERS]
+    return f"{answer.status} {answer.reason}{': ' if text else ''}{text}"
+
+
+PAUSES = (5.0, 60.0, 5 * 60.0, 30 * 60.0, 2 * 60 * 60.0)  # seconds before each further try
+LONGEST = 8.0  # seconds; the clock calls again where more is left
+LOST = "Its event is not in the log."
+BREAKER_PREFIX = "webhook-"  # with the number of the receiver, the name of its breaker
+
+
+@dataclass
+class WebhookSender:
+    """The outbox on one side, the receivers on the other."""
+
+    pauses: Sequence[float] = PAUSES
+    rest: float = REST
+    patience: float = RECEIVER_TIMEOUT
+    breakers: dict[int, Breaker] = field(default_factory=dict)
+    last: int = 0  # the receiver that had its turn before
+
+    def send_due(self, seconds: float = LONGEST) -> int:
+        """Send what is due, a few to each receiver in turn, until there is no more to be done.
+
+        Gives the number of deliveries dealt with; 0 while webhooks are switched off. Whoever is
+        killed leaves no more than one batch that may be sent twice, under the same ids.
+        """
+        until, done = time.monotonic() + seconds, 0
+        while time.monotonic() < until and flags.on("webhooks"):
+            dealt = self._round(until)
+            if not dealt:
+                break
+            done += dealt
+        return done
+
+    def _round(self, until: float) -> int:
+        with transaction() as session:
+            found = outbox.receivers(session)
+        # Who comes after the last one is first: a slow one must not have the time of all.
+        dealt = 0
+        for webhook in sorted(found, key=lambda each: (each.id <= self.last, each.id)):
+            if time.monotonic() > until:
+                break
+            self.last = webhook.id
+            dealt += self._deal_with(webhook, until)
+        return dealt
+
+    def _deal_with(self, webhook: Webhook, until: float) -> int:
+        """Send the next few, until one fails."""
+        dealt, within = 0, backend().settings.webhook_networks
+        with (
+            transaction() as session,
+            closing(ReceiverConnection(webhook, within, self.patience)) as line,
+        ):
+            mine = outbox.take(session, webhook.id)
+            with suppress(Resting):
+                for delivery, message in zip(mine, messages(session, mine), strict=True):
+                    taken = self._send(delivery, message, line)
+                    dealt += 1
+                    if not taken or time.monotonic() > until:
+                        break
+        return dealt
+
+    def _send(self, delivery: Delivery, message: Message | None, line: ReceiverConnection) -> bool:
+        """Whether the receiver may be told the next."""
+        if message is None:
+            delivery.error = LOST
+            _give_up(delivery, f"{delivery.term_id}-{delivery.seq}")
+            return True
+        with following(message.correlation):
+            try:
+                self._breaker(line.webhook).call(line.tell, message)
+            except Undelivered as error:
+                self._later(delivery, message, str(error))
+                return False
+            delivery.tries += 1
+            delivery.sent_at, delivery.error = datetime.now(UTC), ""
+            WEBHOOKS.labels("sent").inc()
+            log.info("Webhook %s has %s", delivery.webhook_id, message.id)
+            return True
+
+    def _later(self, delivery: Delivery, message: Message, error: str) -> None:
+        """Have it tried again after a pause, longer each time; given up after the last."""
+        delivery.error, pauses = error, self.pauses[delivery.tries :]
+        delivery.tries += 1
+        if pauses:
+            delivery.due_at = datetime.now(UTC) + timedelta(seconds=pauses[0])
+            WEBHOOKS.labels("put off").inc()
+            log.warning("Webhook %s did not take %s", delivery.webhook_id, message.id)
+        else:
+            _give_up(delivery, message.id)
+
+    def _breaker(self, webhook: Webhook) -> Breaker:
+        name, part = f"Webhook {webhook.id}", f"{BREAKER_PREFIX}{webhook.id}"
+        return self.breakers.setdefault(
+            webhook.id, Breaker(name, (Undelivered,), part, rest=self.rest, in_a_row=True)
+        )
+
+
+def _give_up(delivery: Delivery, what: str) -> None:
+    delivery.dead_at = datetime.now(UTC)
+    WEBHOOKS.labels("given up").inc()
+    log.error("Webhook %s: %s is given up", delivery.webhook_id, what)
+
+
+@cache
+def webhook_sender() -> WebhookSender:
+    """The one whose breakers remember."""
+    return WebhookSender()

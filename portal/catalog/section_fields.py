@@ -52,7 +52,7 @@ class SectionField:
     column: str = ""
     stored_as: Literal["", "text", "int", "jsonb"] = ""
     longest: int = 0  # characters of a text
-    required: bool = False
+    missing: str = ""  # what is said where it is blank, if it may not be
     several_lines: bool = False
     # A field that is typed as a text of its own form: how it is read and written.
     parse: Callable[[str], Any] | None = None  # raises Unclear
@@ -165,7 +165,12 @@ def _text_lines(value: Any) -> Lines:
 class PlainFields:
     """Fields that stand as they are in a column of `sections`; pages read them of each section."""
 
-    number: str = text(_l("Section number"), 16, required=True, imported_from="section")
+    number: str = text(
+        _l("Section number"),
+        16,
+        missing=_l("Give the section a number, such as 01."),
+        imported_from="section",
+    )
     title: str = text(
         _l("Title"),
         200,

@@ -34,7 +34,7 @@ UNTOLD = "deliveries/<which>/<any(retry,discard):remedy>"
 MAIL = "/admin/operations/mails/<which>/<any(retry,discard):remedy>"
 DEED = (
     "/admin/terms/<int:term_id>/sections/<int:section_id>/"
-    "<any(publish,confirm,reopen,cancel,delete,undelete):deed>"
+    "<any(publish,confirm,reopen,cancel,delete,undelete):change>"
 )
 
 ANYONE = Rule("in in in in in in")

@@ -50,7 +50,7 @@ def a_values(app: Flask, cast: Cast) -> Values:
         "import_id": story["import_id"][0],
         "export_id": story["export_id"][0],
         "step": "again",
-        "deed": "confirm",
+        "change": "confirm",
         "code": history(cast.ada.id, term).receipts[0].code,
         "notice": min(story["notice"]),
         "action": "extend",

@@ -9,10 +9,10 @@ from flask import Flask
 from sqlalchemy import select
 from werkzeug.routing import Rule
 
-from portal.admin.sections.words import DEEDS as SECTION_DEEDS
 from portal.admin.windows.deeds import DEEDS
 from portal.backend import backend
 from portal.catalog.models import Term
+from portal.catalog.sections import STATUS_CHANGES
 from portal.core.db import transaction
 from portal.notifications.models import Notification
 from portal.notifications.webhooks import receivers
@@ -82,7 +82,7 @@ def a_story(app: Flask, cast: Cast) -> Values:
         "remedy": ["retry", "discard"],
         "import_id": [an_import(cast.max)],
         "export_id": [an_export(cast.max)],
-        "deed": list(SECTION_DEEDS),
+        "change": list(STATUS_CHANGES),
         "control": ["pause", "off"],
         "draft": [1],
         "student_id": [cast.ada.id, cast.cleo.id],

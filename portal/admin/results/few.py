@@ -11,8 +11,6 @@ from portal.admin import looks
 from portal.admin.affected import Person, people_of
 from portal.admin.reasons import read_reason
 from portal.admin.results.few_query import Limits, full
-from portal.admin.sections.asked import told
-from portal.admin.sections.words import obstacle
 from portal.admin.times import Reading
 from portal.backend import backend
 from portal.catalog import linked_courses, requisites, sections
@@ -24,6 +22,7 @@ from portal.core.i18n import _, _n
 from portal.ledger.types import SeatCounts
 from portal.recorder import read_with_fallback
 from portal.registration.next_steps import section_name
+from portal.web.admin.sections import apply_in_ledger, obstacle
 from portal.web.drafts import Form
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
@@ -91,7 +90,7 @@ def cancel(term_id: int) -> ResponseReturnValue:
         return looks.look(request.path)
     if refused := _do(offered, cards, why):
         return looks.look(request.path, refused)
-    told(term_id, *(card.id for card in cards))
+    apply_in_ledger(term_id, *(card.id for card in cards))
     flash(_n("Canceled: %(num)s section.", "Canceled: %(num)s sections.", len(cards)))
     limits = urlencode(Limits.parse(request.form).args())
     return go(f"{url_for('admin.few.index', term_id=term_id)}?{limits}")

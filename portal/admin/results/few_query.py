@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from portal.admin.sections.query import RUNNING
 from portal.catalog.term_catalog import SectionView, TermCatalog
 from portal.ledger.types import SeatCounts
+from portal.web.admin.sections import RUNNING
 
 if TYPE_CHECKING:
     from werkzeug.datastructures import MultiDict

@@ -5,7 +5,6 @@ from flask import Blueprint
 from portal.admin import (
     imports,
     results,
-    sections,
     terms,
     windows,
 )
@@ -15,6 +14,8 @@ from portal.web.admin import (
     operations,
     receipts,
     requests,
+    section_editing,
+    sections,
     students,
     term_rules,
     waiting_room,
@@ -23,7 +24,8 @@ from portal.web.admin import (
 
 bp = Blueprint("admin", __name__, url_prefix="/admin")
 for part in (
-    *(terms, term_rules, *windows.PARTS, waiting_room, *sections.PARTS, *results.PARTS, students),
-    *(instructors, requests, receipts, audit_trail, *imports.PARTS, operations, webhooks),
+    *(terms, term_rules, *windows.PARTS, waiting_room, sections, section_editing),
+    *(*results.PARTS, students, instructors, requests, receipts, audit_trail, *imports.PARTS),
+    *(operations, webhooks),
 ):
     bp.register_blueprint(part.bp)

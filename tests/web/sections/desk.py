@@ -9,7 +9,6 @@ from sqlalchemy import select
 from werkzeug.datastructures import MultiDict
 from werkzeug.test import TestResponse
 
-from portal.admin.sections.fields import write
 from portal.backend import backend
 from portal.catalog.models import Section
 from portal.catalog.section_fields import SectionDetails
@@ -17,6 +16,7 @@ from portal.catalog.sections import StoredSection, find_section
 from portal.core.db import transaction
 from portal.ledger.types import SeatCounts
 from portal.people.models import AuditEntry
+from portal.web.admin.section_forms import write_details
 from tests.web import visits
 
 
@@ -41,7 +41,7 @@ def details(section: Section) -> SectionDetails:
 def filled(section: Section, **fields: Any) -> MultiDict[str, str]:
     """The form as it is shown now, with other values in some of its fields."""
     now = stored(section)
-    form = write(now.details)
+    form = write_details(now.details)
     form["version"] = str(now.version)
     for name, value in fields.items():
         form.setlist(name, value if isinstance(value, list) else [str(value)])
@@ -89,3 +89,10 @@ def said(answer: TestResponse) -> str:
     """The page's words."""
     joined = re.sub(r'<span class="nowrap">(.*?)</span>', r"\1", answer.text)
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", joined)).split())
+
+
+def typed(page: str, name: str) -> str:
+    """What stands in an input of the page."""
+    found = re.search(rf'<input [^>]*name="{name}"[^>]* value="([^"]*)"', page)
+    assert found, f"there is no input {name}"
+    return unescape(found[1])

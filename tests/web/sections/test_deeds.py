@@ -8,8 +8,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import update
 
-from portal.admin.sections.words import DEEDS
 from portal.catalog.models import Section, Term
+from portal.catalog.sections import STATUS_CHANGES
 from portal.core.db import transaction
 from portal.windows.warmup import send_sections
 from tests import cast as builders
@@ -115,7 +115,7 @@ def test_what_the_status_forbids_is_refused_with_the_reason(
     assert answer.status_code == 409
     assert why in errors(answer)
     answer = do(admin, section, deed)
-    assert answer.status_code == 422
+    assert answer.status_code == 409
     assert why in errors(answer)
     assert stored(section).status == status
     assert not entries()
@@ -125,7 +125,7 @@ def test_a_draft_is_deleted_and_brought_back(admin: FlaskClient, draft: Section)
     assert do(admin, draft, "delete", "").status_code == 303
     assert stored(draft).deleted
     assert seats(draft).status == "CANCELED"
-    assert do(admin, draft, "publish").status_code == 422
+    assert do(admin, draft, "publish").status_code == 409
     assert do(admin, draft, "undelete", "").status_code == 303
     assert not stored(draft).deleted
     assert (stored(draft).status, seats(draft).status) == ("NEW", "NEW")
@@ -138,7 +138,7 @@ def test_a_section_in_which_somebody_has_a_part_is_not_deleted(
     press(browser_of(app, "ada"), draft, "pick")
     take_back(draft)
     answer = do(admin, draft, "delete")
-    assert answer.status_code == 422
+    assert answer.status_code == 409
     assert "Somebody has a seat in it" in errors(answer)
     assert not stored(draft).deleted
 
@@ -155,9 +155,9 @@ def test_each_deed_leaves_an_audit_entry(admin: FlaskClient, draft: Section, cas
     for deed in ("publish", "confirm", "reopen", "cancel", "delete", "undelete"):
         assert do(admin, draft, deed, f"To {deed}.").status_code == 303
     found = entries()
-    assert [each.action for each in found] == [f"section.{deed}" for deed in DEEDS]
+    assert [each.action for each in found] == [f"section.{deed}" for deed in STATUS_CHANGES]
     assert {each.account_id for each in found} == {cast.max.id}
-    assert [each.reason for each in found] == [f"To {deed}." for deed in DEEDS]
+    assert [each.reason for each in found] == [f"To {deed}." for deed in STATUS_CHANGES]
     for each in found:
         assert each.before
         assert each.after
@@ -185,7 +185,7 @@ def test_the_same_press_again_is_answered_as_the_first(
         answer = admin.post(place(section, "/cancel"), data=form)
         assert answer.status_code == 303
     assert len(entries()) == 1
-    assert do(admin, section, "cancel").status_code == 422
+    assert do(admin, section, "cancel").status_code == 409
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_what_is_done_already_has_nothing_to_be_put_right(
     assert "That has been done already." in page
     assert "has to be put right" not in page
     assert f"← CSC 1300-{section.number}" in page
-    assert do(admin, section, deed).status_code == 422
+    assert do(admin, section, deed).status_code == 409
     assert not entries()
 
 

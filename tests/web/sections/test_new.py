@@ -14,7 +14,7 @@ from portal.core.db import transaction
 from tests import cast as builders
 from tests.cast import Cast
 from tests.web import visits
-from tests.web.sections.desk import details, entries, errors, said, seats
+from tests.web.sections.desk import details, entries, errors, said, seats, typed
 from tests.web.visitors import browser_of
 
 
@@ -66,9 +66,9 @@ def test_the_form_is_filled_in_from_the_course(
     admin: FlaskClient, term: Term, section: Section
 ) -> None:
     page = admin.get(address(term, f"/new?course={section.course_id}")).text
-    assert 'name="number" type="text" value="02"' in page
-    assert 'name="credits" type="text" value="4"' in page
-    assert f'name="crn" type="text" value="{int(section.crn) + 1}"' in page
+    assert typed(page, "number") == "02"
+    assert typed(page, "credits") == "4"
+    assert typed(page, "crn") == str(int(section.crn) + 1)
 
 
 def test_a_new_section_is_a_draft_that_no_student_sees(
@@ -110,7 +110,7 @@ def test_another_meeting_is_added_and_left_out(admin: FlaskClient, term: Term) -
     course = builders.a_course("CSC-1100")
     page = visits.send(admin, address(term), form(course, more="yes")).text
     assert 'id="m1_starts"' in page
-    assert 'name="m0_starts" type="time" value="09:00"' in page
+    assert typed(page, "m0_starts") == "09:00"
     more = {"m1_days": ["Mon"], "m1_starts": "13:00", "m1_ends": "14:00"}
     make(admin, term, course, meetings="3", m0_gone="1", **more)
     [section] = made(term)

@@ -4,12 +4,12 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
-from portal.admin.sections import fields
 from portal.backend import Backend
 from portal.catalog.models import Section
 from portal.catalog.sections import find_section
 from portal.catalog.term_catalog import catalog_of
 from portal.core.db import transaction
+from portal.web.admin.section_forms import SectionForm, write_details
 from portal.windows.warmup import warm_up
 from tests.cast import an_account
 from tests.exchange.campus import imported
@@ -33,9 +33,9 @@ def test_every_form_is_read_back_as_it_was_written_and_the_list_is_paged(
         for section in list(ids)[::EVERY]:
             stored = find_section(session, term, section)
             assert stored
-            form = fields.write(stored.details)
-            read, reading = fields.read(session, form, view, stored.course_code)
-            assert read == stored.details, (stored.crn, reading.errors)
+            form = SectionForm(write_details(stored.details), session, view, stored.course_code)
+            assert form.validate(), (stored.crn, form.errors)
+            assert form.details == stored.details
     an_account("max", is_admin=True)
     page = browser_of(app, "max").get(f"/admin/terms/{term}/sections?page=23").text
     assert "2,250 in Fall 2020" in page

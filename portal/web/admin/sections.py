@@ -1,0 +1,481 @@
+"""The sections of a term: the list, one of them, and publishing, canceling or deleting it."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from flask import Blueprint, abort, flash, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from portal.admin import affected
+from portal.backend import backend
+from portal.catalog import cohort_names, linked_courses, requisites, sections
+from portal.catalog.local_time import LocalClock
+from portal.catalog.models import Course, Section
+from portal.catalog.search import Query
+from portal.catalog.section_fields import FIELDS
+from portal.catalog.sections import (
+    STATUS_CHANGES,
+    NotPossible,
+    SeenSection,
+    Stale,
+    StoredSection,
+    find_section,
+)
+from portal.catalog.term_catalog import SectionView, TermCatalog, catalog_of, live_terms
+from portal.core.db import transaction
+from portal.core.i18n import _, _l, _n
+from portal.ledger.types import SeatCounts
+from portal.recorder import read_with_fallback
+from portal.registration.seat_counts import Totals, is_active, totals
+from portal.reports import audit_differences, audit_subjects, audit_trail
+from portal.reports.audit_trail import Entry
+from portal.web import confirm
+from portal.web.admin.section_effects import (
+    Occupancy,
+    PlannedSection,
+    occupancy,
+    seats_of,
+    warnings,
+)
+from portal.web.confirm import Confirmation, done, seen_number
+from portal.web.forms import OptionalReasonForm, ReasonForm
+from portal.web.http.access import requires, visitor
+from portal.windows.warmup import send_sections
+
+if TYPE_CHECKING:
+    from werkzeug.datastructures import MultiDict
+
+bp = Blueprint("sections", __name__, url_prefix="/terms/<int:term_id>/sections")
+
+PAGE = 100  # sections
+STATUSES = ("NEW", "OPEN", "CONFIRMED", "CANCELED")
+RUNNING = {"OPEN", "CONFIRMED"}
+OBSTACLES = {
+    "NEW": _l("The section is a draft: publish it first, or delete it."),
+    "OPEN": _l("The section is open for selection."),
+    "CONFIRMED": _l("The section has been confirmed."),
+    "CANCELED": _l("The section has been canceled, so nothing about it can be changed."),
+    "live": _l("Students may still come in. Cancel it before you delete it."),
+    "deleted": _l("The section has been deleted. Bring it back first."),
+    "not_deleted": _l("The section is not deleted."),
+    "held": _l("Somebody has a seat in it or waits for one, so it can't be deleted."),
+    "unknown": _l("There is no such section in this term."),
+    "crn_taken": _l("This term has a section with that CRN already. Choose another."),
+    "pooled": _l(
+        "One of the sections shares its seats with others already. Take it out there first."
+    ),
+    "pool_name_taken": _l("This term has shared seats of that name already. Choose another."),
+    "untold": _l(
+        "The seat ledger does not answer just now, so nobody can say who has a part in it."
+        " Try again in a moment."
+    ),
+}
+VERBS = {
+    "section.create": _l("Created"),
+    "section.edit": _l("Changed"),
+    "section.share": _l("Shared seats changed"),
+    "section.publish": _l("Published"),
+    "section.confirm": _l("Confirmed"),
+    "section.reopen": _l("Opened again"),
+    "section.cancel": _l("Canceled"),
+    "section.delete": _l("Deleted"),
+    "section.undelete": _l("Brought back"),
+}
+
+
+@dataclass(frozen=True)
+class StatusPage:
+    """What the page says on which a change of the status is confirmed."""
+
+    name: str
+    title: str
+    button: str
+    done: str  # with a placeholder for the section's name
+
+
+STATUS_PAGES = {
+    "publish": StatusPage(
+        _l("Publish"), _l("Publish the section"), _l("Publish it"), _l("Published: %(name)s.")
+    ),
+    "confirm": StatusPage(
+        _l("Confirm"), _l("Confirm the section"), _l("Confirm it"), _l("Confirmed: %(name)s.")
+    ),
+    "reopen": StatusPage(
+        _l("Open again"),
+        _l("Open the section again"),
+        _l("Open it again"),
+        _l("Open again: %(name)s."),
+    ),
+    "cancel": StatusPage(
+        _l("Cancel section"),
+        _l("Cancel the section"),
+        _l("Cancel the section"),
+        _l("Canceled: %(name)s."),
+    ),
+    "delete": StatusPage(
+        _l("Delete"), _l("Delete the section"), _l("Delete it"), _l("Deleted: %(name)s.")
+    ),
+    "undelete": StatusPage(
+        _l("Bring back"),
+        _l("Bring the section back"),
+        _l("Bring it back"),
+        _l("Brought back: %(name)s."),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class SectionQuery:
+    """A query, a status ("" = any), and `fewer`: less than so many seats taken (0 = any)."""
+
+    query: Query
+    status: str = ""
+    fewer: int = 0
+
+    @classmethod
+    def parse(cls, args: "MultiDict[str, str]") -> "SectionQuery":
+        """Return what the address asks for; what makes no sense in it is ignored."""
+        status, fewer = args.get("status", ""), args.get("fewer", "").strip()
+        known = fewer.isascii() and fewer.isdigit() and len(fewer) < 7
+        return cls(
+            Query.parse(args), status if status in STATUSES else "", int(fewer) if known else 0
+        )
+
+    def args(self) -> list[tuple[str, str]]:
+        """Return the arguments that `parse` reads back as this."""
+        more = [("status", self.status), ("fewer", str(self.fewer or ""))]
+        return [*self.query.args(), *((name, value) for name, value in more if value)]
+
+    def pick(self, offered: TermCatalog, counts: Mapping[int, SeatCounts]) -> list[SectionView]:
+        """Return the sections of the term that fit, sorted."""
+        return [
+            each
+            for each in offered.search(self.query)
+            if (not self.status or each.status == self.status)
+            and (not self.fewer or self._underfilled(each, counts.get(each.id)))
+        ]
+
+    def _underfilled(self, section: SectionView, seats: SeatCounts | None) -> bool:
+        """Return whether too few have a seat; no section lacks any that has none or is not run."""
+        runs = section.status in RUNNING and section.capacity > 0
+        return runs and (seats.taken if seats else 0) < self.fewer
+
+
+@dataclass(frozen=True)
+class DeletedSection:
+    """A section that was taken off every list."""
+
+    id: int
+    name: str
+    crn: str
+    title: str
+    on: str
+
+
+@dataclass(frozen=True)
+class Reserved:
+    """Seats reserved for a cohort, how many of them are taken, and whether their time is `over`."""
+
+    whom: str
+    until: str
+    seats: int
+    held: int
+    over: bool
+
+
+# The list, and one section
+
+
+@bp.get("")
+@requires("admin")
+def index(term_id: int) -> ResponseReturnValue:
+    """Render the sections that fit the search, drafts and canceled ones too, page by page."""
+    offered, counts = catalog_of(term_id), read_with_fallback.seats(term_id)
+    wanted = SectionQuery.parse(request.args)
+    found = wanted.pick(offered, counts)
+    pages = max(1, -(-len(found) // PAGE))
+    page = min(max(1, request.args.get("page", 1, type=int)), pages)
+    fewer = request.args.get("fewer", "").strip()
+    unread = bool(fewer) and not (fewer.isascii() and fewer.isdigit())
+    return render_template(
+        "admin/sections.html",
+        term=offered.term,
+        terms=[each for each in live_terms() if each.id != term_id],
+        wanted=wanted,
+        unread=[_("Give a whole number.")] if unread else [],
+        query=wanted.query,
+        subjects=offered.subjects,
+        cards=found[(page - 1) * PAGE : page * PAGE],
+        counts=counts,
+        sums=_sums(found, counts),
+        total=len(found),
+        page=page,
+        pages=pages,
+    )
+
+
+@bp.get("/deleted")
+@requires("admin")
+def deleted(term_id: int) -> ResponseReturnValue:
+    """Render the sections that have been deleted, to bring them back."""
+    term = catalog_of(term_id).term
+    found = (
+        select(Section, Course.code)
+        .join(Course)
+        .where(Section.term_id == term_id, Section.deleted_at.is_not(None))
+        .order_by(Section.deleted_at.desc())
+    )
+    face = LocalClock(backend().settings.zone)
+    with transaction() as session:
+        rows = [
+            DeletedSection(
+                each.id,
+                f"{requisites.shown(code)}-{each.number}",
+                each.crn,
+                each.title,
+                face.short(each.deleted_at),
+            )
+            for each, code in session.execute(found)
+            if each.deleted_at
+        ]
+    return render_template("admin/sections_deleted.html", term=term, sections=rows)
+
+
+@bp.get("/<int:section_id>")
+@requires("admin")
+def show(term_id: int, section_id: int) -> ResponseReturnValue:
+    """Render one section: its fields, warnings, and what has been done to it."""
+    offered = catalog_of(term_id)
+    with transaction() as session:
+        stored = find_or_404(session, term_id, section_id)
+        over = stored.deleted or stored.status == "CANCELED"
+        planned = PlannedSection(stored.id, stored.course_code, stored.details, offered)
+        cautions = [] if over else warnings(session, planned)
+        meetings = stored.details.meetings
+        clashing = [] if over else affected.clashing(session, stored.id, offered, meetings)
+        log = audit_trail.of(session, stored.subject)
+    pooled = sorted(stored.pool.ids) if stored.pool else []
+    return render_template(
+        "admin/section.html",
+        term=offered.term,
+        stored=stored,
+        seats=read_with_fallback.seats_of(term_id, [section_id]).get(section_id),
+        facts=[
+            (field.label, field.lines(getattr(stored.details, name)))
+            for name, field in FIELDS.items()
+            if name != "reserves"  # has a table of its own, with how many of them are taken
+        ],
+        cautions=cautions,
+        clashing=clashing,
+        partners=_partners(stored, offered),
+        reserves=_reserves(stored),
+        counts=read_with_fallback.seats_of(term_id, pooled),
+        done=_with_changes(log),
+        changes={
+            action: page
+            for action, page in STATUS_PAGES.items()
+            if not sections.status_obstacle(action, stored)
+        },
+        verbs=VERBS,
+        editable=not stored.obstacle,
+    )
+
+
+def find_or_404(session: Session, term_id: int, section_id: int) -> StoredSection:
+    """Return the section as it is stored."""
+    return find_section(session, term_id, section_id) or abort(404)
+
+
+def name_of_stored(stored: StoredSection) -> str:
+    """Return what people call the section."""
+    return f"{requisites.shown(stored.course_code)}-{stored.details.number}"
+
+
+def apply_in_ledger(term_id: int, *section_ids: int) -> None:
+    """Have the ledger decide by the change; while it is away, say that it will."""
+    if not send_sections(term_id, *section_ids):
+        flash(
+            _(
+                "It is stored. The seat ledger does not answer just now;"
+                " students’ pages follow as soon as it does."
+            )
+        )
+
+
+def _sums(found: Iterable[SectionView], counts: Mapping[int, SeatCounts]) -> Totals:
+    """Return what those that run have together."""
+    known = [each for each in found if each.status in RUNNING and each.id in counts]
+    pools = {each.id: each.pool for each in known if each.pool}
+    return totals((counts[each.id] for each in known), pools)
+
+
+def _with_changes(log: list[Entry]) -> list[tuple[Entry, str]]:
+    """Return each entry with what it changed, in a line."""
+    names = audit_subjects.named(key for each in log for key in audit_differences.mentioned(each))
+    times = LocalClock(backend().settings.zone)
+    return [(each, audit_differences.short(each, names, times)) for each in log]
+
+
+def _reserves(stored: StoredSection) -> list[Reserved]:
+    reserves = stored.details.reserves
+    held = read_with_fallback.reserved(stored.term_id, stored.id) if reserves else {}
+    face = LocalClock(backend().settings.zone)
+    return [
+        Reserved(
+            cohort_names.describe(each.cohort),
+            face.full(round(each.until.timestamp() * 1000)) if each.until else "",
+            each.seats,
+            held.get(each.id, 0),
+            over=not is_active(each),
+        )
+        for each in reserves
+    ]
+
+
+def _partners(stored: StoredSection, offered: TermCatalog) -> list[str]:
+    """Return the codes of courses that are taken along with it, each naming the other."""
+    section = offered.section(stored.id)
+    if section is None:
+        return []
+    found = (offered.course_code(course) for course in linked_courses.courses(section, offered))
+    return [requisites.shown(code) for code in found if code]
+
+
+# Changes of the status
+
+
+@bp.route(f"/<int:section_id>/<any({','.join(STATUS_CHANGES)}):change>", methods=["GET", "POST"])
+@requires("admin")
+def change_status(term_id: int, section_id: int, change: str) -> ResponseReturnValue:
+    """Publish, confirm, reopen, cancel, delete or bring back a section, once it is confirmed."""
+    with transaction() as session:
+        stored = find_or_404(session, term_id, section_id)
+        named = change in {"cancel", "confirm"}
+        people = affected.people(session, stored.id) if named else []
+    seats = seats_of(stored)
+    words, address = STATUS_PAGES[change], url_for(".show", term_id=term_id, section_id=section_id)
+    name = name_of_stored(stored)
+    form = ReasonForm() if change == "cancel" else OptionalReasonForm()
+
+    def act(reason: str) -> ResponseReturnValue | None:
+        seen = SeenSection(term_id, section_id, seen_number())
+        repeated = sections.done_before(change, [seen], visitor().id)
+        if not (repeated and stored.version == seen.version + 1):
+            if why := _refusal(change, stored, seats):
+                raise confirm.NotPossible(why)
+            try:
+                sections.change_status(change, [seen], visitor().id, reason)
+            except Stale:
+                form.refuse(_("Somebody has changed the section meanwhile. Look once more."))
+                return None
+            except NotPossible as error:
+                raise confirm.NotPossible(obstacle(change, error.code)) from error
+        apply_in_ledger(term_id, section_id)
+        return done(str(words.done) % {"name": name}, address)
+
+    page = Confirmation(
+        title=str(words.title),
+        button=str(words.button),
+        back=(address, name),
+        meaning=_meaning(change, occupancy(stored, seats)),
+        danger=change in {"cancel", "delete"},
+        seen={"version": stored.version},
+        refusal=_refusal(change, stored, seats) if request.method == "GET" else "",
+        template="admin/section_status.html",
+        context={
+            "name": name,
+            "people": people,
+            "term": catalog_of(term_id).term,
+            "stored": stored,
+        },
+    )
+    return confirm.confirm(page, act, form)
+
+
+def obstacle(action: str, code: str) -> str:
+    """Return why a change is not possible, for a code of NotPossible."""
+    live = action == "delete" and code in RUNNING
+    return str(OBSTACLES["live" if live else code])
+
+
+def _refusal(action: str, stored: StoredSection, seats: SeatCounts | None) -> str:
+    """Return what the section's state has against the change, blank where nothing."""
+    wanted = STATUS_CHANGES[action]
+    moved = stored.deleted == wanted.deletes if wanted.deletes is not None else False
+    if moved or (stored.status == wanted.status and not stored.deleted):
+        return _("That has been done already. There is nothing left to do.")
+    if why := sections.status_obstacle(action, stored):
+        return obstacle(action, why)
+    if action != "delete" or not seats:
+        return ""
+    if occupancy(stored, seats).anyone:
+        return obstacle(action, "held")
+    if seats.status != stored.status:
+        # The ledger still lets students in: it must be told first that they can't come in.
+        apply_in_ledger(stored.term_id, stored.id)
+        return obstacle(action, "untold")
+    return ""
+
+
+def _meaning(action: str, now: Occupancy) -> list[str]:
+    """Return what a change of the status means for students."""
+    match action:
+        case "publish":
+            return [
+                _("Students find it from now on, and can pick it while their window is open."),
+                _("Pages that are open show it once they are reloaded."),
+            ]
+        case "confirm":
+            return [
+                _("It runs for certain, and its roster is closed: nobody can pick it any more."),
+                _("Those who have a seat keep it."),
+                *_waiters(now, _("They keep their places, but no seat comes to them.")),
+            ]
+        case "reopen":
+            return [
+                _("It can be picked again while a window is open."),
+                *_waiters(now, _("Free seats go to them at once, in their order.")),
+            ]
+        case "cancel":
+            return _meaning_of_cancel(now)
+        case "delete":
+            return [
+                _("It disappears from every list. Nobody has a seat in it or waits for one."),
+                _("Its history stays, and it can be brought back."),
+            ]
+        case _:
+            return [_("It comes back as it was, and students see it where they saw it before.")]
+
+
+def _meaning_of_cancel(now: Occupancy) -> list[str]:
+    said = [
+        _n("%(num)s student has a seat.", "%(num)s students have a seat.", now.taken - now.prior),
+        _n("%(num)s student waits for one.", "%(num)s students wait for one.", now.waiting),
+    ]
+    if now.anyone:
+        said.append(
+            _(
+                "Their seats and places are given up, and each of them is told at once,"
+                " on the page and by mail."
+            )
+        )
+    if now.prior:
+        said.append(
+            _n(
+                "%(num)s seat was taken before selection here began, by someone whose name is not"
+                " known here: tell them yourself.",
+                "%(num)s seats were taken before selection here began, by students whose names are"
+                " not known here: tell them yourself.",
+                now.prior,
+            )
+        )
+    return [*said, _("This can't be undone: to offer it after all, make a new section.")]
+
+
+def _waiters(now: Occupancy, then: str) -> list[str]:
+    if not now.waiting:
+        return []
+    return [" ".join((_n("%(num)s student waits.", "%(num)s students wait.", now.waiting), then))]

@@ -19,10 +19,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from bench import stage
 from portal import backend
 from portal.core.settings import Settings
-from portal.exchange.importing.oneroster.columns import COLUMNS, MORE
-from portal.exchange.importing.options import Options
+from portal.exchange.importing.models import Options
+from portal.exchange.importing.oneroster.files import COLUMNS, MORE
 from portal.exchange.importing.report import Report
-from portal.exchange.importing.run import import_files
+from portal.exchange.importing.runs import import_files
 from portal.recorder.recorder import drain
 
 USERS, SEATS = 200_000, 0

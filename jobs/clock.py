@@ -14,8 +14,8 @@ from portal.backend import connect
 from portal.core import logs, metrics, traces
 from portal.core.outage import AWAY, Backoff
 from portal.core.settings import Settings
-from portal.exchange.exporting import making
-from portal.exchange.importing import run
+from portal.exchange.exporting import export_jobs
+from portal.exchange.importing import runs
 from portal.ops import scaling
 from portal.ops.autoscaler import Autoscaler
 from portal.ops.crew import LEASE
@@ -78,8 +78,8 @@ def tick(sweeper: Sweeper, lease: "Lease", *watches: Watch | Chores | Autoscaler
     if lease.held():
         sweeper.turn()
         sweeper.call()
-        run.resume()
-        making.resume()
+        runs.resume()
+        export_jobs.resume()
         for each in watches:
             each.look()
 

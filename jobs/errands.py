@@ -3,9 +3,9 @@
 from portal.backend import backend
 from portal.core.db import transaction
 from portal.core.queue import NO_TERM, enqueue
-from portal.exchange.exporting import making
-from portal.exchange.importing import book
-from portal.exchange.importing import run as imports
+from portal.exchange.exporting import export_jobs
+from portal.exchange.importing import import_jobs
+from portal.exchange.importing import runs as imports
 from portal.notifications import outbox
 from portal.notifications.webhooks import outbox as deliveries
 from portal.notifications.webhooks import sender as webhooks
@@ -33,19 +33,19 @@ def deliver(_term: int) -> None:
 
 def work_import(import_id: int) -> None:
     """Read or apply what was sent to be imported."""
-    imports.go_on(import_id)
+    imports.continue_import(import_id)
 
 
 def make_export(export_id: int) -> None:
     """Put everything into a file that somebody asked for."""
-    making.make(export_id)
+    export_jobs.make(export_id)
 
 
 def forget() -> None:
     """Let go of what was sent, asked for or told long ago, as is done every hour."""
     with transaction() as session:
-        book.expire(session)
-        making.forget(session)
+        import_jobs.forget_expired(session)
+        export_jobs.forget(session)
         idempotency.forget(session)
         status.forget_lags(session)
         journal.trim_idle_terms(session)

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from portal.backend import backend
 from portal.catalog.models import Term
 from portal.core.db import transaction
-from portal.exchange.importing import book
+from portal.exchange.importing import import_jobs
 from portal.ledger.replicas import in_sync
 from portal.notifications import outbox
 from portal.notifications.models import OutboxEntry
@@ -43,7 +43,7 @@ def remembered(terms: Sequence[Term], *, ledger: bool) -> Iterator[Metric]:
         first = outbox.first_due(session)
         dead = outbox.number_dead(session)
         untold, untold_since = webhooks.number_dead(session), webhooks.first_due(session)
-        stopped = book.stopped(session)
+        stopped = import_jobs.count_stopped(session)
         compared = [*_audits(session), *_reconciled(session)]
         copied = _copied(session)
     yield from compared

@@ -27,10 +27,10 @@ from portal.core.db import transaction
 from portal.core.flags import Flag
 from portal.core.i18n import _l
 from portal.core.outage import postgresql
-from portal.exchange.exporting import making
+from portal.exchange.exporting import export_jobs
 from portal.exchange.exporting.models import Export
-from portal.exchange.importing import book
-from portal.exchange.importing.progress import Step, step_of
+from portal.exchange.importing import import_jobs
+from portal.exchange.importing.import_jobs import ProgressStep, step_of
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.tally import Tally, tally
 from portal.ledger.types import WindowView
@@ -173,7 +173,7 @@ class Figures:
     terms: Sequence[TermNow] | None
     fenced: Sequence[Term] | None  # where nothing is decided until the ledger is restored
     cancellations: Sequence[Cancellation] | None
-    step: Step  # of the import under way
+    step: ProgressStep  # of the import under way
     tally: Tally | None
     jobs: Jobs | None
     reports: Sequence[Said] | None  # of the breakers of all processes
@@ -241,7 +241,7 @@ def read_figures() -> Figures:
         terms=terms,
         fenced=_tried(lambda: [term for term in all_terms if fence.why(term.id)], there=at > 0),
         cancellations=_tried(lambda: list(_cancellations(all_terms)), there=at > 0),
-        step=step_of(importing.id) if at and importing else Step(),
+        step=step_of(importing.id) if at and importing else ProgressStep(),
         tally=_tried(lambda: tally(redis, running, at), there=at > 0),
         jobs=_tried(_jobs, there=at > 0),
         reports=_tried(lambda: breaking.said(redis), there=at > 0),
@@ -412,7 +412,7 @@ def _read_stored(terms: tuple[int, ...]) -> Stored:
             flags={flag.name: (flag, name or "") for flag, name in session.execute(switched)},
             runs=_runs(session, terms),
             importing=_importing(session),
-            exporting=making.under_way(session),
+            exporting=export_jobs.under_way(session),
             mails=outbox.dead(session, MAILS_SHOWN),
             mails_in_all=outbox.number_dead(session),
             undelivered=webhooks.number_dead(session),
@@ -434,11 +434,13 @@ def _runs(session: Session, terms: tuple[int, ...]) -> dict[int, tuple[AuditRun,
 
 
 def _importing(session: Session) -> ImportNow | None:
-    found = book.busy(session)
+    found = import_jobs.busy(session)
     if found is None:
         return None
     by = session.get(Account, found.account_id) if found.account_id else None
-    return ImportNow(found.id, found.name, by.name if by else "", book.state_of(session, found))
+    return ImportNow(
+        found.id, found.name, by.name if by else "", import_jobs.state_of(session, found)
+    )
 
 
 _stored: Cache[tuple[int, ...], Stored] = Cache(_read_stored, FRESH, size=8)

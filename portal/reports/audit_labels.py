@@ -5,7 +5,7 @@ from typing import Any
 
 from portal.catalog.section_fields import FIELDS as SECTION_FIELDS
 from portal.core.i18n import _, _l
-from portal.exchange.importing.kinds import RECORDS
+from portal.exchange.importing.findings import RECORD_NAMES
 from portal.ops.names import QUEUES
 from portal.people.audit_actions import AUDIT_ACTIONS
 
@@ -175,12 +175,12 @@ def in_words(name: str, value: Any) -> str | None:
 
 def _counts(kept: dict[str, dict[str, int]]) -> Iterator[str]:
     """What an import changed, kind by kind: "Courses: 3 added, 1 removed"."""
-    for kind in _ordered(RECORDS, kept):
+    for kind in _ordered(RECORD_NAMES, kept):
         moved = kept[kind]
         if said := [
             str(how) % {"count": moved[name]} for name, how in CHANGED.items() if moved.get(name)
         ]:
-            yield f"{RECORDS.get(kind, kind)}: {', '.join(said)}"
+            yield f"{RECORD_NAMES.get(kind, kind)}: {', '.join(said)}"
 
 
 def _options(kept: dict[str, Any]) -> Iterator[str]:

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from portal.exchange.importing.compare import Counts
-from portal.exchange.importing.options import Options
+from portal.exchange.importing.diff import Counts
+from portal.exchange.importing.models import Options
 from portal.exchange.importing.report import Report
-from portal.exchange.importing.run import import_files
-from portal.exchange.importing.semester.read import read as read_semester
-from portal.exchange.importing.semester.semester import Semester
+from portal.exchange.importing.runs import import_files
+from portal.exchange.importing.semester.model import Semester
+from portal.exchange.importing.semester.reader import read_semester
 from portal.exchange.importing.sources import source_of
 
 COLUMNS = {

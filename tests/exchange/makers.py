@@ -13,10 +13,9 @@ from sqlalchemy import select, text
 
 from portal.catalog.models import Section
 from portal.core.db import transaction
-from portal.exchange.exporting import making
-from portal.exchange.importing import book, run, uploads
-from portal.exchange.importing.models import Import
-from portal.exchange.importing.options import Options
+from portal.exchange.exporting import export_jobs
+from portal.exchange.importing import import_jobs, runs
+from portal.exchange.importing.models import Import, Options
 from portal.people.models import Account
 from tests.exchange.campus import Campus
 from tests.owner import as_owner
@@ -65,14 +64,14 @@ def sent(browser: FlaskClient, content: bytes, **form: str) -> int:
     answer = send(browser, content, **form)
     assert answer.status_code == 303, answer.text
     import_id = latest().id
-    run.go_on(import_id)
+    runs.continue_import(import_id)
     return import_id
 
 
 def press(browser: FlaskClient, import_id: int, deed: str) -> Any:
     """Press a button of its page, and do what a worker would."""
     answer = browser.post(f"/admin/imports/{import_id}/{deed}")
-    run.go_on(import_id)
+    runs.continue_import(import_id)
     return answer
 
 
@@ -84,8 +83,8 @@ def page(browser: FlaskClient, import_id: int) -> str:
 def an_export(owner: Account) -> int:
     """An export of that account's, made."""
     with transaction() as session:
-        export_id = making.ask(session, owner.id).id
-    making.make(export_id)
+        export_id = export_jobs.request_export(session, owner.id).id
+    export_jobs.make(export_id)
     return export_id
 
 
@@ -97,10 +96,12 @@ def an_import(owner: Account, change: Callable[[Campus], object] = lambda campus
     with transaction() as session:
         options = Options(term=TERM, update=True)
         files = [("spring.zip", io.BytesIO(content))]
-        what = book.Sent(owner.id, "spring.zip", uploads.digest(files), options)
-        import_id = book.begin(session, what)
-        uploads.keep(session, import_id, files)
-    run.go_on(import_id)
+        what = import_jobs.NewImport(
+            owner.id, "spring.zip", import_jobs.digest_of_files(files), options
+        )
+        import_id = import_jobs.begin(session, what)
+        import_jobs.store_files(session, import_id, files)
+    runs.continue_import(import_id)
     return import_id
 
 

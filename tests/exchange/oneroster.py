@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from portal.exchange.importing.compare import Counts
-from portal.exchange.importing.oneroster.columns import COLUMNS
-from portal.exchange.importing.options import Options
+from portal.exchange.importing.diff import Counts
+from portal.exchange.importing.models import Options
+from portal.exchange.importing.oneroster.files import COLUMNS
 from portal.exchange.importing.report import Report
-from portal.exchange.importing.run import import_files
+from portal.exchange.importing.runs import import_files
 from tests.exchange.campus import nothing
 from tests.exchange.makers import zipped
 

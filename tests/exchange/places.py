@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from portal.catalog.models import Section
 from portal.core.db import transaction
-from portal.exchange.importing import work
+from portal.exchange.importing import runs
 from portal.ledger.types import Outcome
 from portal.people.models import Student
 from portal.registration import adjustments
@@ -32,7 +32,7 @@ def stored(boss: FlaskClient, places: str, **seats: Any) -> int:
     """The same, of which only the seats are left to be dealt with."""
     import_id = read(boss, places, **seats)
     assert boss.post(f"/admin/imports/{import_id}/apply").status_code == 303
-    work.carry_out(import_id, lambda *_: None)
+    runs.carry_out(import_id, lambda *_: None)
     return import_id
 
 

@@ -7,7 +7,7 @@ from portal.backend import Backend
 from portal.catalog.models import Section
 from portal.core.db import Sessions, transaction
 from portal.core.queue import enqueue
-from portal.exchange.importing import book
+from portal.exchange.importing import import_jobs
 from portal.recorder.consistency import audit_runs
 from tests import cast as builders
 from tests.cast import Cast
@@ -45,7 +45,7 @@ def test_sections_reach_the_ledger_and_audits_end_while_an_import_is_stored(
 
 def at_work() -> bool:
     with transaction() as session:
-        return book.at_work(session)
+        return import_jobs.is_at_work(session)
 
 
 def ended(term: int) -> bool:

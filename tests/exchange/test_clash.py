@@ -9,7 +9,7 @@ from flask import Flask
 from sqlalchemy import text
 
 from portal.core.i18n import in_language, translated
-from portal.exchange.importing.failure import ImportFailedError
+from portal.exchange.importing.failures import ImportFailedError
 from tests.cast import Cast
 from tests.exchange.makers import latest, page, press, sent
 from tests.exchange.oneroster import School, imported

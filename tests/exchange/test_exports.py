@@ -13,10 +13,10 @@ from sqlalchemy import func, select, text, update
 from jobs import errands
 from portal.catalog.models import Section
 from portal.core.db import Sessions, transaction
-from portal.exchange.exporting import making
+from portal.exchange.exporting import export_jobs
 from portal.exchange.exporting.models import ExportPart
 from portal.exchange.exporting.rosters import rosters
-from portal.exchange.importing.work import PATIENCE
+from portal.exchange.importing.runs import NO_TIMEOUTS
 from portal.people import privacy
 from portal.people.models import Account, AuditEntry
 from portal.recorder.recorder import drain
@@ -126,7 +126,7 @@ def test_one_that_is_cut_off_is_made_by_another_worker(boss: FlaskClient, *, kil
     export_id = asked(boss)
     with running(("worker", "errands")) as [worker]:
         with Sessions.begin() as holder:
-            holder.execute(text(PATIENCE))
+            holder.execute(text(NO_TIMEOUTS))
             holder.execute(text("LOCK TABLE sections IN ACCESS EXCLUSIVE MODE"))
             wait_for(lambda: counted("pg_locks WHERE NOT granted"))
             if killed:
@@ -138,7 +138,7 @@ def test_one_that_is_cut_off_is_made_by_another_worker(boss: FlaskClient, *, kil
         assert "A worker is gathering everything" in page(boss, export_id)
         with transaction() as session:
             session.execute(text("UPDATE exports SET asked_at = now() - interval '1 minute'"))
-        making.resume()  # as the clock does
+        export_jobs.resume()  # as the clock does
         with running(*[("worker", "errands")] * killed):
             wait_for(lambda: "Fetch the file" in page(boss, export_id))
 
@@ -147,7 +147,7 @@ def test_one_that_nobody_makes_for_half_an_hour_has_failed(boss: FlaskClient) ->
     export_id = asked(boss)
     with transaction() as session:
         session.execute(text("UPDATE exports SET asked_at = now() - interval '31 minutes'"))
-    making.resume()
+    export_jobs.resume()
     assert "It could not be made" in page(boss, export_id)
 
 
@@ -168,7 +168,7 @@ def test_a_file_that_could_not_be_made_says_so_and_is_tried_again(
 ) -> None:
     export_id = asked(boss)
     with monkeypatch.context() as trouble:
-        trouble.setattr(making, "write_oneroster", lambda _out: next(iter(())))
+        trouble.setattr(export_jobs, "write_oneroster", lambda _out: next(iter(())))
         with pytest.raises(StopIteration):
             errands.make_export(export_id)
     assert "It could not be made" in page(boss, export_id)

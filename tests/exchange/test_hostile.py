@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from portal.exchange.importing import sources, tables
-from portal.exchange.importing.failure import ImportFailedError
+from portal.exchange.importing.failures import ImportFailedError
 from portal.exchange.importing.report import MOST, Report
 from portal.exchange.importing.sources import source_of
 from portal.exchange.importing.tables import Row, Shape

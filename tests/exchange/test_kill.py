@@ -9,8 +9,8 @@ from sqlalchemy import select, text
 
 from portal.catalog.models import Section
 from portal.core.db import Sessions, transaction
-from portal.exchange.importing import book, run, work
-from portal.exchange.importing.options import Options
+from portal.exchange.importing import import_jobs, runs
+from portal.exchange.importing.models import Options
 from tests.exchange.campus import Campus
 from tests.exchange.makers import LOST, as_zip, latest, page, send, sent
 from tests.exchange.oneroster import School
@@ -36,7 +36,7 @@ def seating(boss: FlaskClient) -> None:
     """One of which only a seat is left."""
     import_id = sent(boss, School().seats(1).enroll().zip(), layout="oneroster")
     boss.post(f"/admin/imports/{import_id}/apply")
-    work.carry_out(import_id, lambda *_: None)
+    runs.carry_out(import_id, lambda *_: None)
 
 
 def lose(_worker: Process) -> None:
@@ -64,7 +64,7 @@ def test_an_import_that_is_cut_off_goes_on_by_itself(
     begin(boss)
     with running(WORKER) as [worker]:
         with Sessions.begin() as holder:
-            holder.execute(text(work.PATIENCE))
+            holder.execute(text(runs.NO_TIMEOUTS))
             holder.execute(text(HELD))
             wait_for(lambda: latest().state == begin.__name__ and waits())
             trouble(worker)
@@ -72,7 +72,7 @@ def test_an_import_that_is_cut_off_goes_on_by_itself(
         assert (latest().state, latest().tries) == (begin.__name__, 1)
         long_ago()
         assert "Interrupted" in page(boss, latest().id)
-        run.resume()  # as the clock does
+        runs.resume()  # as the clock does
         with running(*[WORKER] * (worker.poll() is not None)):
             wait_for(lambda: latest().state == then)
     assert latest().tries == 0
@@ -85,11 +85,15 @@ def test_an_import_that_is_cut_off_goes_on_by_itself(
 
 def test_a_command_that_was_killed_is_given_up_by_the_clock(boss: FlaskClient) -> None:
     with transaction() as session:
-        book.begin(session, book.Sent(None, "spring.zip", "", Options(term="Spring")), "reading")
-    run.resume()
+        import_jobs.begin(
+            session,
+            import_jobs.NewImport(None, "spring.zip", "", Options(term="Spring")),
+            "reading",
+        )
+    runs.resume()
     assert latest().state == "reading"  # whose worker is about to begin
     long_ago()
-    run.resume()
+    runs.resume()
     assert (latest().state, latest().busy) == ("failed", None)
     assert send(boss, as_zip(Campus())).status_code == 303
 
@@ -97,14 +101,14 @@ def test_a_command_that_was_killed_is_given_up_by_the_clock(boss: FlaskClient) -
 def waits() -> bool:
     """Whether a worker is at it and waits for the table."""
     with transaction() as session:
-        return book.at_work(session) and bool(
+        return import_jobs.is_at_work(session) and bool(
             session.scalar(text("SELECT count(*) FROM pg_locks WHERE NOT granted"))
         )
 
 
 def at_work() -> bool:
     with transaction() as session:
-        return book.at_work(session)
+        return import_jobs.is_at_work(session)
 
 
 def long_ago() -> None:

@@ -9,7 +9,7 @@ from sqlalchemy import select, text
 from portal.backend import backend
 from portal.catalog.models import Section
 from portal.core.db import transaction
-from portal.exchange.importing import run
+from portal.exchange.importing import runs
 from portal.ledger.function_library import prefix
 from portal.ledger.types import Outcome
 from portal.people.models import AuditEntry, Student
@@ -125,7 +125,7 @@ def test_a_change_that_is_refused_late_keeps_the_old_seat(boss: FlaskClient) -> 
     begin(boss, "1A", A=1, B=1)
     import_id = stored(boss, "1B", A=1, B=1)
     adjust(2, add="B")
-    run.go_on(import_id)
+    runs.continue_import(import_id)
     shown = page(boss, import_id)
     assert "All of it was applied but 1 seat" in shown
     assert "The student stays in this section" in shown
@@ -140,7 +140,7 @@ def test_who_came_first_in_line_at_the_last_moment_keeps_a_ring_from_going_round
     begin(boss, "1A 2B", A=1, B=1)
     import_id = stored(boss, "1B 2A", A=1, B=1)
     wait_in_line(3, "B")
-    run.go_on(import_id)
+    runs.continue_import(import_id)
     assert "All of it was applied but 2 seats" in page(boss, import_id)
     assert who() == "1A 2B"
 
@@ -151,7 +151,7 @@ def test_one_whom_a_rule_stops_late_breaks_the_ring_and_no_more(boss: FlaskClien
     begin(boss, "1A 2B 3A 4B 5C", **seats | {"A": 2})
     import_id = stored(boss, "1B 2A 3B 4A 5C", **seats | {"A": 2})
     adjust(1, add="X")
-    run.go_on(import_id)
+    runs.continue_import(import_id)
     assert "All of it was applied but 2 seats" in page(boss, import_id)
     assert who() in {"1A 1X 2A 3B 4B 5C", "1A 1X 2B 3B 4A 5C"}
 
@@ -163,7 +163,7 @@ def test_what_was_done_of_a_change_meanwhile_is_done_once(
     begin(boss, "1A", A=1, B=1)
     import_id = stored(boss, "1B", A=1, B=1)
     adjust(1, **meanwhile)
-    run.go_on(import_id)
+    runs.continue_import(import_id)
     assert "All of it was applied." in page(boss, import_id)
     assert who() == "1B"
 
@@ -172,7 +172,7 @@ def test_a_seat_that_was_dropped_meanwhile_is_not_given_back(boss: FlaskClient) 
     begin(boss, "1A 2B", A=1, B=1)
     import_id = stored(boss, "1B 2A", A=1, B=1)
     adjust(1, drop="A")
-    run.go_on(import_id)
+    runs.continue_import(import_id)
     assert who() == "1B 2A"
 
 
@@ -185,7 +185,7 @@ def test_rings_go_on_where_a_worker_was_killed(boss: FlaskClient) -> None:
     after = [f"{n}{'BA'[n % 2]}" for n in range(1, count + 1)]
     begin(boss, " ".join(sorted(before)), A=count // 2, B=count // 2)
     import_id = stored(boss, " ".join(after), A=count // 2, B=count // 2)
-    run.call(import_id)
+    runs.enqueue(import_id)
     with running(("worker", "errands")) as [worker]:
         wait_for(lambda: moved() > 0)
         worker.kill()
@@ -193,7 +193,7 @@ def test_rings_go_on_where_a_worker_was_killed(boss: FlaskClient) -> None:
     assert latest().state == "seating"
     with transaction() as session:
         session.execute(text("UPDATE imports SET moved_at = now() - interval '1 minute'"))
-    run.resume()
+    runs.resume()
     with running(("worker", "errands")):
         wait_for(lambda: latest().state == "done")
     assert who() == " ".join(sorted(after))

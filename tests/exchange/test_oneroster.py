@@ -9,7 +9,7 @@ from sqlalchemy import select, text
 from portal.catalog.models import Course, Department, Section, Term
 from portal.core.db import transaction
 from portal.core.settings import ROOT
-from portal.exchange.importing.failure import ImportFailedError
+from portal.exchange.importing.failures import ImportFailedError
 from portal.people.models import Account, Instructor, Student
 from tests import cast as builders
 from tests.exchange.campus import kinds

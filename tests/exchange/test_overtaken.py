@@ -9,9 +9,9 @@ from sqlalchemy import text
 
 from portal.backend import Backend
 from portal.core.db import Sessions, transaction
-from portal.exchange.importing import book, run, work
+from portal.exchange.importing import import_jobs, runs
 from portal.exchange.importing.enrollments import apply_enrollments
-from portal.exchange.importing.options import Options
+from portal.exchange.importing.models import Options
 from portal.exchange.importing.report import Report
 from portal.recorder.consistency import fence
 from tests.cast import Cast
@@ -35,7 +35,7 @@ def test_it_waits_for_whoever_gives_its_seats_and_tells_what_came_of_them(
             wait_for(waits)
 
     report = Report()
-    run.import_files(school.write(tmp_path), Options(layout="oneroster"), report, meanwhile)
+    runs.import_files(school.write(tmp_path), Options(layout="oneroster"), report, meanwhile)
     overtaker.join()
     assert latest().state == "done"
     assert [note.kind for note in report.notes if note.kind == "seat_late"] == []
@@ -45,11 +45,11 @@ def test_it_waits_for_whoever_gives_its_seats_and_tells_what_came_of_them(
 def overtake() -> None:
     """Keep the command from going on once all is stored, and give its seats meanwhile."""
     with Sessions() as holder:
-        holder.execute(text(work.PATIENCE))
+        holder.execute(text(runs.NO_TIMEOUTS))
         holder.execute(text("LOCK TABLE sections IN ACCESS EXCLUSIVE MODE"))
-        with work.alone():
+        with runs.alone():
             holder.rollback()
-            run.tell_ledger([the_term().id])
+            runs.update_ledger([the_term().id])
             apply_enrollments(latest().id, nothing)
 
 
@@ -64,7 +64,7 @@ def test_it_names_the_other_one_whose_seats_can_not_be_given(
     boss = browser_of(app, cast.max.username)
     import_id = sent(boss, School().seats(1).enroll().zip(), layout="oneroster")
     boss.post(f"/admin/imports/{import_id}/apply")
-    work.carry_out(import_id, lambda *_: None)
+    runs.carry_out(import_id, lambda *_: None)
     fence.put_up(the_term().id, "a test")
-    with pytest.raises(book.Busy, match=r"spring\.zip"):
+    with pytest.raises(import_jobs.Busy, match=r"spring\.zip"):
         imported(School().write(tmp_path))

@@ -10,7 +10,7 @@ from sqlalchemy import select, text, update
 from portal.backend import backend
 from portal.catalog.models import Section, Term
 from portal.core.db import transaction
-from portal.exchange.importing import run
+from portal.exchange.importing import runs
 from portal.people.models import AuditEntry
 from tests.cast import Cast
 from tests.exchange.campus import Campus
@@ -69,7 +69,7 @@ def test_several_files_may_be_sent_without_a_zip(boss: FlaskClient, tmp_path: ob
     files = [(io.BytesIO(each.read_bytes()), each.name) for each in sorted(folder.iterdir())]
     form = {"layout": "semester", "term": TERM, "files": files}
     assert boss.post("/admin/imports", data=form).status_code == 303
-    run.go_on(latest().id)
+    runs.continue_import(latest().id)
     assert latest().state == "ready"
 
 

@@ -8,8 +8,8 @@ from sqlalchemy.exc import OperationalError
 
 from portal.catalog.models import Course
 from portal.core.db import Sessions, transaction
-from portal.exchange.importing import book, run, uploads, work
-from portal.exchange.importing.failure import ImportFailedError
+from portal.exchange.importing import import_jobs, runs
+from portal.exchange.importing.failures import ImportFailedError
 from portal.exchange.importing.models import Import, ImportChange, ImportPart, ImportRow
 from portal.exchange.importing.report import Report
 from portal.web.http.uploads import MOST_BYTES
@@ -41,9 +41,9 @@ def test_an_import_that_is_cut_off_by_an_outage_goes_on_where_it_was(
     import_id = sent(boss, as_zip(Campus()))
     boss.post(f"/admin/imports/{import_id}/apply")
     with monkeypatch.context() as outage:
-        outage.setattr(work, "PATIENCE", "SELECT pg_terminate_backend(pg_backend_pid())")
+        outage.setattr(runs, "NO_TIMEOUTS", "SELECT pg_terminate_backend(pg_backend_pid())")
         with pytest.raises(OperationalError):
-            run.go_on(import_id)
+            runs.continue_import(import_id)
     assert latest().state == "applying"
     with transaction() as session:
         session.execute(text("UPDATE imports SET moved_at = now() - interval '1 minute'"))
@@ -75,10 +75,12 @@ def test_one_given_up_while_it_is_read_leaves_nothing(boss: FlaskClient) -> None
 
     def give_up(*_: object) -> None:
         with transaction() as session:
-            assert book.move(session, import_id, "discarded", of=("reading", "discarded"))
+            assert import_jobs.change_state(
+                session, import_id, "discarded", of=("reading", "discarded")
+            )
 
-    with uploads.unpacked(import_id) as source, pytest.raises(book.Gone):
-        work.read(import_id, source, Report(), give_up)
+    with import_jobs.unpacked(import_id) as source, pytest.raises(import_jobs.NoLongerPossible):
+        runs.read(import_id, source, Report(), give_up)
     with transaction() as session:
         assert session.scalar(select(func.count()).select_from(ImportRow)) == 0
     assert "It was given up" in page(boss, import_id)
@@ -113,7 +115,7 @@ def test_one_that_is_at_work_can_not_be_given_up(boss: FlaskClient) -> None:
     send(boss, as_zip(Campus()))
     import_id = latest().id
     with Sessions.begin() as worker:
-        assert book.lock(worker)
+        assert import_jobs.lock(worker)
         boss.post(f"/admin/imports/{import_id}/discard")
         assert latest().state == "waiting"
     boss.post(f"/admin/imports/{import_id}/discard")
@@ -177,7 +179,7 @@ def test_the_page_asks_how_far_it_is_until_there_is_more_to_see(boss: FlaskClien
     shown = boss.get(here).text
     assert '<noscript><meta http-equiv="refresh"' in shown
     assert "Waiting for a worker" in boss.get(f"{here}/progress?seen=waiting").text
-    run.go_on(latest().id)
+    runs.continue_import(latest().id)
     answer = boss.get(f"{here}/progress?seen=waiting")
     assert (answer.status_code, answer.headers["HX-Refresh"]) == (204, "true")
 

@@ -8,8 +8,7 @@ from flask import Flask
 
 from portal.core.db import transaction
 from portal.core.i18n import stored_message
-from portal.exchange.importing.report import Note
-from portal.exchange.importing.reporting import add_notes
+from portal.exchange.importing.report import Note, add_notes
 from tests.cast import Cast
 from tests.exchange.makers import an_import, latest
 from tests.web.visitors import browser_of

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
-from portal.exchange.importing.reporting import report_rows
+from portal.exchange.importing.report import report_rows
 from tests.cast import Cast
 from tests.exchange.makers import latest, page, sent
 from tests.exchange.oneroster import School, imported, moved

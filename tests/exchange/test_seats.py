@@ -9,7 +9,7 @@ from sqlalchemy import select
 from portal.backend import Backend
 from portal.catalog.models import Section
 from portal.core.db import transaction
-from portal.exchange.importing.failure import ImportFailedError
+from portal.exchange.importing.failures import ImportFailedError
 from portal.ledger.types import Outcome
 from portal.people.models import AuditEntry, Student
 from portal.registration import limits

@@ -10,8 +10,8 @@ from sqlalchemy import select, text
 from portal.backend import backend
 from portal.catalog.models import Section
 from portal.core.db import Sessions, transaction
-from portal.exchange.importing import book, run, work
-from portal.exchange.importing.failure import SeatsLeftError
+from portal.exchange.importing import import_jobs, runs
+from portal.exchange.importing.failures import SeatsLeftError
 from portal.ledger.types import Outcome
 from portal.notifications.models import Notification, OutboxEntry
 from portal.ops.dead import letters
@@ -74,9 +74,9 @@ def test_who_is_quicker_at_the_last_moment_has_the_seat_and_it_is_told(boss: Fla
     press(boss, sent(boss, School().student(2).seats(1).zip(), layout="oneroster"), "apply")
     import_id = sent(boss, School().student(2).seats(1).enroll().zip(), layout="oneroster")
     boss.post(f"/admin/imports/{import_id}/apply")
-    work.carry_out(import_id, lambda *_: None)
+    runs.carry_out(import_id, lambda *_: None)
     put_in("S-2")
-    run.go_on(import_id)
+    runs.continue_import(import_id)
     shown = page(boss, import_id)
     assert "All of it was applied but 1 seat" in shown
     assert "enrollments.csv, line 3" in shown
@@ -119,23 +119,23 @@ def test_the_clock_calls_another_worker_where_one_was_killed(boss: FlaskClient) 
 def test_seats_that_are_left_are_called_for_once_at_a_time(boss: FlaskClient) -> None:
     import_id = sent(boss, School().seats(1).enroll().zip(), layout="oneroster")
     boss.post(f"/admin/imports/{import_id}/apply")
-    work.carry_out(import_id, lambda *_: None)
-    queue = Queue(run.QUEUE, connection=backend().redis)
+    runs.carry_out(import_id, lambda *_: None)
+    queue = Queue(runs.QUEUE, connection=backend().redis)
     queue.empty()
-    run.resume()
+    runs.resume()
     assert queue.job_ids == []  # whoever has stored it goes on
     for _again in range(2):
         with transaction() as session:
             session.execute(text("UPDATE imports SET moved_at = now() - interval '1 minute'"))
-        run.resume()
-        run.resume()
+        runs.resume()
+        runs.resume()
         assert [job.rpartition("-")[0] for job in queue.job_ids] == [f"import-{import_id}"]
     queue.empty()
     with Sessions.begin() as worker:
-        assert book.lock(worker)
+        assert import_jobs.lock(worker)
         with transaction() as session:
             session.execute(text("UPDATE imports SET moved_at = now() - interval '1 minute'"))
-        run.resume()
+        runs.resume()
     assert queue.job_ids == []
 
 
@@ -144,7 +144,7 @@ def test_what_nobody_foresaw_of_seats_stops_it_until_they_are_tried_again(
 ) -> None:
     import_id = stored(boss)
     with away("completed_courses"), pytest.raises(SeatsLeftError) as failure:
-        run.go_on(import_id)
+        runs.continue_import(import_id)
     shown = page(boss, import_id)
     assert "1 seat is left" in shown
     code = shown.split("kept in the log under ")[1][:16]
@@ -152,7 +152,7 @@ def test_what_nobody_foresaw_of_seats_stops_it_until_they_are_tried_again(
     assert f"something unexpected, {code}" in caplog.text
     with transaction() as session:
         session.execute(text("UPDATE imports SET moved_at = now() - interval '1 minute'"))
-        assert book.left(session) is None  # the clock would only meet the same trouble
+        assert import_jobs.abandoned(session) is None  # the clock would only meet the same trouble
     press(boss, import_id, "seat")
     assert "All of it was applied." in page(boss, import_id)
     assert roster() == [("90001", "S-1")]
@@ -162,13 +162,13 @@ def test_it_is_a_dead_letter_then_and_others_are_told_whose_import_bars_them(
     boss: FlaskClient, tmp_path: Path
 ) -> None:
     import_id = stored(boss)
-    run.call(import_id)
+    runs.enqueue(import_id)
     with away("completed_courses"), running(("worker", "errands"), ("clock",)):
         wait_for(lambda: letters(backend().redis))
     [letter] = letters(backend().redis)
-    assert letter.error.startswith("portal.exchange.importing.failure.SeatsLeftError")
+    assert letter.error.startswith("portal.exchange.importing.failures.SeatsLeftError")
     assert latest().error
-    with pytest.raises(book.Busy, match=r"spring\.zip"):
+    with pytest.raises(import_jobs.Busy, match=r"spring\.zip"):
         imported(School().write(tmp_path))
 
 
@@ -176,7 +176,7 @@ def test_it_may_be_ended_without_the_seats_that_are_left(boss: FlaskClient, cast
     import_id = stored(boss)
     here = f"/admin/imports/{import_id}"
     with away("completed_courses"), pytest.raises(SeatsLeftError):
-        run.go_on(import_id)
+        runs.continue_import(import_id)
     assert "1 seat is left and will not be dealt with" in boss.get(f"{here}/end").text
     assert boss.post(f"{here}/end").status_code == 422
     assert boss.post(f"{here}/end", data={"reason": "by hand"}).status_code == 303
@@ -195,7 +195,7 @@ def stored(boss: FlaskClient) -> int:
     """An import of which only a seat is left."""
     import_id = sent(boss, School().seats(1).enroll().zip(), layout="oneroster")
     boss.post(f"/admin/imports/{import_id}/apply")
-    work.carry_out(import_id, lambda *_: None)
+    runs.carry_out(import_id, lambda *_: None)
     return import_id
 
 

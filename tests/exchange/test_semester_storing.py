@@ -11,7 +11,7 @@ from portal.backend import Backend
 from portal.catalog.models import Course, Section, Subject, Term
 from portal.catalog.term_catalog import catalog_of
 from portal.core.db import transaction
-from portal.exchange.importing.failure import ImportFailedError
+from portal.exchange.importing.failures import ImportFailedError
 from portal.models import Base
 from portal.people.models import Instructor
 from tests import cast

@@ -9,7 +9,7 @@ from sqlalchemy import text
 
 from portal.core.db import transaction
 from portal.core.i18n import in_language
-from portal.exchange.importing.news import listeners
+from portal.exchange.importing.upserts import count_notified
 from portal.notifications.texts import NotificationContent, text_of
 from tests.cast import Cast
 from tests.exchange.makers import latest, page, press, sent
@@ -91,4 +91,4 @@ def test_the_preview_counts_nobody_for_what_is_no_news(app: Flask, seated: Path)
     assert seated
     sent(browser_of(app, "max"), school(waitlist=9).zip(), layout="oneroster")
     with transaction() as session:
-        assert listeners(session, latest().id, latest().counts) == 0
+        assert count_notified(session, latest().id, latest().counts) == 0

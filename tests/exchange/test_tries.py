@@ -11,7 +11,7 @@ from sqlalchemy.exc import OperationalError
 
 from portal.backend import backend
 from portal.core.db import Sessions, transaction
-from portal.exchange.importing import book, run, work
+from portal.exchange.importing import import_jobs, runs
 from portal.ledger.errors import LedgerUnavailable
 from portal.operations import figures
 from portal.recorder.consistency import fence
@@ -41,7 +41,7 @@ def seating(boss: FlaskClient) -> int:
     """One of which only a seat is left, while the ledger decides nothing."""
     import_id = sent(boss, School().seats(1).enroll().zip(), layout="oneroster")
     boss.post(f"/admin/imports/{import_id}/apply")
-    work.carry_out(import_id, lambda *_: None)
+    runs.carry_out(import_id, lambda *_: None)
     fence.put_up(the_term().id, "a test")
     return import_id
 
@@ -49,9 +49,9 @@ def seating(boss: FlaskClient) -> int:
 def lose(import_id: int) -> None:
     """A worker begins, and PostgreSQL goes away under it."""
     with ThreadPoolExecutor(1) as pool, Sessions.begin() as holder:
-        holder.execute(text(work.PATIENCE))
+        holder.execute(text(runs.NO_TIMEOUTS))
         holder.execute(text("LOCK TABLE sections IN ACCESS EXCLUSIVE MODE"))
-        at_it = pool.submit(run.go_on, import_id)
+        at_it = pool.submit(runs.continue_import, import_id)
         wait_for(waits)
         with transaction() as session:
             session.execute(LOST)
@@ -62,7 +62,7 @@ def lose(import_id: int) -> None:
 def refuse(import_id: int) -> None:
     """A worker begins, and the ledger can't be asked."""
     with pytest.raises(LedgerUnavailable):
-        run.go_on(import_id)
+        runs.continue_import(import_id)
 
 
 def waits() -> bool:
@@ -74,7 +74,7 @@ def tick() -> None:
     """The clock looks after it, when whoever was at it must have ended."""
     with transaction() as session:
         session.execute(text("UPDATE imports SET moved_at = now() - interval '1 minute'"))
-    run.resume()
+    runs.resume()
 
 
 @pytest.mark.parametrize("begin", [reading, applying])
@@ -109,7 +109,7 @@ def test_amid_its_seats_it_has_stopped_and_an_admin_has_them_tried_again(
     figures.forget()
     assert "“spring.zip” has stopped: until somebody" in boss.get("/admin/operations").text
     with transaction() as session:
-        assert book.left(session) is None
+        assert import_jobs.abandoned(session) is None
     fence.hold(the_term().id, "a test").let_go()
     press(boss, import_id, "seat")
     assert (latest().state, latest().tries) == ("done", 0)
@@ -119,8 +119,8 @@ def test_amid_its_seats_it_has_stopped_and_an_admin_has_them_tried_again(
 def test_a_worker_who_is_not_let_in_counts_for_nothing(boss: FlaskClient) -> None:
     import_id = reading(boss)
     with Sessions.begin() as other:
-        assert book.lock(other)
-        run.go_on(import_id)
+        assert import_jobs.lock(other)
+        runs.continue_import(import_id)
     assert (latest().state, latest().tries) == ("waiting", 0)
 
 
@@ -128,15 +128,15 @@ def test_the_clock_leaves_a_worker_time_to_begin(boss: FlaskClient) -> None:
     import_id = reading(boss)
     tick()
     with transaction() as session:
-        assert book.left(session) is not None
-        assert book.try_it(session, import_id)
+        assert import_jobs.abandoned(session) is not None
+        assert import_jobs.count_try(session, import_id)
     with transaction() as session:
-        assert book.left(session) is None
+        assert import_jobs.abandoned(session) is None
 
 
 def test_each_call_is_later_than_the_one_before(boss: FlaskClient) -> None:
-    import_id, settled = seating(boss), book.SETTLED.seconds
-    queue = Queue(run.QUEUE, connection=backend().redis)
+    import_id, settled = seating(boss), import_jobs.SETTLED.seconds
+    queue = Queue(runs.QUEUE, connection=backend().redis)
     for tries in range(3):
         backend().redis.delete(f"import:{import_id}:called")
         queue.empty()
@@ -161,5 +161,5 @@ def test_seats_that_are_noted_have_it_tried_anew(boss: FlaskClient) -> None:
     refuse(import_id)
     fence.hold(the_term().id, "a test").let_go()
     seen: list[tuple[str, int]] = []
-    run.give_seats(import_id, lambda *_: seen.append((latest().state, latest().tries)))
+    runs.give_seats(import_id, lambda *_: seen.append((latest().state, latest().tries)))
     assert seen[-1] == ("seating", 0)

@@ -7,7 +7,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import delete
 
 from portal.core.db import transaction
-from portal.exchange.importing import run
+from portal.exchange.importing import runs
 from portal.exchange.importing.models import ImportRow
 from tests.exchange.makers import latest, page, press
 from tests.exchange.places import adjust, begin, read, stored, who
@@ -100,7 +100,7 @@ def test_whom_the_other_change_fails_late_is_refused_for_its_own_reason(boss: Fl
     begin(boss, "1A 1X", **seats, meetings=HOURS)
     import_id = stored(boss, "1B 1Y", **seats, meetings=HOURS)
     adjust(2, add="Y")
-    run.go_on(import_id)
+    runs.continue_import(import_id)
     shown = page(boss, import_id)
     assert "All of it was applied but 2 seats" in shown
     assert "Time conflict" in shown
@@ -113,6 +113,6 @@ def test_what_is_left_of_a_change_without_its_addition_is_done_by_itself(boss: F
     import_id = stored(boss, "1B", **OPEN)
     with transaction() as session:
         session.execute(delete(ImportRow).where(~ImportRow.removes))
-    run.go_on(import_id)
+    runs.continue_import(import_id)
     assert latest().state == "done"
     assert who() == ""

@@ -21,8 +21,8 @@ from portal.breakers import FAILURES, Breaker
 from portal.core.db import transaction
 from portal.core.queue import enqueue
 from portal.core.settings import ROOT
-from portal.exchange.importing import book as imports
-from portal.exchange.importing.options import Options
+from portal.exchange.importing import import_jobs as imports
+from portal.exchange.importing.models import Options
 from portal.notifications.models import OutboxEntry
 from portal.notifications.webhooks import receivers
 from portal.notifications.webhooks.models import Delivery
@@ -217,8 +217,10 @@ def _break_all(backend: Backend, story: Story, cast: Cast) -> None:
         session.execute(
             update(OutboxEntry).where(OutboxEntry.id == other).values(dead_at=func.now())
         )
-        import_id = imports.begin(session, imports.Sent(None, "a.zip", "", Options()), "seating")
-        imports.move(session, import_id, "seating", of=("seating",), error="so")
+        import_id = imports.begin(
+            session, imports.NewImport(None, "a.zip", "", Options()), "seating"
+        )
+        imports.change_state(session, import_id, "seating", of=("seating",), error="so")
         session.add(AuditRun(term_id=story.term.id, found=2, ended_at=datetime.now(UTC)))
         session.add(
             ContinuousAudit(term_id=story.term.id, found=2, at=func.now(), whole_at=long_ago)

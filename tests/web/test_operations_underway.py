@@ -11,12 +11,11 @@ from sqlalchemy import update
 from portal.backend import Backend
 from portal.catalog.models import Section, Term
 from portal.core.db import transaction
-from portal.exchange.exporting import making
+from portal.exchange.exporting import export_jobs
 from portal.exchange.exporting.models import Export
-from portal.exchange.importing import book
-from portal.exchange.importing.models import Import
-from portal.exchange.importing.options import Options
-from portal.exchange.importing.progress import Teller
+from portal.exchange.importing import import_jobs
+from portal.exchange.importing.import_jobs import ProgressReport
+from portal.exchange.importing.models import Import, Options
 from portal.ledger.errors import LedgerUnavailable
 from portal.operations import figures
 from portal.windows.readiness import make_ready
@@ -44,7 +43,7 @@ def test_nothing_is_under_way_in_quiet_times(admin: FlaskClient) -> None:
 
 def test_an_export_that_is_being_made_is_there(admin: FlaskClient, cast: Cast) -> None:
     with transaction() as session:
-        number = making.ask(session, cast.max.id).id
+        number = export_jobs.request_export(session, cast.max.id).id
     figures.forget()
     page = admin.get(PAGE).text
     assert f'data-export="{number}"' in page
@@ -77,13 +76,13 @@ def test_it_says_what_a_canceled_section_has_still_to_give_up(
 
 
 def test_it_shows_an_import_with_its_progress(admin: FlaskClient, cast: Cast) -> None:
-    sent = book.Sent(cast.max.id, "fall.zip", "", Options())
+    sent = import_jobs.NewImport(cast.max.id, "fall.zip", "", Options())
     with transaction() as session:
-        number = book.begin(session, sent)
+        number = import_jobs.begin(session, sent)
     assert "fall.zip" in admin.get(PAGE).text
     with transaction() as session:
-        book.move(session, number, "reading", of=("waiting",))
-    Teller(number)("sections.csv", 300, 1200)
+        import_jobs.change_state(session, number, "reading", of=("waiting",))
+    ProgressReport(number)("sections.csv", 300, 1200)
     page = text(admin.get(PAGE).text)
     assert f'href="/admin/imports/{number}"' in page
     assert "Import by Max" in page
@@ -95,7 +94,7 @@ def test_it_shows_an_import_with_its_progress(admin: FlaskClient, cast: Cast) ->
     assert "Interrupted" in page
     assert "300 of 1,200" not in page  # where nothing moves
     with transaction() as session:
-        book.move(session, number, "ready", of=("reading",))
+        import_jobs.change_state(session, number, "ready", of=("reading",))
 
 
 def test_it_says_how_ready_the_next_window_is(

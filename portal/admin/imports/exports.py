@@ -10,7 +10,7 @@ from portal.backend import backend
 from portal.catalog.term_catalog import catalog_of
 from portal.core import bulkheads
 from portal.core.db import transaction
-from portal.exchange.exporting import making
+from portal.exchange.exporting import export_jobs
 from portal.exchange.exporting.models import Export
 from portal.exchange.exporting.rosters import rosters
 from portal.people.models import AuditEntry
@@ -28,10 +28,10 @@ def ask() -> ResponseReturnValue:
     with suppress(RedisError):
         bulkheads.room_for_errand(backend().redis)
     with transaction() as session:
-        found = making.ask(session, visitor().id)
+        found = export_jobs.request_export(session, visitor().id)
         session.add(_entry("export.make", f"export:{found.id}"))
     with suppress(RedisError):  # the page says that nothing comes; it can be asked for again
-        making.call(found.id)
+        export_jobs.enqueue(found.id)
     return go(url_for("admin.exports.show", export_id=found.id))
 
 
@@ -49,7 +49,7 @@ def fetch(export_id: int) -> ResponseReturnValue:
     found = _mine(export_id)
     if found.size is None:
         abort(404)
-    answer = Response(making.content(export_id), mimetype="application/zip")
+    answer = Response(export_jobs.content(export_id), mimetype="application/zip")
     answer.content_length = found.size
     answer.headers.set("Content-Disposition", "attachment", filename="oneroster.zip")
     answer.cache_control.no_store = True  # it is about people

@@ -7,9 +7,9 @@ from werkzeug.datastructures import FileStorage, MultiDict
 
 from portal.admin.times import Reading
 from portal.core.i18n import _
-from portal.exchange.importing.options import LAYOUTS, Options
+from portal.exchange.importing.import_jobs import MOST_FILES, File, bare_name
+from portal.exchange.importing.models import LAYOUTS, Options
 from portal.exchange.importing.semester.records import LONGEST_NAME
-from portal.exchange.importing.uploads import MOST_FILES, File, bare
 
 MOST_PLACES = 10_000
 MOST_CREDITS = 200
@@ -37,7 +37,9 @@ def read_options(reading: Reading, form: MultiDict[str, str]) -> Options:
 
 def read_files(reading: Reading, sent: list[FileStorage]) -> list[File]:
     """The files that were chosen, by their bare names."""
-    files = [(bare(each.filename), cast("BinaryIO", each.stream)) for each in sent if each.filename]
+    files = [
+        (bare_name(each.filename), cast("BinaryIO", each.stream)) for each in sent if each.filename
+    ]
     names = [name for name, _stream in files]
     if not files:
         reading.wrong("files", _("Choose a zip, or the files."))

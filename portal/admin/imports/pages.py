@@ -17,14 +17,15 @@ from portal.catalog.term_catalog import live_terms
 from portal.core.db import transaction
 from portal.core.i18n import _, _l, current_locale
 from portal.core.i18n import translated as told
-from portal.exchange.exporting import making
-from portal.exchange.importing import book, reporting, run, uploads
-from portal.exchange.importing.apply import moved
+from portal.exchange.exporting import export_jobs
+from portal.exchange.importing import import_jobs, runs
+from portal.exchange.importing import report as reporting
 from portal.exchange.importing.enrollments import LATE, LEFT, left
-from portal.exchange.importing.kinds import ACTIONS
+from portal.exchange.importing.findings import ACTIONS
+from portal.exchange.importing.import_jobs import ProgressStep, step_of
 from portal.exchange.importing.models import BUSY, Import
-from portal.exchange.importing.progress import Step, step_of
-from portal.exchange.importing.work import barred
+from portal.exchange.importing.runs import is_blocked
+from portal.exchange.importing.upserts import count_changes
 from portal.people.models import Account
 from portal.spreadsheets import download
 from portal.web.http.access import requires, visitor
@@ -66,12 +67,12 @@ def send() -> ResponseReturnValue:
     if reading.errors:
         return _form(reading, 422)
     name = files[0][0] if len(files) == 1 else _("%(count)s files", count=len(files))
-    sent = book.Sent(visitor().id, name, uploads.digest(files), options)
+    sent = import_jobs.NewImport(visitor().id, name, import_jobs.digest_of_files(files), options)
     try:
         with transaction() as session:
-            import_id = book.begin(session, sent)
-            uploads.keep(session, import_id, files)
-    except book.Busy as other:
+            import_id = import_jobs.begin(session, sent)
+            import_jobs.store_files(session, import_id, files)
+    except import_jobs.Busy as other:
         advice = _(
             "Another import is under way: %(which)s. Send yours when it is done.", which=other
         )
@@ -108,8 +109,8 @@ def show(import_id: int) -> ResponseReturnValue:
             found=found,
             failure=told(found.error),
             owner=owner or "",
-            barred=barred(found),
-            again=book.has_files(session, import_id),
+            barred=is_blocked(found),
+            again=import_jobs.has_files(session, import_id),
             late=found.notes.get(LATE, 0),
             left=left(session, import_id) if found.state == "seating" else 0,
             unseated=found.notes.get(LEFT, 0),
@@ -117,10 +118,10 @@ def show(import_id: int) -> ResponseReturnValue:
             refused=shown.refused(found),
             terms=shown.terms(session, found) if found.state == "done" else [],
             mine=found.account_id == visitor().id,
-            state=book.state_of(session, found),
+            state=import_jobs.state_of(session, found),
             step=step_of(import_id),
             lines=shown.lines(session, found),
-            idle=not any(map(moved, found.counts.values())),
+            idle=not any(map(count_changes, found.counts.values())),
             kinds=shown.KINDS,
             sorts=shown.SORTS,
             reasons=shown.reasons(session, found),
@@ -136,9 +137,9 @@ def progress(import_id: int) -> ResponseReturnValue:
     try:
         with transaction() as session:
             found = _find(session, import_id)
-            state = book.state_of(session, found)
+            state = import_jobs.state_of(session, found)
     except (OperationalError, InterfaceError):  # the page goes on asking
-        away = {"found": None, "state": "away", "step": Step()}
+        away = {"found": None, "state": "away", "step": ProgressStep()}
         return render_template("admin/import_progress.html", import_id=import_id, seen=seen, **away)
     if state != seen:
         return "", 204, {"HX-Refresh": "true"}
@@ -160,7 +161,9 @@ def do(import_id: int, step: str) -> ResponseReturnValue:
             flash(why)
             return go(here)
         if state == "discarded":
-            book.clear(session, import_id, (*book.SENT, *book.FOUND))
+            import_jobs.clear(
+                session, import_id, (*import_jobs.INPUT_TABLES, *import_jobs.RESULT_TABLES)
+            )
     flash(str(done))
     if state != "discarded":
         _call(import_id)
@@ -169,11 +172,11 @@ def do(import_id: int, step: str) -> ResponseReturnValue:
 
 def _against(session: Session, found: Import, step: str) -> str:
     """Why that can't be done now, if so."""
-    if step in {"discard", "resume"} and book.at_work(session) and found.busy:
+    if step in {"discard", "resume"} and import_jobs.is_at_work(session) and found.busy:
         return _("A worker is at it: wait until it is done.")
-    if step == "apply" and barred(found):
+    if step == "apply" and is_blocked(found):
         return _("Students would be refused their seats: choose what is to be done with these.")
-    if step == "again" and not book.has_files(session, import_id=found.id):
+    if step == "again" and not import_jobs.has_files(session, import_id=found.id):
         return _("The files are not here any more: send them again.")
     return ""
 
@@ -183,11 +186,13 @@ def _moved(session: Session, found: Import, step: str) -> str:
     of, state, _done = DEEDS[step]
     choices = {"options": found.options | CHOICES.get(step, {})}
     try:
-        if state and not book.move(session, found.id, state, of=of, error="", **choices):
+        if state and not import_jobs.change_state(
+            session, found.id, state, of=of, error="", **choices
+        ):
             return _("That can't be done any more: this is how it stands now.")
-    except book.Busy as other:
+    except import_jobs.Busy as other:
         return _("Another import is under way: %(which)s. Wait until it is done.", which=other)
-    book.got_on(session, found.id)
+    import_jobs.reset_tries(session, found.id)
     return ""
 
 
@@ -208,20 +213,20 @@ def _find(session: Session, import_id: int) -> Import:
 def _call(import_id: int) -> None:
     # Where Redis is away, the page offers to call again.
     with suppress(RedisError):
-        run.call(import_id)
+        runs.enqueue(import_id)
 
 
 def _form(
     reading: Reading, status: int, form: Mapping[str, str] | None = None
 ) -> ResponseReturnValue:
     with transaction() as session:
-        book.expire(session)
-        exports = making.mine(session, visitor().id)
+        import_jobs.forget_expired(session)
+        exports = export_jobs.exports_of(session, visitor().id)
     page = render_template(
         "admin/imports.html",
         form=request.form if form is None else form,
         reading=reading,
-        latest=book.latest(),
+        latest=import_jobs.latest(),
         exports=exports,
         terms=live_terms(),
     )

@@ -10,19 +10,24 @@ from sqlalchemy.orm import Session
 from portal.catalog.models import Term
 from portal.catalog.section_fields import FIELDS as SECTION_FIELDS
 from portal.core.i18n import _, _l
-from portal.exchange.importing import apply, news
-from portal.exchange.importing.compare import CHANGES, examples, shown
-from portal.exchange.importing.kinds import KINDS as REASONS
-from portal.exchange.importing.kinds import RECORDS, Action, Kind
+from portal.exchange.importing import upserts
+from portal.exchange.importing.diff import CHANGES, examples
+from portal.exchange.importing.findings import FINDINGS as REASONS
+from portal.exchange.importing.findings import RECORD_NAMES, Action, FindingKind
 from portal.exchange.importing.models import Import
-from portal.exchange.importing.report import Note
-from portal.exchange.importing.reporting import LATE, changed_fields, first_notes
+from portal.exchange.importing.report import (
+    LATE_KINDS,
+    Note,
+    changed_fields,
+    first_notes,
+    readable_key,
+)
 
 EXAMPLES = 5
 ROWS = 20  # of a kind on the page; the report has them all
 LONGEST = 160
 NOTHING = "–"
-KINDS = {kind: _l(name) for kind, name in RECORDS.items()}
+KINDS = {kind: _l(name) for kind, name in RECORD_NAMES.items()}
 SORTS = {
     "added": _l("Added"),
     "restored": _l("Restored"),
@@ -91,7 +96,7 @@ class Line:
 class Reason:
     """What is the matter with some rows: how many, and the first of them."""
 
-    kind: Kind
+    kind: FindingKind
     count: int
     rows: list[Note]
 
@@ -120,7 +125,9 @@ def lines(session: Session, found: Import) -> list[Line]:
 
 def reasons(session: Session, found: Import) -> list[Reason]:
     """What was noted, how often, and of which rows: what came too late first, then refusals."""
-    kinds = sorted((kind for kind in REASONS if kind in found.notes), key=lambda it: it not in LATE)
+    kinds = sorted(
+        (kind for kind in REASONS if kind in found.notes), key=lambda it: it not in LATE_KINDS
+    )
     return [
         Reason(REASONS[kind], found.notes[kind], first_notes(session, found.id, kind, ROWS))
         for kind in kinds
@@ -130,17 +137,19 @@ def reasons(session: Session, found: Import) -> list[Reason]:
 def refused(found: Import) -> int:
     """How many rows an import leaves out because they were refused."""
     turned_down = [kind for kind in REASONS if REASONS[kind].action is Action.REFUSED]
-    return sum(found.notes.get(kind, 0) for kind in turned_down if kind not in LATE)
+    return sum(found.notes.get(kind, 0) for kind in turned_down if kind not in LATE_KINDS)
 
 
 def listeners(session: Session, found: Import) -> int:
     """How many students a preview is news for."""
-    return news.listeners(session, found.id, found.counts) if found.state == "ready" else 0
+    return upserts.count_notified(session, found.id, found.counts) if found.state == "ready" else 0
 
 
 def terms(session: Session, found: Import) -> list[Term]:
     """The terms that an import was about, for what comes next."""
-    about = Term.id.in_(apply.terms(session, found.id)) | (Term.name == found.options["term"])
+    about = Term.id.in_(upserts.changed_terms(session, found.id)) | (
+        Term.name == found.options["term"]
+    )
     there = select(Term).where(about, Term.deleted_at.is_(None))
     return list(session.scalars(there.order_by(Term.starts_on, Term.name)))
 
@@ -149,7 +158,7 @@ def _example(row: Any) -> Example:
     before, after = row.before or {}, row.after or {}
     names = changed_fields(before, after) if row.change == "changed" else []
     fields = [Field(_name(name), said(name, before), said(name, after)) for name in names]
-    return Example(shown(row.key), fields)
+    return Example(readable_key(row.key), fields)
 
 
 def _name(name: str) -> str:

@@ -5,29 +5,19 @@ import io
 import json
 import zipfile
 from collections.abc import Callable, Iterator
+from datetime import date
 from typing import Any, BinaryIO
 
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from portal.core.db import Sessions, transaction
-from portal.exchange.exporting import rows
-from portal.exchange.importing.current import name
-from portal.exchange.importing.oneroster.columns import COLUMNS, MORE
-from portal.exchange.importing.statements import statements
-from portal.exchange.importing.work import PATIENCE
+from portal.exchange.importing.diff import read_keys, statements
+from portal.exchange.importing.oneroster.files import COLUMNS, MORE
+from portal.exchange.importing.runs import NO_TIMEOUTS
 from portal.spreadsheets import plain
 
 Cells = dict[str, Any]
-FILES: dict[str, Callable[[Session], Iterator[Cells]]] = {
-    "orgs": rows.orgs,
-    "academicSessions": rows.sessions,
-    "courses": rows.courses,
-    "classes": rows.classes,
-    "users": rows.users,
-    "roles": rows.roles,
-    "enrollments": rows.enrollments,
-}
 # As the standard lists them: what is not here is absent.
 ABSENT = (
     *("categories", "classResources", "courseResources", "demographics"),
@@ -55,8 +45,8 @@ def write_oneroster(out: BinaryIO) -> None:
 
 def _remember(session: Session) -> None:
     """Give a name to everything that has none yet."""
-    session.execute(text(PATIENCE))
-    name(session)
+    session.execute(text(NO_TIMEOUTS))
+    read_keys(session)
     session.execute(text("ANALYZE section_keys, teacher_keys"))
     for statement in statements("remember"):
         session.execute(text(statement))
@@ -78,3 +68,223 @@ def _manifest() -> str:
     told |= {f"file.{file}": modes[file] for file in sorted(modes, key=str.lower)}
     told |= {"source.systemName": "Fairseat", "source.systemCode": "fairseat"}
     return "propertyName,value\r\n" + "".join(f"{each},{told[each]}\r\n" for each in told)
+
+
+# The rows of OneRoster's files, out of the records that imports are compared with.
+
+BATCH = 2000
+ROOT = "school"  # the org above all, where a department has no other
+DATES = {"starts", "ends"}
+JULY = 7  # a school year ends by it
+
+SORTED = 'SELECT * FROM ({records}) AS here ORDER BY key COLLATE "C"'
+NAMES = "SELECT key, sourced_id FROM sourced_ids WHERE kind = :kind"
+NAMED = """
+    SELECT here.key, here.fields, known.sourced_id FROM ({records}) AS here
+    JOIN sourced_ids AS known ON known.kind = :kind AND known.key = here.key
+    ORDER BY here.key COLLATE "C"
+"""
+USERS = """
+    WITH student AS MATERIALIZED (
+        SELECT *, fields ->> 'account' AS username FROM ({students}) AS here
+    ), teacher AS MATERIALIZED (
+        SELECT *, substr(key, 2) AS username FROM ({teachers}) AS here WHERE starts_with(key, '@')
+    )
+    SELECT username, accounts.name, accounts.email, sourced_id, student.key AS number,
+        student.fields AS student, teacher.fields AS teacher
+    FROM accounts JOIN sourced_ids AS known ON known.kind = 'user' AND known.key = username
+    LEFT JOIN student USING (username)
+    LEFT JOIN teacher USING (username)
+    WHERE accounts.deleted_at IS NULL AND (student.key IS NOT NULL OR teacher.key IS NOT NULL)
+    ORDER BY username COLLATE "C"
+"""
+ENROLLED = """
+    SELECT here.key, fields, classes.sourced_id AS class_, people.sourced_id AS user_, :role AS role
+    FROM ({records}) AS here
+    JOIN sourced_ids AS classes ON classes.kind = 'class' AND classes.key =
+        split_part(here.key, E'\\t', 1) || E'\\t' || split_part(here.key, E'\\t', 2)
+    JOIN sourced_ids AS people ON people.kind = :kind AND people.key =
+        ltrim(split_part(here.key, E'\\t', 3), :mark)
+    WHERE starts_with(split_part(here.key, E'\\t', 3), :mark)
+    ORDER BY here.key COLLATE "C"
+"""
+
+
+def orgs(session: Session) -> Iterator[Cells]:
+    """Schools first, as departments refer to them; subjects last."""
+    yield {"sourcedId": ROOT, "name": "University", "type": "school"}
+    found = list(_named(session, "department", "org"))
+    schools = sorted({row.fields["school"] for row in found} - {""})
+    for school in schools:
+        yield {"sourcedId": _school(school), "name": school, "type": "school"}
+    for row in found:
+        parent = _school(row.fields["school"])
+        yield _org(row, parent) | {MORE: None}
+    for row in _named(session, "subject", "subject"):
+        yield _org(row, ROOT) | {MORE: {"subject": row.fields["department"]}}
+
+
+def sessions(session: Session) -> Iterator[Cells]:
+    """The terms."""
+    for row in _named(session, "term", "session"):
+        ends = date.fromisoformat(row.fields["ends"])
+        yield {
+            "sourcedId": row.sourced_id,
+            "title": row.key,
+            "type": "semester",
+            "startDate": row.fields["starts"],
+            "endDate": row.fields["ends"],
+            "schoolYear": ends.year + (ends.month > JULY),
+            MORE: {name: row.fields[name] for name in row.fields if name not in DATES},
+        }
+
+
+def courses(session: Session) -> Iterator[Cells]:
+    """The courses."""
+    departments = _names(session, "org")
+    for row in _named(session, "course", "course"):
+        title = row.fields.pop("title")
+        yield {
+            "sourcedId": row.sourced_id,
+            "title": title,
+            "courseCode": row.key,
+            "orgSourcedId": departments[row.fields["department"]],
+            MORE: row.fields,
+        }
+
+
+def classes(session: Session) -> Iterator[Cells]:
+    """The sections, with their teachers who have no account and so are no users."""
+    courses_by_code, terms = _names(session, "course"), _names(session, "session")
+    unnamed, pools = _unnamed_teachers(session), _pools(session)
+    for row in _named(session, "section", "class"):
+        term, _tab, crn = row.key.partition("\t")
+        course, title = row.fields.pop("course"), row.fields.pop("title")
+        yield {
+            "sourcedId": row.sourced_id,
+            "title": title,
+            "courseSourcedId": courses_by_code[course],
+            "classCode": f"{course}-{row.fields['number']}",
+            "classType": "scheduled",
+            "location": ", ".join(dict.fromkeys(each[6] for each in row.fields["meetings"])),
+            "schoolSourcedId": ROOT,
+            "termSourcedIds": terms[term],
+            MORE: row.fields
+            | {"crn": crn, "teachers": unnamed.get(row.key, [])}
+            | {"pool": pools.get(f"{term}\t{row.fields['pool']}")},
+        }
+
+
+def users(session: Session) -> Iterator[Cells]:
+    """Students and teachers."""
+    for row in _users(session):
+        given, _space, family = row.name.rpartition(" ")
+        more = {}
+        for role in ("student", "teacher"):
+            facts = getattr(row, role)
+            if facts:
+                more[role] = {key: facts[key] for key in facts if key != "account"}
+        yield {
+            "sourcedId": row.sourced_id,
+            "enabledUser": "true",
+            "username": row.username,
+            "givenName": given or family,
+            "familyName": family if given else "",
+            "identifier": row.number,
+            "email": row.email,
+            "primaryOrgSourcedId": ROOT,
+            MORE: more,
+        }
+
+
+def roles(session: Session) -> Iterator[Cells]:
+    """Who is a student and who teaches; the first of several is the primary one."""
+    for row in _users(session):
+        held = [role for role in ("student", "teacher") if getattr(row, role)]
+        for role in held:
+            yield {
+                "sourcedId": f"{row.sourced_id}-{role}",
+                "userSourcedId": row.sourced_id,
+                "roleType": "primary" if role == held[0] else "secondary",
+                "role": role,
+                "orgSourcedId": ROOT,
+            }
+
+
+def enrollments(session: Session) -> Iterator[Cells]:
+    """Who teaches and who takes what."""
+    for kind, role, source, mark in (
+        ("teaching", "teacher", "user", "@"),
+        ("enrollment", "student", "student", ""),
+    ):
+        query = ENROLLED.format(records=statements(f"records/{kind}")[0])
+        for row in _run(session, query, role=role, kind=source, mark=mark):
+            yield {
+                "sourcedId": f"{row.class_}-{row.user_}-{role}",
+                "classSourcedId": row.class_,
+                "schoolSourcedId": ROOT,
+                "userSourcedId": row.user_,
+                "role": role,
+                MORE: row.fields,
+            }
+
+
+def _school(school: str) -> str:
+    return f"{ROOT}-{school}" if school else ""
+
+
+def _org(row: Any, parent: str) -> Cells:
+    return {
+        "sourcedId": row.sourced_id,
+        "name": row.fields["name"],
+        "type": "department",
+        "identifier": row.key,
+        "parentSourcedId": parent,
+    }
+
+
+def _names(session: Session, kind: str) -> dict[str, str]:
+    return dict(session.execute(text(NAMES), {"kind": kind}).all())
+
+
+def _unnamed_teachers(session: Session) -> dict[str, list[list[str]]]:
+    found: dict[str, list[list[str]]] = {}
+    for row in _run(session, SORTED.format(records=statements("records/teaching")[0])):
+        term, crn, *teacher = row.key.split("\t")
+        if len(teacher) == 2:
+            found.setdefault(f"{term}\t{crn}", []).append(teacher)
+    return found
+
+
+def _pools(session: Session) -> dict[str, tuple[str, int]]:
+    """Names and seats of what sections share, by the keys of pools."""
+    found = _run(session, SORTED.format(records=statements("records/pool")[0]))
+    return {row.key: (row.key.partition("\t")[2], row.fields["capacity"]) for row in found}
+
+
+def _named(session: Session, kind: str, source: str) -> Iterator[Any]:
+    query = NAMED.format(records=statements(f"records/{kind}")[0])
+    return _run(session, query, kind=source)
+
+
+def _users(session: Session) -> Iterator[Any]:
+    students, teachers = (statements(f"records/{kind}")[0] for kind in ("student", "teacher"))
+    return _run(session, USERS.format(students=students, teachers=teachers))
+
+
+def _run(session: Session, query: str, **facts: str) -> Iterator[Any]:
+    """The rows of a query, however many, a batch at a time."""
+    streamed = session.execute(text(query), facts, execution_options={"yield_per": BATCH})
+    yield from streamed
+
+
+# In an order in which nothing refers to what comes later.
+FILES: dict[str, Callable[[Session], Iterator[Cells]]] = {
+    "orgs": orgs,
+    "academicSessions": sessions,
+    "courses": courses,
+    "classes": classes,
+    "users": users,
+    "roles": roles,
+    "enrollments": enrollments,
+}

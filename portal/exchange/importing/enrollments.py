@@ -18,12 +18,10 @@ from sqlalchemy.orm import Session
 from portal.catalog.term_catalog import expire
 from portal.core.db import transaction
 from portal.core.i18n import translated
-from portal.exchange.importing import book
-from portal.exchange.importing.compare import Counts, shown
-from portal.exchange.importing.models import Import, ImportRow
-from portal.exchange.importing.options import Options
-from portal.exchange.importing.report import MOST, Note
-from portal.exchange.importing.reporting import add_notes
+from portal.exchange.importing import import_jobs
+from portal.exchange.importing.diff import Counts
+from portal.exchange.importing.models import Import, ImportRow, Options
+from portal.exchange.importing.report import MOST, Note, add_notes, readable_key
 from portal.exchange.importing.tables import Progress
 from portal.ledger.types import Outcome
 from portal.people.models import AuditEntry
@@ -148,12 +146,12 @@ class Change:
 
     def note(self, kind: str, codes: Sequence[str] = ()) -> Note:
         """A line of the report about it; its detail is the codes of the reasons."""
-        return Note(kind, self.file, self.line, shown(self.key), "", "", " ".join(codes))
+        return Note(kind, self.file, self.line, readable_key(self.key), "", "", " ".join(codes))
 
     def refusal(self, kind: str, codes: Sequence[str]) -> list[Note]:
         """Notes that it is refused, and that the student keeps the old seat."""
         old = self.old
-        kept = [Note("stays", old.file, old.line, shown(old.key), "", "", "")] if old else []
+        kept = [Note("stays", old.file, old.line, readable_key(old.key), "", "", "")] if old else []
         return [self.note(kind, codes), *kept]
 
 
@@ -273,7 +271,7 @@ class _Outcomes:
             for kind in dict.fromkeys(note.kind for note in self.notes):
                 some = [note for note in self.notes if note.kind == kind]
                 add_notes(session, import_id, some, len(some))
-            book.got_on(session, import_id)
+            import_jobs.reset_tries(session, import_id)
         return len(self.done)
 
 
@@ -345,9 +343,9 @@ def end(session: Session, import_id: int, by: int, why: str) -> bool:
     False while a worker is at it, and once it is done.
     """
     error = session.get_one(Import, import_id).error
-    if not book.lock(session):
+    if not import_jobs.lock(session):
         return False
-    if not book.move(session, import_id, "done", of=("seating",), error=""):
+    if not import_jobs.change_state(session, import_id, "done", of=("seating",), error=""):
         return False
     count, some = left(session, import_id), islice(in_order(session, import_id), MOST)
     add_notes(session, import_id, [change.note(LEFT) for change in some], count)
@@ -361,13 +359,13 @@ def end(session: Session, import_id: int, by: int, why: str) -> bool:
             reason=why,
         )
     )
-    book.clear(session, import_id, book.SENT)
+    import_jobs.clear(session, import_id, import_jobs.INPUT_TABLES)
     return True
 
 
 def _finish(import_id: int) -> None:
     with transaction() as session:
-        if not book.move(session, import_id, "done", of=("seating",), error=""):
+        if not import_jobs.change_state(session, import_id, "done", of=("seating",), error=""):
             return
         found = session.get_one(Import, import_id)
         changed = {each: found.counts["enrollment"][each] for each in ("added", "removed")}
@@ -380,7 +378,7 @@ def _finish(import_id: int) -> None:
                 reason="" if found.account_id else "command line",
             )
         )
-        book.clear(session, import_id, book.SENT)
+        import_jobs.clear(session, import_id, import_jobs.INPUT_TABLES)
 
 
 def _waiting(import_id: int) -> list[Change]:

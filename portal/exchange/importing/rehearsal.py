@@ -13,10 +13,10 @@ from sqlalchemy.orm import Session
 from portal.catalog.models import Reserve
 from portal.catalog.term_catalog import TermCatalog, read_catalog
 from portal.catalog.views import SectionView
-from portal.exchange.importing.apply import write
-from portal.exchange.importing.compare import Counts
+from portal.exchange.importing.diff import Counts
 from portal.exchange.importing.enrollments import NOT_CHECKED, Change, by_student, in_order
 from portal.exchange.importing.report import Note
+from portal.exchange.importing.upserts import write_changes
 from portal.ledger.types import HeldSeat, Standing
 from portal.people.student_profile import StudentProfile, read_all
 from portal.recorder.models import Enrollment
@@ -51,7 +51,7 @@ def rehearse(session: Session, import_id: int, counts: Counts, *, past: bool) ->
     """
     trial = session.begin_nested()
     try:
-        write(session, import_id, counts, lambda *_: None)
+        write_changes(session, import_id, counts, lambda *_: None)
         return refused(session, import_id, past=past)
     finally:
         trial.rollback()

@@ -3,19 +3,26 @@
 import csv
 import json
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
+from sqlalchemy import func, insert, select, tuple_
+from sqlalchemy.orm import Session
+
+from portal.core.db import transaction
+from portal.core.i18n import in_language
 from portal.core.i18n import translated as told
 from portal.core.private_files import owner_only
-from portal.exchange.importing.kinds import KINDS, Action
+from portal.exchange.importing.findings import FINDINGS, Action
+from portal.exchange.importing.models import Import, ImportChange, ImportNote
 from portal.registration.reasons import label
 from portal.spreadsheets import plain
 
 MOST = 20_000  # notes that are kept in full; more of them are only counted
 LONGEST_VALUE = 200
-SEATS = {"seat", "seat_late"}  # kinds whose details are codes of refusals
+REFUSED_SEATS = {"seat", "seat_late"}  # kinds whose details are codes of refusals
 COLUMNS = ("action", "kind", "file", "line", "key", "column", "value", "why", "todo")
 
 
@@ -44,18 +51,18 @@ class Note:
     @property
     def action(self) -> Action:
         """What was done with the row."""
-        return KINDS[self.kind].action
+        return FINDINGS[self.kind].action
 
     @property
     def why(self) -> str:
         """What is the matter."""
-        detail = _obstacles(self.detail) if self.kind in SEATS else told(self.detail)
-        return f"{KINDS[self.kind].why} {detail}".strip()
+        detail = _obstacles(self.detail) if self.kind in REFUSED_SEATS else told(self.detail)
+        return f"{FINDINGS[self.kind].why} {detail}".strip()
 
     @property
     def todo(self) -> str:
         """What would help; blank where nothing need be done."""
-        return KINDS[self.kind].todo
+        return FINDINGS[self.kind].todo
 
 
 @dataclass
@@ -79,7 +86,9 @@ class Report:
 
     def counts(self) -> list[tuple[Action, str, int]]:
         """How many notes of each kind, refusals first."""
-        return [(KINDS[kind].action, kind, self.found[kind]) for kind in KINDS if self.found[kind]]
+        return [
+            (FINDINGS[kind].action, kind, self.found[kind]) for kind in FINDINGS if self.found[kind]
+        ]
 
     def of(self, kind: str) -> list[Note]:
         """The notes of one kind."""
@@ -115,3 +124,105 @@ def cells(note: Note) -> list[str]:
     """A note as the report's columns."""
     told = {column: str(getattr(note, column)) for column in COLUMNS}
     return list((told if note.line else told | {"line": ""}).values())
+
+
+# The report of an import as rows of a table: what was noted, then what changes.
+
+BATCH = 2000
+LATE_KINDS = ("seat_late", "seat_left")  # kinds of which nobody knew before it was applied
+
+
+def report_rows(import_id: int, language: str = "") -> Iterator[list[str]]:
+    """The header, every note that was kept, and every field that changes; a batch at a time.
+
+    What is told to people is in that language; names of kinds and columns are for programs.
+    """
+    yield list(COLUMNS)
+    for batch in _notes(import_id):
+        with in_language(language):
+            told = [cells(_note(row)) for row in batch]
+        yield from told
+    for change in _changes(import_id):
+        yield from _told(change)
+
+
+def first_notes(session: Session, import_id: int, kind: str, most: int) -> list[Note]:
+    """The first notes of a kind."""
+    found = select(ImportNote).where(ImportNote.import_id == import_id, ImportNote.kind == kind)
+    ordered = found.order_by(ImportNote.position)
+    return [_note(row) for row in session.scalars(ordered.limit(most))]
+
+
+def notes_since(session: Session, import_id: int, position: int) -> list[Note]:
+    """All notes from that position on."""
+    found = select(ImportNote).where(
+        ImportNote.import_id == import_id, ImportNote.position >= position
+    )
+    return [_note(row) for row in session.scalars(found.order_by(ImportNote.position))]
+
+
+def store_notes(session: Session, import_id: int, notes: Sequence[Note], *, first: int = 0) -> None:
+    """Keep notes with an import, at their positions from `first` on."""
+    rows = [
+        {"import_id": import_id, "position": position, **asdict(note)}
+        for position, note in enumerate(notes, first)
+    ]
+    for start in range(0, len(rows), BATCH):
+        session.execute(insert(ImportNote), rows[start : start + BATCH])
+
+
+def add_notes(session: Session, import_id: int, notes: Sequence[Note], count: int) -> None:
+    """Keep more notes with an import, which all are of one kind, of which there are `count`."""
+    if not notes:
+        return
+    last = session.scalar(
+        select(func.max(ImportNote.position)).where(ImportNote.import_id == import_id)
+    )
+    store_notes(session, import_id, notes, first=0 if last is None else last + 1)
+    found, kind = session.get_one(Import, import_id), notes[0].kind
+    found.notes = found.notes | {kind: found.notes.get(kind, 0) + count}
+
+
+def _notes(import_id: int) -> Iterator[list[ImportNote]]:
+    found = select(ImportNote).where(ImportNote.import_id == import_id)
+    after = -1
+    while batch := _batch(found.where(ImportNote.position > after), ImportNote.position):
+        yield batch
+        after = batch[-1].position
+
+
+def _note(row: ImportNote) -> Note:
+    return Note(row.kind, row.file, row.line, row.key, row.column, row.value, row.detail)
+
+
+def _changes(import_id: int) -> Iterator[ImportChange]:
+    place, at = tuple_(ImportChange.kind, ImportChange.key), ("", "")
+    found = select(ImportChange).where(ImportChange.import_id == import_id)
+    while batch := _batch(found.where(place > at), place):
+        yield from batch
+        at = (batch[-1].kind, batch[-1].key)
+
+
+def _batch(found: Any, order: Any) -> list[Any]:
+    with transaction() as session:
+        return list(session.scalars(found.order_by(order).limit(BATCH)))
+
+
+def _told(change: ImportChange) -> Iterator[list[str]]:
+    before, after = change.before or {}, change.after or {}
+    place = [change.change, change.kind, "", "", readable_key(change.key)]
+    if change.change != "changed":
+        yield [*place, "", "", "", ""]
+        return
+    for name in changed_fields(before, after):
+        yield [*place, name, f"{before.get(name)} → {after.get(name)}", "", ""]
+
+
+def changed_fields(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
+    """The names of the fields that differ, sorted."""
+    return sorted(name for name in before | after if before.get(name) != after.get(name))
+
+
+def readable_key(key: str) -> str:
+    """A key as people read it."""
+    return key.replace("\t", " · ")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol, cast
 
 from portal.core.i18n import _k
-from portal.exchange.importing.failure import ImportFailedError
+from portal.exchange.importing.failures import ImportFailedError
 
 MOST_FILES = 100
 MOST_BYTES = 2**30  # of all files together, unpacked

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from portal.core.i18n import _k, stored_message
-from portal.exchange.importing.failure import ImportFailedError
+from portal.exchange.importing.failures import ImportFailedError
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.sources import Source
 from portal.spreadsheets import unescaped

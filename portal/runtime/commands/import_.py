@@ -18,13 +18,13 @@ from rich.progress import (
 from rich.table import Table
 
 from portal.core.settings import var_folder
-from portal.exchange.importing import book
-from portal.exchange.importing.compare import CHANGES
-from portal.exchange.importing.failure import ImportFailedError, SeatsLeftError
-from portal.exchange.importing.kinds import KINDS
-from portal.exchange.importing.options import LAYOUTS, Options
+from portal.exchange.importing import import_jobs
+from portal.exchange.importing.diff import CHANGES
+from portal.exchange.importing.failures import ImportFailedError, SeatsLeftError
+from portal.exchange.importing.findings import FINDINGS
+from portal.exchange.importing.models import LAYOUTS, Options
 from portal.exchange.importing.report import Report
-from portal.exchange.importing.run import Imported, import_files
+from portal.exchange.importing.runs import Imported, import_files
 from portal.ledger.errors import LedgerUnavailable
 from portal.runtime.command_context import connected, portal
 
@@ -99,10 +99,10 @@ def command(source: Path, path: Path | None, *, dry: bool, **choices: Any) -> No
     with connected():
         try:
             done = imported(source, options, report, console, dry=dry)
-        except (ImportFailedError, book.Busy) as failure:
+        except (ImportFailedError, import_jobs.Busy) as failure:
             tell(report, path, console)
             raise click.ClickException(f"{said(failure)} Nothing was imported.") from None
-        except book.Gone:
+        except import_jobs.NoLongerPossible:
             raise click.ClickException(GONE) from None
         except SeatsLeftError as failure:
             raise click.ClickException(STOPPED % {"why": failure}) from None
@@ -142,7 +142,7 @@ def imported(
 
 def said(failure: Exception) -> str:
     """Why nothing came of it."""
-    if isinstance(failure, book.Busy):
+    if isinstance(failure, import_jobs.Busy):
         return f"Another import is under way: {failure}. Wait until it is done."
     return str(failure)
 
@@ -167,7 +167,7 @@ def tell(report: Report, path: Path, console: Console) -> None:
     """Print what was refused, repaired and so on, by kind; write every row to `path`."""
     table = Table("", "rows", "kind", "why", box=None, pad_edge=False)
     for action, kind, count in report.counts():
-        table.add_row(action, str(count), kind, str(KINDS[kind].why))
+        table.add_row(action, str(count), kind, str(FINDINGS[kind].why))
     if report.notes:
         console.print(table)
     else:

@@ -2,12 +2,14 @@
 
 import re
 from datetime import date, time
+from itertools import combinations
 
 from portal.catalog.spellings import Unreadable, date_of, days_of, time_of
 from portal.core.i18n import _k, stored_message
+from portal.exchange.importing.failures import ImportFailedError
 from portal.exchange.importing.report import Report
-from portal.exchange.importing.semester import fields
-from portal.exchange.importing.semester.semester import Meeting, Semester
+from portal.exchange.importing.semester import sections
+from portal.exchange.importing.semester.model import Meeting, Semester
 from portal.exchange.importing.tables import Row
 
 KINDS = {
@@ -55,7 +57,7 @@ def read_meeting(row: Row, semester: Semester, report: Report) -> None:
         report.note("exam_block", row, "meeting_type")
     section.meetings.append(meeting)
     section.teachers |= dict.fromkeys(teachers(row, report))
-    return fields.left_out(row, ("frequency",), report)
+    return sections.left_out(row, ("frequency",), report)
 
 
 def read_days(row: Row, report: Report) -> int:
@@ -129,7 +131,7 @@ def read_dates(row: Row, report: Report) -> tuple[date | None, date | None]:
 
 def read_room(row: Row, report: Report) -> str:
     """The room; blank where none is given."""
-    room = fields.text(row, "location", 80, report)
+    room = sections.text(row, "location", 80, report)
     return "" if room.upper() in NOWHERE else room
 
 
@@ -150,3 +152,56 @@ def length(meeting: Meeting) -> int:
 
 def minutes(moment: time) -> int:
     return moment.hour * 60 + moment.minute
+
+
+# What only all meetings together tell: the term's dates, and sections that overlap themselves.
+
+
+def set_dates(semester: Semester, starts: date | None, ends: date | None) -> None:
+    """The term's dates are the outermost of all meetings; `starts` and `ends` go before them."""
+    meetings = [each for section in semester.sections.values() for each in section.meetings]
+    firsts = [each.first for each in meetings if each.first]
+    lasts = [each.last for each in meetings if each.last]
+    if not (starts or firsts) or not (ends or lasts):
+        raise ImportFailedError(
+            _k(
+                "No meeting has dates: give the term’s first and last day, in the form or with"
+                " --starts and --ends."
+            )
+        )
+    semester.starts_on = starts or min(firsts)
+    semester.ends_on = ends or max(lasts)
+    if semester.ends_on < semester.starts_on:
+        raise ImportFailedError(
+            _k("The term would end %(day)s, before it begins."), day=semester.ends_on
+        )
+    for meeting in meetings:
+        fill(meeting, semester)
+
+
+def fill(meeting: Meeting, semester: Semester) -> None:
+    """Give a meeting the term's dates where it lacks its own."""
+    meeting.first = meeting.first or min(semester.starts_on, meeting.last or date.max)
+    meeting.last = meeting.last or max(semester.ends_on, meeting.first)
+
+
+def note_overlaps(semester: Semester, report: Report) -> None:
+    """Name sections of which two meetings are at one time."""
+    for section in semester.sections.values():
+        if any(overlap(one, other) for one, other in combinations(section.meetings, 2)):
+            report.note("overlaps_itself", section.row)
+
+
+def overlap(one: Meeting, other: Meeting) -> bool:
+    """Whether two meetings share a day of the week, time of day and stretch of dates."""
+    if not (one.starts_at and one.ends_at and other.starts_at and other.ends_at):
+        return False
+    if not (one.first and one.last and other.first and other.last):
+        return False
+    return bool(
+        one.days & other.days
+        and one.starts_at < other.ends_at
+        and other.starts_at < one.ends_at
+        and one.first <= other.last
+        and other.first <= one.last
+    )

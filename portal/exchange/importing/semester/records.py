@@ -10,11 +10,11 @@ from portal.catalog import formatting
 from portal.catalog.models import Subject, Term
 from portal.catalog.spellings import subject_of
 from portal.core.i18n import _k, stored_message
-from portal.exchange.importing.failure import ImportFailedError
-from portal.exchange.importing.options import Options
+from portal.exchange.importing.failures import ImportFailedError
+from portal.exchange.importing.models import Options
 from portal.exchange.importing.report import Report
-from portal.exchange.importing.semester.read import read
-from portal.exchange.importing.semester.semester import Course, Meeting, Section, Semester
+from portal.exchange.importing.semester.model import Course, Meeting, Section, Semester
+from portal.exchange.importing.semester.reader import read_semester
 from portal.exchange.importing.sources import Source
 from portal.exchange.importing.staging import Stage, key_of
 from portal.exchange.importing.tables import Progress, Row
@@ -34,7 +34,7 @@ def stage_semester(
         raise ImportFailedError(
             _k("There is a term “%(term)s” already: choose another, or --update it."), term=name
         )
-    semester = read(source, options, report, progress)
+    semester = read_semester(source, options, report, progress)
     stage.put("term", name, term(semester, options, known=known))
     for code, (title, school) in semester.departments.items():
         named = {"name": title, "school": school} if title != code else {}

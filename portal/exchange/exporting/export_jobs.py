@@ -18,10 +18,9 @@ from portal.core.queue import KEPT as LETTER_KEPT
 from portal.core.queue import RETRY_AFTER
 from portal.exchange.exporting.models import Export, ExportPart
 from portal.exchange.exporting.oneroster import write_oneroster
-from portal.exchange.importing.book import SETTLED
-from portal.exchange.importing.mishap import PASSING
-from portal.exchange.importing.uploads import pieces
-from portal.exchange.importing.work import PATIENCE
+from portal.exchange.importing.failures import TRANSIENT
+from portal.exchange.importing.import_jobs import SETTLED, pieces
+from portal.exchange.importing.runs import NO_TIMEOUTS
 from portal.people.models import Account
 from portal.recorder.behind import record_all
 
@@ -33,7 +32,7 @@ log = logging.getLogger(__name__)
 LOCK = text("SELECT pg_try_advisory_xact_lock(:key, :id)")
 
 
-def ask(session: Session, account: int) -> Export:
+def request_export(session: Session, account: int) -> Export:
     """One that the account waits for already, or a new one."""
     session.get_one(Account, account, with_for_update=True)  # who presses twice at once waits here
     forget(session)
@@ -56,14 +55,14 @@ def _waiting() -> tuple[ColumnElement[bool], ...]:
     return Export.size.is_(None), Export.failed.is_(False), Export.asked_at > since
 
 
-def mine(session: Session, account: int) -> list[Export]:
+def exports_of(session: Session, account: int) -> list[Export]:
     """Those of an account that are still kept, the newest first."""
     forget(session)
     found = select(Export).where(Export.account_id == account).order_by(Export.id.desc())
     return list(session.scalars(found))
 
 
-def call(export_id: int) -> None:
+def enqueue(export_id: int) -> None:
     """Call a worker to it."""
     queue = Queue(QUEUE, connection=backend().redis, serializer=JSONSerializer)
     name = f"export-{export_id}"
@@ -90,18 +89,18 @@ def resume() -> None:
         asked = select(Export.id).where(*wanted, Export.asked_at < now - SETTLED)
         left = [each for each in session.scalars(asked) if _alone(session, each)]
     for each in left:
-        call(each)
+        enqueue(each)
 
 
 def make(export_id: int) -> None:
     """Make the file, unless it is there; whatever goes wrong is told on its page as well."""
     with transaction() as holder:
-        holder.execute(text(PATIENCE))
+        holder.execute(text(NO_TIMEOUTS))
         if not _alone(holder, export_id):
             return
         try:
             _make(export_id)
-        except PASSING:  # the clock calls a worker again
+        except TRANSIENT:  # the clock calls a worker again
             raise
         except Exception:
             with transaction() as session:

@@ -1,12 +1,18 @@
 """The files of a semester: which there are, and what each must have."""
 
 import json
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from portal.core.i18n import _k
 from portal.exchange.importing import tables
-from portal.exchange.importing.failure import ImportFailedError
+from portal.exchange.importing.failures import ImportFailedError
+from portal.exchange.importing.models import Options
 from portal.exchange.importing.report import Report
+from portal.exchange.importing.semester import meetings, rules, sections
+from portal.exchange.importing.semester import sections as courses
+from portal.exchange.importing.semester.model import TREES, Semester
 from portal.exchange.importing.sources import Source
 from portal.exchange.importing.tables import Progress, Row, Shape
 
@@ -20,13 +26,12 @@ NEEDED = {
     "cross_lists.csv": ("crn", "course_id"),
 }
 INDISPENSABLE = ("sections.csv", "meetings.csv", "courses.csv")
-TREES = "prerequisites.json"
 SHOWN = 5  # names of files that are not used
 MOST_ROWS = 200_000  # of one file; a semester is read as a whole
 LONGEST_TREES = 2**26
 
 
-def rows(source: Source, name: str, report: Report, progress: Progress) -> list[Row]:
+def semester_rows(source: Source, name: str, report: Report, progress: Progress) -> list[Row]:
     """The rows of one CSV file; those of a wrong shape are refused."""
     _miss(source, name, report)
     found = []
@@ -93,3 +98,64 @@ def _miss(source: Source, name: str, report: Report) -> None:
             raise ImportFailedError(text, file=name, others=", ".join(others[:SHOWN]))
         raise ImportFailedError(_k("%(file)s is not there."), file=name)
     report.note("file_missing", Row(name, 0, {}))
+
+
+# Reads the files of a semester, row by row; touches no database.
+
+
+def read_semester(source: Source, options: Options, report: Report, progress: Progress) -> Semester:
+    """The semester of those files; raises ImportFailed where there is none to be had."""
+    reader = Reader(source, Semester(), report, progress)
+    reader.each("departments.csv", courses.read_department)
+    reader.each("courses.csv", courses.read_course)
+    reader.sections(options.waitlist)
+    reader.each("meetings.csv", meetings.read_meeting)
+    meetings.set_dates(reader.semester, options.starts, options.ends)
+    meetings.note_overlaps(reader.semester, report)
+    courses.complete(reader.semester, report)
+    reader.trees()
+    reader.each("restrictions.csv", rules.read_restriction)
+    reader.each("cross_lists.csv", rules.read_cross_list)
+    for name in unknown(source):
+        report.note("file_needless", Row(name, 0, {}))
+    reader.finish()
+    return reader.semester
+
+
+@dataclass
+class Reader:
+    """Goes through the files, one after another."""
+
+    source: Source
+    semester: Semester
+    report: Report
+    progress: Progress
+
+    def each(self, name: str, read_row: Callable[[Row, Semester, Report], None]) -> None:
+        """Read every row of a file."""
+        for row in semester_rows(self.source, name, self.report, self.progress):
+            read_row(row, self.semester, self.report)
+
+    def sections(self, waitlist: int) -> None:
+        """Read sections.csv, of which something must come."""
+        found = semester_rows(self.source, "sections.csv", self.report, self.progress)
+        term = sections.most_common_term(found)
+        for row in found:
+            sections.read_section(row, term, waitlist, self.semester, self.report)
+        if not self.semester.sections:
+            first = next((note for note in self.report.notes if note.file == "sections.csv"), None)
+            if first is None:
+                raise ImportFailedError(_k("sections.csv has no section that can be read."))
+            text = _k("sections.csv has no section that can be read. Line %(line)s: %(why)s")
+            raise ImportFailedError(text, line=first.line, why=first.why)
+
+    def trees(self) -> None:
+        """Read prerequisites.json."""
+        for crn, entry in trees(self.source, self.report).items():
+            rules.read_entry(crn.strip(), entry, self.semester, self.report)
+
+    def finish(self) -> None:
+        """What needs both a section's own row and the files about it."""
+        for section in self.semester.sections.values():
+            rules.read_levels(section, self.report)
+            rules.note_unnamed(section, self.report)

@@ -1,4 +1,4 @@
-"""What stopped a worker amid an import that no check foresaw, as a reason to tell."""
+"""Why nothing came of an import, or not all of it."""
 
 import logging
 import re
@@ -9,16 +9,26 @@ from redis.exceptions import RedisError
 from rq.timeouts import BaseTimeoutException
 from sqlalchemy.exc import DataError, IntegrityError, InterfaceError, OperationalError
 
-from portal.core.i18n import _k
-from portal.exchange.importing.failure import ImportFailedError
-from portal.exchange.importing.kinds import RECORDS
+from portal.core.i18n import StoredMessageError, _k
+from portal.exchange.importing.findings import RECORD_NAMES
 from portal.ledger.errors import LedgerUnavailable
 
+
+class ImportFailedError(StoredMessageError):
+    """Nothing was imported; the message names file, line and column where there are any."""
+
+
+class SeatsLeftError(StoredMessageError):
+    """All of an import was applied but seats of students, which an admin must see to."""
+
+
+# What stopped a worker amid an import that no check foresaw, as a reason to tell.
+
 # What passes by itself: the clock calls a worker again.
-PASSING = (OperationalError, InterfaceError, RedisError, LedgerUnavailable)
+TRANSIENT = (OperationalError, InterfaceError, RedisError, LedgerUnavailable)
 
 # The kinds of records that fill a table of another name than theirs.
-FILLED = {
+KIND_OF_TABLE = {
     "meetings": "section",
     "restrictions": "section",
     "cross_lists": "section",
@@ -43,12 +53,12 @@ ADVICE = {
         " has more under %(code)s."
     ),
 }
-ELSE = _k(
+OTHER_ADVICE = _k(
     "%(what)s: the database has no place for something in the files. Look for what is too long,"
     " too large or impossible there. The log has more under %(code)s."
 )
-ANYTHING = _k("All files")
-NO_END = _k(
+ALL_FILES = _k("All files")
+TOO_MANY_TRIES = _k(
     "%(count)s times a worker has begun with it, and was cut off each time: killed, or without"
     " PostgreSQL or the ledger. The logs of the workers say more. Mend that, and try again."
 )
@@ -81,7 +91,7 @@ def failure_of(error: Exception) -> ImportFailedError:
 def _clash(refusal: Any, code: str) -> ImportFailedError:
     """What PostgreSQL refused, in the words of the page."""
     table = refusal.diag.table_name or ""
-    what = RECORDS.get(FILLED.get(table, table.removesuffix("s")), ANYTHING)
+    what = RECORD_NAMES.get(KIND_OF_TABLE.get(table, table.removesuffix("s")), ALL_FILES)
     value = VALUE.search(refusal.diag.message_detail or "")
-    text = ADVICE.get(refusal.pgcode, ELSE)
+    text = ADVICE.get(refusal.pgcode, OTHER_ADVICE)
     return ImportFailedError(text, what=what, value=value[1][:80] if value else "?", code=code)

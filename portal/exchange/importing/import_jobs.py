@@ -1,16 +1,25 @@
 """The imports that there are: begun by someone, one at a time, kept for a day until applied."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import hashlib
+import json
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import BinaryIO
 
+from redis.exceptions import RedisError
 from sqlalchemy import delete, func, select, text, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from portal.backend import backend
 from portal.core.db import Base, transaction
 from portal.core.i18n import _k
-from portal.exchange.importing.failure import ImportFailedError
+from portal.exchange.importing.failures import ImportFailedError
 from portal.exchange.importing.models import (
     BUSY,
     Import,
@@ -18,21 +27,22 @@ from portal.exchange.importing.models import (
     ImportNote,
     ImportPart,
     ImportRow,
+    Options,
 )
-from portal.exchange.importing.options import Options
+from portal.exchange.importing.sources import Source, source_of
 from portal.people.models import Account
 
-KEPT = timedelta(days=1)  # how long what was sent and what it would change is kept
+LIFETIME = timedelta(days=1)  # how long what was sent and what it would change is kept
 SETTLED = timedelta(seconds=10)  # after which whoever does not hold the lock has been killed
-SHOWN = 20  # of the latest imports
+MOST_SHOWN = 20  # of the latest imports
 TRIES = 5  # times that a worker begins with an import before it is given up
 ONE_AT_A_TIME = 7_305_001  # key of the lock that whoever reads or applies one holds
-SENT = (ImportPart, ImportRow)
+INPUT_TABLES = (ImportPart, ImportRow)
 BEGUN = ("reading", "applying")  # it is got on with only once one of these ends
 UNDONE = ("waiting", "ready")
-FOUND = (ImportRow, ImportChange, ImportNote)
-LOCK = text("SELECT pg_try_advisory_xact_lock(:key)")
-LOCKED = text(
+RESULT_TABLES = (ImportRow, ImportChange, ImportNote)
+LOCK_IMPORTS = text("SELECT pg_try_advisory_xact_lock(:key)")
+IMPORTS_LOCKED = text(
     "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted"
     " AND classid = 0 AND objid = :key AND database = "
     "(SELECT oid FROM pg_database WHERE datname = current_database()))"
@@ -43,12 +53,12 @@ class Busy(Exception):  # noqa: N818  a state of the world, not a mistake
     """Another import is being read or applied; the message says whose."""
 
 
-class Gone(Exception):  # noqa: N818  a state of the world, not a mistake
+class NoLongerPossible(Exception):  # noqa: N818  a state of the world, not a mistake
     """The import has been given up, or done already."""
 
 
 @dataclass(frozen=True)
-class Sent:
+class NewImport:
     """What is to be imported, by whom; nobody at the command line."""
 
     by: int | None
@@ -57,10 +67,10 @@ class Sent:
     options: Options
 
 
-def begin(session: Session, sent: Sent, state: str = "waiting") -> int:
+def begin(session: Session, sent: NewImport, state: str = "waiting") -> int:
     """The id of a new import; raises Busy while another is being read or applied."""
-    expire(session)
-    give_up_commands(session)
+    forget_expired(session)
+    fail_killed_commands(session)
     made = Import(
         account_id=sent.by,
         name=sent.name[:200],
@@ -68,15 +78,15 @@ def begin(session: Session, sent: Sent, state: str = "waiting") -> int:
         options=sent.options.kept(),
         state=state,
         busy=True,
-        expires_at=datetime.now(UTC) + KEPT,
+        expires_at=datetime.now(UTC) + LIFETIME,
     )
     if busy(session):
-        raise Busy(told(session))
+        raise Busy(describe_busy(session))
     try:
         with session.begin_nested():
             session.add(made)
     except IntegrityError:  # somebody else began in between
-        raise Busy(told(session)) from None
+        raise Busy(describe_busy(session)) from None
     return made.id
 
 
@@ -85,7 +95,7 @@ def busy(session: Session) -> Import | None:
     return session.scalar(select(Import).where(Import.busy.is_(True)))
 
 
-def told(session: Session) -> str:
+def describe_busy(session: Session) -> str:
     """Which import is in the way, and whose."""
     found = busy(session)
     if found is None:
@@ -94,7 +104,7 @@ def told(session: Session) -> str:
     return f"{found.name} ({owner or 'command line'})"
 
 
-def move(
+def change_state(
     session: Session, import_id: int, state: str, *, of: Iterable[str], **facts: object
 ) -> bool:
     """Whether the import was in one of the states `of`, and is now in another.
@@ -109,34 +119,34 @@ def move(
         with session.begin_nested():
             return session.scalar(moved) is not None
     except IntegrityError:
-        raise Busy(told(session)) from None
+        raise Busy(describe_busy(session)) from None
 
 
 def lock(session: Session) -> bool:
     """Whether we alone may read or apply imports until the transaction ends."""
-    return bool(session.scalar(LOCK, {"key": ONE_AT_A_TIME}))
+    return bool(session.scalar(LOCK_IMPORTS, {"key": ONE_AT_A_TIME}))
 
 
-def at_work(session: Session) -> bool:
+def is_at_work(session: Session) -> bool:
     """Whether somebody reads or applies an import right now."""
-    return bool(session.scalar(LOCKED, {"key": ONE_AT_A_TIME}))
+    return bool(session.scalar(IMPORTS_LOCKED, {"key": ONE_AT_A_TIME}))
 
 
-def left(session: Session) -> Import | None:
+def abandoned(session: Session) -> Import | None:
     """The import that should be read, applied or seated, and nobody is at it or stopped by it."""
     settled = Import.moved_at < datetime.now(UTC) - SETTLED
     waiting = Import.busy.is_(True), Import.error == "", settled
     found = session.scalar(select(Import).where(*waiting))
-    return None if found is None or at_work(session) else found
+    return None if found is None or is_at_work(session) else found
 
 
-def stopped(session: Session) -> int:
+def count_stopped(session: Session) -> int:
     """How many imports are stopped with seats left, and wait for an admin; one at most."""
     waiting = Import.state == "seating", Import.error != ""
     return session.scalar(select(func.count()).select_from(Import).where(*waiting)) or 0
 
 
-def try_it(session: Session, import_id: int) -> bool:
+def count_try(session: Session, import_id: int) -> bool:
     """Count that a worker begins with it; False while another is at it."""
     if not lock(session):
         return False
@@ -148,7 +158,7 @@ def try_it(session: Session, import_id: int) -> bool:
     return True
 
 
-def got_on(session: Session, import_id: int) -> None:
+def reset_tries(session: Session, import_id: int) -> None:
     """Something has come of it, or an admin has looked at it: its tries are counted anew."""
     session.execute(update(Import).where(Import.id == import_id).values(tries=0))
 
@@ -159,20 +169,20 @@ def latest() -> list[tuple[Import, str]]:
         select(Import, Account.name)
         .outerjoin(Account, Account.id == Import.account_id)
         .order_by(Import.id.desc())
-        .limit(SHOWN)
+        .limit(MOST_SHOWN)
     )
     with transaction() as session:
         return [(each, name or "") for each, name in session.execute(found)]
 
 
-def expire(session: Session) -> None:
+def forget_expired(session: Session) -> None:
     """Forget what was sent and looked at long ago; that there was an import stays."""
     old = Import.expires_at < datetime.now(UTC)
     ended = select(Import.id).where(old, Import.state.in_(UNDONE))
     for found in session.scalars(ended):
-        if move(session, found, "discarded", of=UNDONE):
-            clear(session, found, (*SENT, *FOUND))
-    for state, tables in (("done", (ImportChange,)), ("failed", (*SENT, ImportChange))):
+        if change_state(session, found, "discarded", of=UNDONE):
+            clear(session, found, (*INPUT_TABLES, *RESULT_TABLES))
+    for state, tables in (("done", (ImportChange,)), ("failed", (*INPUT_TABLES, ImportChange))):
         ended = select(Import.id).where(old, Import.state == state)
         for table in tables:
             rows = Base.metadata.tables[table.__tablename__]
@@ -185,14 +195,14 @@ def has_files(session: Session, import_id: int) -> bool:
     return session.execute(parts.limit(1)).first() is not None
 
 
-def give_up_commands(session: Session) -> None:
+def fail_killed_commands(session: Session) -> None:
     """Wait no longer for a command that was killed: nobody could call it again."""
     found, why = busy(session), ImportFailedError(_k("It was interrupted."))
     # Where only seats are left, nothing is given up: they follow with the next command.
     if found is None or found.account_id or found.state == "seating":
         return
-    if found.moved_at < datetime.now(UTC) - SETTLED and not at_work(session):
-        move(session, found.id, "failed", of=BUSY, error=why.stored)
+    if found.moved_at < datetime.now(UTC) - SETTLED and not is_at_work(session):
+        change_state(session, found.id, "failed", of=BUSY, error=why.stored)
 
 
 def clear(session: Session, import_id: int, tables: Iterable[type[Base]]) -> None:
@@ -210,6 +220,122 @@ def state_of(session: Session, found: Import) -> str:
     if found.state == "seating" and found.error:
         return "stopped"
     waited = datetime.now(UTC) - found.moved_at
-    if found.state in BUSY and waited > SETTLED and not at_work(session):
+    if found.state in BUSY and waited > SETTLED and not is_at_work(session):
         return "stuck"
     return found.state
+
+
+# How far an import is, for pages to show: told to Redis now and then, never waited for.
+
+PROGRESS_LIFETIME = 24 * 60 * 60  # seconds
+PAUSE = 0.3  # seconds between two tellings of the same step
+
+
+@dataclass(frozen=True)
+class ProgressStep:
+    """What is being done: a file that is read, or `comparing` or `storing`."""
+
+    name: str = ""
+    done: int = 0
+    total: int = 0
+
+
+@dataclass
+class ProgressReport:
+    """Tells of one import."""
+
+    import_id: int
+    _last: tuple[str, float] = field(default=("", 0.0))
+
+    def __call__(self, step: str, done: int, total: int) -> None:
+        """Tell, unless the same was told just now."""
+        name, when = self._last
+        if name == step and done < total and time.monotonic() - when < PAUSE:
+            return
+        self._last = step, time.monotonic()
+        with suppress(RedisError):
+            told = json.dumps([step, done, total])
+            backend().redis.set(_key(self.import_id), told, ex=PROGRESS_LIFETIME)
+
+
+def step_of(import_id: int) -> ProgressStep:
+    """How far an import is; blank where nobody has told."""
+    try:
+        told = backend().redis.get(_key(import_id))
+    except RedisError:
+        return ProgressStep()
+    return ProgressStep(*json.loads(told)) if isinstance(told, (bytes, str)) else ProgressStep()
+
+
+def _key(import_id: int) -> str:
+    return f"import:{import_id}"
+
+
+# What was sent through the page, kept in PostgreSQL until it has been applied or given up.
+
+PIECE = 2**20
+MOST_FILES = 20
+LONGEST_NAME = 200  # bytes, of which file systems take 255
+
+File = tuple[str, BinaryIO]
+
+
+def digest_of_files(files: Iterable[File]) -> str:
+    """The SHA-256 of one file; of several, that of their names and contents."""
+    found, listed = hashlib.sha256(), list(files)
+    for name, file in listed:
+        if len(listed) > 1:
+            found.update(f"{name}\0".encode())
+        for piece in pieces(file):
+            found.update(piece)
+    return found.hexdigest()
+
+
+def digest_of_path(path: Path) -> str:
+    """The SHA-256 of a file, or of all files of a folder."""
+    paths = [path] if path.is_file() else sorted(each for each in path.iterdir() if each.is_file())
+    with ExitStack() as stack:
+        return digest_of_files(
+            [(each.name, stack.enter_context(each.open("rb"))) for each in paths]
+        )
+
+
+def store_files(session: Session, import_id: int, files: Iterable[File]) -> None:
+    """Put files away, piece by piece."""
+    for name, file in files:
+        for position, piece in enumerate(pieces(file)):
+            row = ImportPart(import_id=import_id, name=name, position=position, content=piece)
+            session.add(row)
+            session.flush()
+            session.expunge(row)
+
+
+def bare_name(name: str) -> str:
+    """A file's name without folders, as browsers may send some; of a long one the end."""
+    last = name.replace("\\", "/").rpartition("/")[2]
+    told = "".join(sign for sign in last if sign.isprintable()).encode()[-LONGEST_NAME:]
+    return told.decode(errors="ignore").lstrip(".") or "file"
+
+
+def pieces(file: BinaryIO) -> Iterator[bytes]:
+    """The content of a file from its beginning, a piece at a time."""
+    file.seek(0)
+    while piece := file.read(PIECE):
+        yield piece
+
+
+@contextmanager
+def unpacked(import_id: int) -> Iterator[Source]:
+    """What was sent, in a folder that lasts as long as the block."""
+    with TemporaryDirectory(prefix="fairseat-import-") as folder:
+        for name, position in _pieces_of(import_id):
+            with transaction() as session, (Path(folder) / name).open("ab") as out:
+                out.write(session.get_one(ImportPart, (import_id, name, position)).content)
+        yield source_of(Path(folder))
+
+
+def _pieces_of(import_id: int) -> list[tuple[str, int]]:
+    found = select(ImportPart.name, ImportPart.position).where(ImportPart.import_id == import_id)
+    with transaction() as session:
+        ordered = found.order_by(ImportPart.name, ImportPart.position)
+        return [(name, position) for name, position in session.execute(ordered)]

@@ -10,7 +10,7 @@ from marshmallow import Schema, ValidationError, fields, validate
 from portal.catalog.restrictions import KINDS
 from portal.catalog.section_fields import PLAIN, SectionField
 from portal.core.i18n import _k, stored_message
-from portal.exchange.importing.oneroster.columns import MORE
+from portal.exchange.importing.oneroster.files import MORE
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.tables import Row, is_text
 from portal.windows.term_rules import COUNTED

@@ -7,6 +7,8 @@ from decimal import Decimal
 from portal.catalog.requisites import Tree
 from portal.exchange.importing.tables import Row
 
+TREES = "prerequisites.json"
+
 Credits = tuple[Decimal, Decimal]
 
 

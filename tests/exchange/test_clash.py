@@ -47,7 +47,7 @@ def test_a_value_that_only_one_may_have_is_named_and_the_rest_is_in_the_log(
 @pytest.mark.usefixtures("backend")
 def test_the_command_says_the_same(tmp_path: Path, nobody_may_teach: None) -> None:
     assert nobody_may_teach is None
-    with pytest.raises(ImportFailedError, match=r"Who teaches what: .* Look for what is too long"):
+    with pytest.raises(ImportFailedError, match=r"Who teaches what: .* values that are too long"):
         imported(School().write(tmp_path))
 
 
@@ -55,4 +55,4 @@ def test_the_command_says_the_same(tmp_path: Path, nobody_may_teach: None) -> No
 def test_the_kind_of_record_is_told_in_the_language_of_the_reader() -> None:
     failure = ImportFailedError("%(what)s: it is so.", what="Sections")
     with in_language("es"):
-        assert translated(failure.kept).startswith("Grupos: ")
+        assert translated(failure.stored).startswith("Grupos: ")

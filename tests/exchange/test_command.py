@@ -59,7 +59,7 @@ def test_the_report_names_every_row_in_full(folder: Path, tmp_path: Path) -> Non
     days = rows["days_unreadable"]
     place = (days["file"], days["line"], days["key"], days["column"], days["value"])
     assert place == ("meetings.csv", "3", "10002", "days", "XX")
-    assert days["why"] == "The days make no sense; the meeting is TBA. 'XX' names no days."
+    assert days["why"] == "The days can’t be read. The meeting is TBA. 'XX' names no days."
 
 
 def test_the_report_may_be_json(folder: Path, tmp_path: Path) -> None:

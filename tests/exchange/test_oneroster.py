@@ -225,9 +225,9 @@ def test_another_user_name_for_the_same_person_is_refused(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"oneroster.version": "2.0"}, "version “2.0” is none of"),
+        ({"oneroster.version": "2.0"}, "version “2.0” is not one of"),
         ({"file.users": "some"}, "“some” is not bulk, delta or absent"),
-        ({"file.users": "bulk"}, "users.csv is not there"),
+        ({"file.users": "bulk"}, "users.csv is missing"),
     ],
 )
 def test_a_manifest_must_fit_the_files(
@@ -242,7 +242,7 @@ def test_a_manifest_must_fit_the_files(
 
 def test_without_a_manifest_nothing_is_read(tmp_path: Path) -> None:
     (tmp_path / "users.csv").write_text("a\n", "utf-8")
-    with pytest.raises(ImportFailedError, match=r"manifest.csv is not there"):
+    with pytest.raises(ImportFailedError, match=r"manifest.csv is missing"):
         imported(tmp_path)
 
 

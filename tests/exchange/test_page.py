@@ -145,14 +145,14 @@ def test_a_section_in_which_somebody_is_or_for_which_somebody_waits_does_not_go(
             {"enrolled": enrolled, "waiting": waiting},
         )
     import_id = sent(boss, as_zip(Campus()), remove="yes")
-    assert "Somebody is in this section" in page(boss, import_id)
+    assert "Students are enrolled in this section" in page(boss, import_id)
     assert latest().counts["section"]["removed"] == 0
 
 
 def test_a_section_with_seats_taken_before_it_came_here_does_not_go(boss: FlaskClient) -> None:
     press(boss, sent(boss, as_zip(Campus().section("10002", enrolled="3"))), "apply")
     import_id = sent(boss, as_zip(Campus()), remove="yes")
-    assert "Somebody is in this section" in page(boss, import_id)
+    assert "Students are enrolled in this section" in page(boss, import_id)
     assert latest().counts["section"]["removed"] == 0
 
 
@@ -183,7 +183,7 @@ def test_a_preview_that_is_out_of_date_is_not_applied(boss: FlaskClient) -> None
     with transaction() as session:
         session.execute(update(Section).values(title="Edited meanwhile"))
     press(boss, import_id, "apply")
-    assert "has changed since the preview was made" in page(boss, import_id)
+    assert "has changed since the preview" in page(boss, import_id)
     with transaction() as session:
         assert session.scalar(select(Section.capacity)) == 30
     press(boss, import_id, "again")

@@ -28,7 +28,7 @@ def test_an_import_that_the_database_refuses_is_half_done_in_nothing_and_says_wh
     import_id = sent(boss, as_zip(Campus().meets(instructors="Okafor")))
     press(boss, import_id, "apply")
     shown = page(boss, import_id)
-    assert "Who teaches what: the database has no place for something in the files." in shown
+    assert "Who teaches what: the database can’t store a value of the files." in shown
     assert "violates" not in shown
     with transaction() as session:
         assert session.scalar(select(func.count()).select_from(Course)) == 0
@@ -147,7 +147,7 @@ def test_what_failed_is_kept_no_longer_than_others(boss: FlaskClient) -> None:
     with transaction() as session:
         assert session.scalar(select(func.count()).select_from(ImportPart)) == 0
     shown = page(boss, import_id)
-    assert "spring.zip is no zip that can be read" in shown  # why it failed stays
+    assert "spring.zip is not a readable zip" in shown  # why it failed stays
     assert "Read the files again" not in shown
     boss.post(f"/admin/imports/{import_id}/again")
     assert latest().state == "failed"
@@ -204,7 +204,7 @@ def test_the_page_says_so_while_the_database_is_away(boss: FlaskClient) -> None:
         ({"term": "x" * 81}, "Give the term a name"),
         ({"waitlist": "lots"}, "Give a whole number"),
         ({"starts": "31.8.2026"}, "Give a day such as"),
-        ({"layout": "pdf"}, "Choose what the files are"),
+        ({"layout": "pdf"}, "Choose the file format"),
     ],
 )
 def test_a_form_says_what_is_wrong(boss: FlaskClient, form: dict[str, str], message: str) -> None:
@@ -221,7 +221,7 @@ def test_a_form_without_files_says_so(boss: FlaskClient) -> None:
 
 def test_a_file_that_is_wrong_fails_with_its_place(boss: FlaskClient) -> None:
     import_id = sent(boss, b"PK but no zip")
-    assert "spring.zip is no zip that can be read" in page(boss, import_id)
+    assert "spring.zip is not a readable zip" in page(boss, import_id)
     with transaction() as session:
         assert session.scalar(select(Import.busy)) is None
 
@@ -230,7 +230,7 @@ def test_a_failure_is_told_in_the_language_of_its_reader(boss: FlaskClient) -> N
     import_id = sent(boss, b"PK but no zip")
     failure = ImportFailedError("Give a whole number from 0 to %(most)s.", most=9)
     with transaction() as session:
-        session.execute(update(Import).values(error=failure.kept))
+        session.execute(update(Import).values(error=failure.stored))
     spanish = {"Accept-Language": "es"}
     shown = boss.get(f"/admin/imports/{import_id}", headers=spanish).text
     assert "número entero de 0 a 9" in shown

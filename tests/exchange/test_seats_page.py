@@ -67,7 +67,7 @@ def test_seats_that_went_since_the_preview_keep_it_from_being_applied(boss: Flas
     put_in("S-2")
     roster()
     press(boss, import_id, "apply")
-    assert "Seats have been taken since the preview was made" in page(boss, import_id)
+    assert "Seats were taken after the preview" in page(boss, import_id)
 
 
 def test_who_is_quicker_at_the_last_moment_has_the_seat_and_it_is_told(boss: FlaskClient) -> None:
@@ -147,7 +147,7 @@ def test_what_nobody_foresaw_of_seats_stops_it_until_they_are_tried_again(
         runs.continue_import(import_id)
     shown = page(boss, import_id)
     assert "1 seat is left" in shown
-    code = shown.split("kept in the log under ")[1][:16]
+    code = shown.split("See the log under ")[1][:16]
     assert code in str(failure.value)
     assert f"something unexpected, {code}" in caplog.text
     with transaction() as session:

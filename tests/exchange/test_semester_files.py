@@ -29,7 +29,7 @@ def test_other_separators_are_understood(tmp_path: Path, delimiter: str) -> None
 @pytest.mark.parametrize("name", ["sections.csv", "meetings.csv", "courses.csv"])
 def test_a_file_that_is_needed_must_be_there(tmp_path: Path, name: str) -> None:
     (Campus().write(tmp_path) / name).unlink()
-    with pytest.raises(ImportFailedError, match=f"{name} is not there"):
+    with pytest.raises(ImportFailedError, match=f"{name} is missing"):
         read(tmp_path)
 
 
@@ -48,7 +48,7 @@ def test_files_that_are_not_used_are_named(tmp_path: Path) -> None:
     _, report = read(folder)
     assert [note.file for note in report.of("file_needless")] == ["bin.csv"]
     (folder / "courses.csv").unlink()
-    with pytest.raises(ImportFailedError, match=r"What came and is not used: bin\.csv"):
+    with pytest.raises(ImportFailedError, match=r"Files that are not used: bin\.csv"):
         read(folder)
 
 
@@ -60,7 +60,7 @@ def test_what_is_of_a_whole_file_has_no_line(tmp_path: Path) -> None:
 
 
 def test_there_must_be_a_folder(tmp_path: Path) -> None:
-    with pytest.raises(ImportFailedError, match="is no folder"):
+    with pytest.raises(ImportFailedError, match="is neither a folder"):
         read(tmp_path / "nowhere")
 
 
@@ -70,9 +70,9 @@ def test_there_must_be_a_folder(tmp_path: Path) -> None:
         ("sections.csv", b"", r"sections.csv, line 1: there is no column crn, course_id, capacity"),
         ("sections.csv", b"crn,course_id\n", r"there is no column capacity"),
         ("sections.csv", b"crn,course_id,capacity\n", r"has no section that can be read"),
-        ("sections.csv", b"crn,crn,course_id,capacity\n", r"column crn is there twice"),
+        ("sections.csv", b"crn,crn,course_id,capacity\n", r"column crn appears twice"),
         ("sections.csv", b"crn,course_id,capacity\n1,?,2\n", r"Line 2: .*no course code"),
-        ("meetings.csv", b"a,b\n\0\0\0", r"meetings.csv, line 2, column 1: U\+0000 is no text"),
+        ("meetings.csv", b"a,b\n\0\0\0", r"meetings.csv, line 2, column 1: U\+0000 is not text"),
         (
             "meetings.csv",
             b"crn,days,start_time,end_time\n1,\x07M,,\n",

@@ -70,7 +70,7 @@ def test_an_import_that_fails_tells_nobody(seated: Path, nobody_may_teach: None)
     assert nobody_may_teach is None
     more = school("Hall 2").add("classes", **school().rows["classes"][0] | {"sourcedId": "90002"})
     more.add("enrollments", classSourcedId="90002", userSourcedId="u-t", role="teacher")
-    with pytest.raises(Exception, match="Who teaches what: the database has no place"):
+    with pytest.raises(Exception, match="Who teaches what: the database can’t store"):
         imported(more.write(seated))
     with transaction() as session:
         assert session.scalar(text("SELECT count(*) FROM section_changes")) == 0

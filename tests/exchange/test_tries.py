@@ -21,7 +21,7 @@ from tests.exchange.oneroster import School
 from tests.exchange.rosters import roster, the_term
 from tests.record.processes import wait_for
 
-REASON = "5 times a worker has begun with it, and was cut off each time"
+REASON = "Workers started this import 5 times and were interrupted each time"
 
 
 def reading(boss: FlaskClient) -> int:

@@ -17,7 +17,7 @@ from tests.exchange.makers import as_zip, away, latest, page, press, send, sent,
 from tests.exchange.oneroster import School
 
 MEETING = ["LEC", 1, "10:00:00", "11:50:00", "2030-09-01", "2030-12-01", "Hall 1", True]
-UNREADABLE = "The row makes no sense without this field."
+UNREADABLE = "This value can’t be read, and the row needs it."
 
 
 def one(content: bytes, browser: FlaskClient) -> int:
@@ -75,7 +75,7 @@ def test_what_can_not_be_stored_is_refused_with_its_place(
 def test_prerequisites_of_signs_that_are_none_are_refused(boss: FlaskClient, text: str) -> None:
     campus = Campus()
     campus.prerequisites = {text: {}}
-    assert "signs that no text has" in page(boss, sent(boss, as_zip(campus)))
+    assert "characters that are not text" in page(boss, sent(boss, as_zip(campus)))
 
 
 @pytest.mark.parametrize("name", ["..", ".", "語" * 90 + ".zip", "a\u200b.zip"])
@@ -92,12 +92,12 @@ def test_a_zip_with_names_that_are_none_is_refused(boss: FlaskClient) -> None:
     with zipfile.ZipFile(packed, "w") as out:
         out.writestr("é.csv", "a\n")
     broken = packed.getvalue().replace("é".encode(), b"\xff\xfe")
-    assert "is no zip that can be read" in page(boss, sent(boss, broken))
+    assert "is not a readable zip" in page(boss, sent(boss, broken))
 
 
 def test_a_file_without_a_name_is_no_file(boss: FlaskClient) -> None:
     nameless = zipped({"a": b"", "b": b""}).replace(b"a", b"\0").replace(b"b", b"\0")
-    assert "courses.csv is not there" in page(boss, sent(boss, nameless))
+    assert "courses.csv is missing" in page(boss, sent(boss, nameless))
 
 
 def test_a_change_is_of_one_moment_wherever_it_was_written(boss: FlaskClient) -> None:
@@ -138,6 +138,6 @@ def test_what_nobody_foresaw_is_logged_under_a_code(
         with away("sourced_ids"):
             press(boss, import_id, "apply")
     assert latest().state == "failed"
-    code = page(boss, import_id).split("kept in the log under ")[1][:16]
+    code = page(boss, import_id).split("See the log under ")[1][:16]
     assert f"something unexpected, {code}" in caplog.text
     assert "UndefinedTable" in caplog.text

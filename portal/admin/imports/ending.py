@@ -1,4 +1,4 @@
-"""Ending an import of which seats are left that no worker can give."""
+"""A page to end an import before all of its enrollments are applied."""
 
 from flask import Blueprint, abort
 from flask.typing import ResponseReturnValue
@@ -22,14 +22,16 @@ def end(import_id: int) -> ResponseReturnValue:
         found = found or abort(404)
         left = enrollments.left(session, import_id)
     address = f"/admin/imports/{import_id}"
-    too_late = _("That can't be done any more: a worker is at it, or it is done.")
+    too_late = _("This is no longer possible: a worker is busy with it, or it is done.")
 
     def act(reason: str) -> ResponseReturnValue:
         with transaction() as session:
             ended = enrollments.end(session, import_id, visitor().id, reason)
         if not ended:
             raise NotPossible(too_late)
-        return done(_("The import was ended. The seats that were left are named below."), address)
+        return done(
+            _("The import was ended. The enrollments that were left are listed below."), address
+        )
 
     page = Confirmation(
         title=_("End the import without these seats"),

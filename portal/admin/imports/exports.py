@@ -1,4 +1,4 @@
-"""Files to take away: rosters as tables, and everything as OneRoster files."""
+"""Pages to export files: rosters as CSV, and everything as OneRoster files."""
 
 from contextlib import suppress
 
@@ -24,7 +24,7 @@ bp = Blueprint("exports", __name__)
 @bp.post("/exports")
 @requires("admin")
 def ask() -> ResponseReturnValue:
-    """Have everything put into a file, and on to the page where it will be."""
+    """Request an export of everything and go to its page."""
     with suppress(RedisError):
         bulkheads.room_for_errand(backend().redis)
     with transaction() as session:
@@ -38,7 +38,7 @@ def ask() -> ResponseReturnValue:
 @bp.get("/exports/<int:export_id>")
 @requires("admin")
 def show(export_id: int) -> ResponseReturnValue:
-    """How it stands with a file, to whoever asked for it."""
+    """Render an export to the admin who requested it."""
     return render_template("admin/export.html", found=_mine(export_id))
 
 

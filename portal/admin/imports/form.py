@@ -1,4 +1,4 @@
-"""The form for an import: read in full, every error at once, the input kept."""
+"""The form that begins an import."""
 
 from datetime import date
 from typing import BinaryIO, cast
@@ -16,10 +16,10 @@ MOST_CREDITS = 200
 
 
 def read_options(reading: Reading, form: MultiDict[str, str]) -> Options:
-    """What was chosen; defaults stand in for what is wrong."""
+    """Return the chosen options, with defaults in place of wrong values."""
     layout = form.get("layout", "")
     if layout not in LAYOUTS:
-        reading.wrong("layout", _("Choose what the files are."))
+        reading.wrong("layout", _("Choose the file format."))
         layout = LAYOUTS[0]
     semester = layout == "semester"
     return Options(
@@ -36,7 +36,7 @@ def read_options(reading: Reading, form: MultiDict[str, str]) -> Options:
 
 
 def read_files(reading: Reading, sent: list[FileStorage]) -> list[File]:
-    """The files that were chosen, by their bare names."""
+    """Return the chosen files by their bare names."""
     files = [
         (bare_name(each.filename), cast("BinaryIO", each.stream)) for each in sent if each.filename
     ]

@@ -1,4 +1,4 @@
-"""Importing through the portal: send files, look at what they would change, apply it."""
+"""Pages to import files: send them, review the changes, apply them."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -34,25 +34,25 @@ from portal.web.http.uploads import MOST_BYTES, takes_files
 
 bp = Blueprint("imports", __name__, url_prefix="/imports")
 
-# Once seats are being given, there is no way back.
+# Once enrollments are being applied, an import can only go forward.
 REVOCABLE = ("ready", *(state for state in BUSY if state != "seating"))
 CHOICES = {"rest": {"leave_out": True}, "past": {"past": True}}
 OWN = {"apply", *CHOICES}  # for whoever sent it
 DEEDS = {
-    "apply": (("ready",), "approved", _l("It is being applied.")),
-    "rest": (("ready",), "approved", _l("It is being applied.")),
-    "past": (("ready",), "waiting", _l("It is read again.")),
-    "discard": (REVOCABLE, "discarded", _l("Given up. Nothing was changed.")),
-    "again": (("failed",), "waiting", _l("It is read again.")),
-    "seat": (("seating",), "seating", _l("A worker was called to it.")),
-    "resume": (BUSY, "", _l("A worker was called to it.")),
+    "apply": (("ready",), "approved", _l("The import is being applied.")),
+    "rest": (("ready",), "approved", _l("The import is being applied.")),
+    "past": (("ready",), "waiting", _l("The files are being read again.")),
+    "discard": (REVOCABLE, "discarded", _l("Discarded. Nothing was changed.")),
+    "again": (("failed",), "waiting", _l("The files are being read again.")),
+    "seat": (("seating",), "seating", _l("A worker was asked to continue it.")),
+    "resume": (BUSY, "", _l("A worker was asked to continue it.")),
 }
 
 
 @bp.get("")
 @requires("admin")
 def index() -> ResponseReturnValue:
-    """The form, and the latest imports."""
+    """Render the form and the latest imports."""
     return _form(Reading(), 200)
 
 
@@ -60,7 +60,7 @@ def index() -> ResponseReturnValue:
 @requires("admin")
 @takes_files
 def send() -> ResponseReturnValue:
-    """What is wrong with the form, or on to the import that it begins."""
+    """Begin an import, or show the errors of the form."""
     reading = Reading()
     options = read_options(reading, request.form)
     files = read_files(reading, request.files.getlist("files"))
@@ -84,7 +84,7 @@ def send() -> ResponseReturnValue:
 
 @bp.errorhandler(RequestEntityTooLarge)
 def _too_large(_error: RequestEntityTooLarge) -> ResponseReturnValue:
-    """The form once more: what was sent has not been read, its other fields neither."""
+    """Render the form again. None of its fields were read."""
     reading, most = Reading(), MOST_BYTES // 2**20
     reading.wrong(
         "files",
@@ -100,7 +100,7 @@ def _too_large(_error: RequestEntityTooLarge) -> ResponseReturnValue:
 @bp.get("/<int:import_id>")
 @requires("admin")
 def show(import_id: int) -> ResponseReturnValue:
-    """An import as it stands: under way, to be looked at, or done."""
+    """Render an import: in progress, ready for review, or done."""
     with transaction() as session:
         found = _find(session, import_id)
         owner = found.account_id and session.get_one(Account, found.account_id).name
@@ -132,7 +132,7 @@ def show(import_id: int) -> ResponseReturnValue:
 @bp.get("/<int:import_id>/progress")
 @requires("admin")
 def progress(import_id: int) -> ResponseReturnValue:
-    """How far it is, for a page that is open; the page loads anew once there is more to see."""
+    """Render the progress for an open page, which reloads when the state changes."""
     seen = request.args.get("seen", "")
     try:
         with transaction() as session:
@@ -150,7 +150,7 @@ def progress(import_id: int) -> ResponseReturnValue:
 @bp.post(f"/<int:import_id>/<any({','.join(DEEDS)}):step>")
 @requires("admin")
 def do(import_id: int, step: str) -> ResponseReturnValue:
-    """Apply it, give it up, read it again, or call a worker to it once more."""
+    """Apply an import, discard it, read it again, or ask a worker to continue it."""
     _of, state, done = DEEDS[step]
     here = url_for("admin.imports.show", import_id=import_id)
     with transaction() as session:
@@ -171,25 +171,25 @@ def do(import_id: int, step: str) -> ResponseReturnValue:
 
 
 def _against(session: Session, found: Import, step: str) -> str:
-    """Why that can't be done now, if so."""
+    """Return why the step is not possible now, blank if it is."""
     if step in {"discard", "resume"} and import_jobs.is_at_work(session) and found.busy:
-        return _("A worker is at it: wait until it is done.")
+        return _("A worker is busy with it. Wait until it is done.")
     if step == "apply" and is_blocked(found):
-        return _("Students would be refused their seats: choose what is to be done with these.")
+        return _("Some students would be refused. Choose what to do with them.")
     if step == "again" and not import_jobs.has_files(session, import_id=found.id):
-        return _("The files are not here any more: send them again.")
+        return _("The files are no longer stored. Send them again.")
     return ""
 
 
 def _moved(session: Session, found: Import, step: str) -> str:
-    """Bring it to the state that the step leads to; why not, where something is in the way."""
+    """Change the state as the step demands. Return why that is not possible, blank if it is."""
     of, state, _done = DEEDS[step]
     choices = {"options": found.options | CHOICES.get(step, {})}
     try:
         if state and not import_jobs.change_state(
             session, found.id, state, of=of, error="", **choices
         ):
-            return _("That can't be done any more: this is how it stands now.")
+            return _("This is no longer possible. The page shows the current state.")
     except import_jobs.Busy as other:
         return _("Another import is under way: %(which)s. Wait until it is done.", which=other)
     import_jobs.reset_tries(session, found.id)
@@ -199,7 +199,7 @@ def _moved(session: Session, found: Import, step: str) -> str:
 @bp.get("/<int:import_id>/report.csv")
 @requires("admin")
 def report(import_id: int) -> ResponseReturnValue:
-    """Everything that was noted or changes, as a table."""
+    """Send all findings and changes as CSV."""
     with transaction() as session:
         _find(session, import_id)
     rows = reporting.report_rows(import_id, str(current_locale()))
@@ -211,7 +211,7 @@ def _find(session: Session, import_id: int) -> Import:
 
 
 def _call(import_id: int) -> None:
-    # Where Redis is away, the page offers to call again.
+    # If Redis is away, the page offers to try again.
     with suppress(RedisError):
         runs.enqueue(import_id)
 

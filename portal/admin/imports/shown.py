@@ -1,4 +1,4 @@
-"""An import in the words of its page: what it would change, with examples, field by field."""
+"""An import as its page shows it: changes with examples, field by field, and findings."""
 
 from dataclasses import dataclass
 from itertools import groupby
@@ -94,7 +94,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Reason:
-    """What is the matter with some rows: how many, and the first of them."""
+    """A kind of finding, how many rows have it, and the first of them."""
 
     kind: FindingKind
     count: int
@@ -102,12 +102,12 @@ class Reason:
 
     @property
     def pressing(self) -> bool:
-        """Whether somebody has to do something about it, so that it is shown unfolded."""
+        """Whether it is shown unfolded, because somebody has to act."""
         return self.kind.action is Action.REFUSED and self.count <= ROWS
 
 
 def lines(session: Session, found: Import) -> list[Line]:
-    """What changes, kind by kind."""
+    """Return the changes, kind by kind."""
     grouped: dict[tuple[str, str], list[Example]] = {}
     rows = examples(session, found.id, EXAMPLES)
     for (kind, change), each in groupby(rows, key=lambda row: (row.kind, row.change)):
@@ -124,7 +124,7 @@ def lines(session: Session, found: Import) -> list[Line]:
 
 
 def reasons(session: Session, found: Import) -> list[Reason]:
-    """What was noted, how often, and of which rows: what came too late first, then refusals."""
+    """Return the findings with their first rows: late refusals first, then other refusals."""
     kinds = sorted(
         (kind for kind in REASONS if kind in found.notes), key=lambda it: it not in LATE_KINDS
     )
@@ -135,18 +135,18 @@ def reasons(session: Session, found: Import) -> list[Reason]:
 
 
 def refused(found: Import) -> int:
-    """How many rows an import leaves out because they were refused."""
+    """Return how many rows an import leaves out because they are refused."""
     turned_down = [kind for kind in REASONS if REASONS[kind].action is Action.REFUSED]
     return sum(found.notes.get(kind, 0) for kind in turned_down if kind not in LATE_KINDS)
 
 
 def listeners(session: Session, found: Import) -> int:
-    """How many students a preview is news for."""
+    """Return how many students will be notified."""
     return upserts.count_notified(session, found.id, found.counts) if found.state == "ready" else 0
 
 
 def terms(session: Session, found: Import) -> list[Term]:
-    """The terms that an import was about, for what comes next."""
+    """Return the terms of an import, for links to them."""
     about = Term.id.in_(upserts.changed_terms(session, found.id)) | (
         Term.name == found.options["term"]
     )
@@ -169,7 +169,7 @@ def _name(name: str) -> str:
 
 
 def said(name: str, fields: dict[str, Any]) -> str:
-    """The value of a field as people read it."""
+    """Return the value of a field as people read it."""
     text = _said(name, fields.get(name))
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 

@@ -1,1 +1,1 @@
-"""What the portal has, for others to read: rosters, and everything as OneRoster files."""
+"""Exports: rosters as CSV, and everything as OneRoster files."""

@@ -1,4 +1,4 @@
-"""Exports of everything as an errand: asked for on a page, made by a worker, fetched when done."""
+"""Exports of everything: requested on a page, made by a worker, kept for a day."""
 
 import logging
 from collections.abc import Iterator
@@ -33,8 +33,8 @@ LOCK = text("SELECT pg_try_advisory_xact_lock(:key, :id)")
 
 
 def request_export(session: Session, account: int) -> Export:
-    """One that the account waits for already, or a new one."""
-    session.get_one(Account, account, with_for_update=True)  # who presses twice at once waits here
+    """Return the export that the account already waits for, or a new one."""
+    session.get_one(Account, account, with_for_update=True)  # a double click waits here
     forget(session)
     waiting = select(Export).where(Export.account_id == account, *_waiting())
     found = session.scalars(waiting.limit(1)).first() or Export(account_id=account, failed=False)
@@ -44,7 +44,7 @@ def request_export(session: Session, account: int) -> Export:
 
 
 def under_way(session: Session) -> list[tuple[Export, str]]:
-    """Those that are still to be made, and who asked for each."""
+    """Return the exports that are not made yet, and who requested each."""
     found = select(Export, Account.name).join(Account, Account.id == Export.account_id)
     rows = session.execute(found.where(*_waiting()).order_by(Export.id))
     return [(export, name) for export, name in rows]
@@ -56,14 +56,14 @@ def _waiting() -> tuple[ColumnElement[bool], ...]:
 
 
 def exports_of(session: Session, account: int) -> list[Export]:
-    """Those of an account that are still kept, the newest first."""
+    """Return the exports of an account that are still kept, newest first."""
     forget(session)
     found = select(Export).where(Export.account_id == account).order_by(Export.id.desc())
     return list(session.scalars(found))
 
 
 def enqueue(export_id: int) -> None:
-    """Call a worker to it."""
+    """Enqueue the job that makes it."""
     queue = Queue(QUEUE, connection=backend().redis, serializer=JSONSerializer)
     name = f"export-{export_id}"
     if name in queue.job_ids:
@@ -81,7 +81,7 @@ def enqueue(export_id: int) -> None:
 
 
 def resume() -> None:
-    """Call a worker to what another has left, who was killed or lost PostgreSQL."""
+    """Enqueue exports that a worker has left because it was killed or lost PostgreSQL."""
     now, wanted = datetime.now(UTC), (Export.size.is_(None), Export.failed.is_(False))
     with transaction() as session:
         given_up = update(Export).where(*wanted, Export.asked_at < now - LONGEST)
@@ -93,14 +93,14 @@ def resume() -> None:
 
 
 def make(export_id: int) -> None:
-    """Make the file, unless it is there; whatever goes wrong is told on its page as well."""
+    """Make the file, unless it exists. Its page shows a failure too."""
     with transaction() as holder:
         holder.execute(text(NO_TIMEOUTS))
         if not _alone(holder, export_id):
             return
         try:
             _make(export_id)
-        except TRANSIENT:  # the clock calls a worker again
+        except TRANSIENT:  # the scheduler tries again
             raise
         except Exception:
             with transaction() as session:
@@ -109,7 +109,7 @@ def make(export_id: int) -> None:
 
 
 def _alone(session: Session, export_id: int) -> bool:
-    """Whether nobody else makes it until the transaction ends."""
+    """Lock the export until the transaction ends; False if another worker has it."""
     return bool(session.scalar(LOCK, {"key": AT_WORK, "id": export_id}))
 
 
@@ -127,7 +127,7 @@ def _make(export_id: int) -> None:
 
 
 def content(export_id: int) -> Iterator[bytes]:
-    """The file, a piece at a time, none of which holds a transaction open while it is sent."""
+    """Yield the file in pieces. No transaction is open while one is sent."""
     position = 0
     while piece := _piece(export_id, position):
         yield piece
@@ -135,7 +135,7 @@ def content(export_id: int) -> Iterator[bytes]:
 
 
 def forget(session: Session) -> None:
-    """Let go of those that were asked for long ago."""
+    """Delete exports that have expired."""
     old = select(Export.id).where(Export.asked_at < datetime.now(UTC) - KEPT).scalar_subquery()
     session.execute(delete(ExportPart).where(ExportPart.export_id.in_(old)))
     session.execute(delete(Export).where(Export.asked_at < datetime.now(UTC) - KEPT))

@@ -1,4 +1,4 @@
-"""Exports of everything, kept for a day so that they can be fetched."""
+"""Tables of exports, which are kept for a day."""
 
 from datetime import datetime
 
@@ -9,7 +9,7 @@ from portal.core.db import Base
 
 
 class Export(Base):
-    """One that was asked for; `size` is null until it is made."""
+    """A requested export; `size` is null until it is made."""
 
     __tablename__ = "exports"
 

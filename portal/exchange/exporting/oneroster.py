@@ -1,4 +1,4 @@
-"""Everything as a OneRoster 1.2 zip, which imported again changes nothing."""
+"""Everything as a OneRoster 1.2 zip. Importing it again changes nothing."""
 
 import csv
 import io
@@ -18,7 +18,7 @@ from portal.exchange.importing.runs import NO_TIMEOUTS
 from portal.spreadsheets import plain
 
 Cells = dict[str, Any]
-# As the standard lists them: what is not here is absent.
+# Files of the standard that an export does not have.
 ABSENT = (
     *("categories", "classResources", "courseResources", "demographics"),
     *("lineItemLearningObjectiveIds", "lineItems", "lineItemScoreScales", "resources"),
@@ -29,7 +29,7 @@ ABSENT = (
 
 def write_oneroster(out: BinaryIO) -> None:
     """Write the zip, all of it as of one moment."""
-    with transaction() as session:  # so that nobody waits for many new names until the zip is made
+    with transaction() as session:  # so that other requests do not wait until the zip is made
         _remember(session)
     with transaction() as session:
         session.execute(text("ANALYZE sourced_ids"))
@@ -44,11 +44,11 @@ def write_oneroster(out: BinaryIO) -> None:
 
 
 def _remember(session: Session) -> None:
-    """Give a name to everything that has none yet."""
+    """Give an ID to every record that has none yet."""
     session.execute(text(NO_TIMEOUTS))
     read_keys(session)
     session.execute(text("ANALYZE section_keys, teacher_keys"))
-    for statement in statements("remember"):
+    for statement in statements("new_ids"):
         session.execute(text(statement))
 
 
@@ -154,7 +154,7 @@ def courses(session: Session) -> Iterator[Cells]:
 
 
 def classes(session: Session) -> Iterator[Cells]:
-    """The sections, with their teachers who have no account and so are no users."""
+    """Yield sections, with teachers who have no account and so are not users."""
     courses_by_code, terms = _names(session, "course"), _names(session, "session")
     unnamed, pools = _unnamed_teachers(session), _pools(session)
     for row in _named(session, "section", "class"):
@@ -198,7 +198,7 @@ def users(session: Session) -> Iterator[Cells]:
 
 
 def roles(session: Session) -> Iterator[Cells]:
-    """Who is a student and who teaches; the first of several is the primary one."""
+    """Yield the roles of users; the first of several is the primary one."""
     for row in _users(session):
         held = [role for role in ("student", "teacher") if getattr(row, role)]
         for role in held:
@@ -212,7 +212,7 @@ def roles(session: Session) -> Iterator[Cells]:
 
 
 def enrollments(session: Session) -> Iterator[Cells]:
-    """Who teaches and who takes what."""
+    """Yield teachers and students of sections."""
     for kind, role, source, mark in (
         ("teaching", "teacher", "user", "@"),
         ("enrollment", "student", "student", ""),

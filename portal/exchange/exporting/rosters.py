@@ -1,4 +1,4 @@
-"""Rosters as tables: who is in a section, or in all of a term, and who waits."""
+"""Rosters as tables: students enrolled in a section or a term, and its waitlists."""
 
 from collections.abc import Iterator
 

@@ -1,1 +1,1 @@
-"""Files of others become what is offered and who is here: read, compared, then all or nothing."""
+"""Imports: files are read, staged, compared with the portal, reviewed, and applied."""

@@ -1,9 +1,10 @@
-"""The statements of an import, in `sql/`: what is here, and what makes changes true.
+"""The differences between the records of an import and those of the portal.
 
-`records/` gives keys and fields of every kind: credits are hundredths, a meeting is a list of kind,
-days, times, dates, room and whether it can clash. `puts/` write what the table `these` holds, and
-the first statement of each exactly so many rows; `removals/` let go of what `gone` holds.
-Fields of a section that stand as they are in a column are filled in from `catalog.section_fields`.
+The statements are in `sql/`. `records/` select keys and fields of every kind: credits are
+hundredths, a meeting is a list of kind, days, times, dates, room and whether it can clash.
+`upserts/` write the rows of the table `changed_rows`; the first statement of each must affect as
+many rows. `removals/` remove those of the table `removed_rows`.
+Plain fields of a section are filled in from `catalog.section_fields`.
 """
 
 from functools import cache
@@ -19,7 +20,7 @@ from portal.exchange.importing.findings import RECORD_NAMES
 from portal.exchange.importing.report import Note, Report, readable_key
 
 SQL = Path(__file__).parent / "sql"
-# In this order nothing refers to what is not there yet.
+# No kind refers to a later one.
 KINDS = (
     *("department", "subject", "course", "term", "account", "student", "teacher"),
     *("pool", "section", "teaching", "enrollment", "source"),
@@ -35,7 +36,7 @@ DEFAULTS = {"number": "'01'", "title": "courses.title"}
 
 @cache
 def statements(name: str) -> tuple[str, ...]:
-    """The statements of a file such as `puts/section`; none where there is no such file."""
+    """Return the statements of a file such as `upserts/section`, none if it does not exist."""
     path = SQL / f"{name}.sql"
     if not path.exists():
         return ()
@@ -60,27 +61,24 @@ def _plain_fields() -> dict[str, str]:
     }
 
 
-# What the portal has now, as records, to compare with.
-
-
 def read_current(session: Session) -> None:
-    """Everything as it is now, in a table `now_here` that lasts until the transaction ends.
+    """Read all records of the portal into the temporary table `current_records`.
 
-    What is deleted, and so can be restored, stands in `deleted_here`.
+    Deleted records, which can be restored, are in `deleted_records`.
     """
     read_keys(session)
-    _fill(session, "deleted_here", statements("deleted")[0])
+    _fill(session, "deleted_records", statements("deleted_records")[0])
     every = [
         f"SELECT '{kind}' AS kind, of_kind.* FROM ({statements(f'records/{kind}')[0]}) AS of_kind"  # noqa: S608
         for kind in KINDS
     ]
-    _fill(session, "now_here", " UNION ALL ".join(every))
-    session.execute(text("CREATE INDEX ON now_here (kind, key)"))
-    session.execute(text("ANALYZE now_here"))
+    _fill(session, "current_records", " UNION ALL ".join(every))
+    session.execute(text("CREATE INDEX ON current_records (kind, key)"))
+    session.execute(text("ANALYZE current_records"))
 
 
 def read_keys(session: Session) -> None:
-    """The keys of teachers and sections as they are now, in tables that last as long."""
+    """Read the current keys of teachers and sections into temporary tables."""
     for table in ("teacher_keys", "section_keys"):
         _fill(session, table, statements(table)[0])
 
@@ -90,12 +88,10 @@ def _fill(session: Session, table: str, query: str) -> None:
     session.execute(text(f"CREATE TEMP TABLE {table} ON COMMIT DROP AS {query}"))
 
 
-# What an import would change: its records against what is here.
-
 Counts = dict[str, dict[str, int]]
 CHANGES = ("added", "restored", "changed", "removed", "unchanged")
 
-# What only counts for a section that is new: of others the portal itself knows better.
+# Fields that are used for new records only: the portal knows them better afterwards.
 NEW_ONLY = """CASE rows.kind WHEN 'section' THEN ARRAY['status','prior']
     WHEN 'subject' THEN ARRAY['name','department']
     WHEN 'enrollment' THEN ARRAY['credits'] ELSE ARRAY[]::text[] END"""
@@ -116,11 +112,11 @@ CHANGED_ROWS = f"""
     END AS change, before, CASE WHEN NOT removes THEN after END AS after
     FROM (
         SELECT rows.kind, rows.key, rows.removes, here.fields AS before,
-            gone.key IS NOT NULL AS deleted, CASE
+            removed.key IS NOT NULL AS deleted, CASE
             WHEN here.fields IS NULL THEN rows.fields ELSE here.fields || (rows.fields - {NEW_ONLY})
         END AS after
-        FROM import_rows AS rows LEFT JOIN now_here AS here USING (kind, key)
-        LEFT JOIN deleted_here AS gone USING (kind, key)
+        FROM import_rows AS rows LEFT JOIN current_records AS here USING (kind, key)
+        LEFT JOIN deleted_records AS removed USING (kind, key)
         WHERE rows.import_id = :id
     ) AS both_sides
     WHERE CASE WHEN removes THEN before IS NOT NULL ELSE before IS DISTINCT FROM after END
@@ -141,7 +137,7 @@ COUNT = text("""
     USING (kind, key) WHERE import_rows.import_id = :id GROUP BY kind
 """)
 
-# A sum needs no order: of a million changes a sort takes longer than all else.
+# A sum needs no order: sorting a million changes would take longer than everything else.
 SUM = """
     SELECT coalesce(sum(hashtextextended(concat_ws(E'\\n', kind, key, change), jsonb_hash_extended(
         coalesce(before, 'null'), jsonb_hash_extended(coalesce(after, 'null'), 0)
@@ -152,9 +148,9 @@ CURRENT_DIGEST = text(f"{SUM} ({CHANGED_ROWS}) AS found")
 
 
 def compare(session: Session, import_id: int) -> tuple[Counts, str]:
-    """Write down what would change, and give how much of each kind, and a digest of all of it.
+    """Store the changes. Return how many there are of each kind, and a digest of them all.
 
-    To be called when everything has been gathered.
+    `read_current` must have been called before.
     """
     this = {"id": import_id}
     session.execute(text("ANALYZE import_rows"))
@@ -169,12 +165,12 @@ def compare(session: Session, import_id: int) -> tuple[Counts, str]:
 
 
 def current_digest(session: Session, import_id: int) -> str:
-    """The same of what would change as things are now."""
+    """Return the digest of the changes that the import would make now."""
     return str(session.scalar(CURRENT_DIGEST, {"id": import_id}))
 
 
 def drop_repeated(session: Session, import_id: int, report: Report) -> None:
-    """Let the first of several rows about the same thing count, and name the others."""
+    """Use the first of several rows about the same record, and report the others."""
     for kind, key, file, line in session.execute(DELETE_REPEATED, {"id": import_id}):
         if line:
             report.add(
@@ -191,7 +187,7 @@ def drop_repeated(session: Session, import_id: int, report: Report) -> None:
 
 
 def examples(session: Session, import_id: int, each: int) -> list[Any]:
-    """The first changes of every kind and sort, so many `each`."""
+    """Return the first changes of every kind and sort, at most `each`."""
     ranked = text("""
         SELECT kind, key, change, before, after FROM (
             SELECT *, row_number() OVER (PARTITION BY kind, change ORDER BY key COLLATE "C") AS nth

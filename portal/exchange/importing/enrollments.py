@@ -74,7 +74,7 @@ WAITING = text(RESOLVED.format(rows=f"{ROWS} AND NOT removes", order="rows.id"))
 PAIR = text("""
     WITH courses AS (
         SELECT key, coalesce(rows.fields ->> 'course', here.fields ->> 'course') AS course
-        FROM (SELECT key, fields FROM now_here WHERE kind = 'section') AS here
+        FROM (SELECT key, fields FROM current_records WHERE kind = 'section') AS here
         FULL JOIN (
             SELECT key, fields FROM import_rows
             WHERE import_id = :id AND kind = 'section' AND NOT removes

@@ -1,4 +1,4 @@
-"""Why nothing came of an import, or not all of it."""
+"""Why an import failed, or stopped before all of it was applied."""
 
 import logging
 import re
@@ -15,19 +15,17 @@ from portal.ledger.errors import LedgerUnavailable
 
 
 class ImportFailedError(StoredMessageError):
-    """Nothing was imported; the message names file, line and column where there are any."""
+    """Nothing was imported. The message names the file, line and column, if any."""
 
 
 class SeatsLeftError(StoredMessageError):
-    """All of an import was applied but seats of students, which an admin must see to."""
+    """All of an import was applied except enrollments, which need an admin."""
 
 
-# What stopped a worker amid an import that no check foresaw, as a reason to tell.
-
-# What passes by itself: the clock calls a worker again.
+# Errors that pass: the scheduler tries again.
 TRANSIENT = (OperationalError, InterfaceError, RedisError, LedgerUnavailable)
 
-# The kinds of records that fill a table of another name than theirs.
+# Kinds of records by their tables, where the names differ.
 KIND_OF_TABLE = {
     "meetings": "section",
     "restrictions": "section",
@@ -37,37 +35,37 @@ KIND_OF_TABLE = {
     "completed_courses": "student",
     "sourced_ids": "source",
 }
-VALUE = re.compile(r"=\((.*)\) ", re.DOTALL)  # in what PostgreSQL says of a key
+VALUE = re.compile(r"=\((.*)\) ", re.DOTALL)  # in the detail of a PostgreSQL error
 ADVICE = {
     "23503": _k(
-        "%(what)s: something in the files refers to what is not there. Add that, or take the row"
-        " away. The log has more under %(code)s."
+        "%(what)s: a row refers to a record that does not exist. Add the record, or remove"
+        " the row. See the log under %(code)s."
     ),
     "23502": _k(
-        "%(what)s: something in the files lacks what it can't be without. Look for blank fields."
-        " The log has more under %(code)s."
+        "%(what)s: a row lacks a required value. Look for blank fields. See the log under %(code)s."
     ),
     "23505": _k(
-        "%(what)s: only one may have “%(value)s”, and the files give it to another. Was somebody"
-        " else quicker? Then reading the files again helps; if not, mend the rows with it. The log"
-        " has more under %(code)s."
+        "%(what)s: only one may have “%(value)s”, and the files give it to another. Read"
+        " the files again, in case someone else was quicker, or correct the rows. See the"
+        " log under %(code)s."
     ),
 }
 OTHER_ADVICE = _k(
-    "%(what)s: the database has no place for something in the files. Look for what is too long,"
-    " too large or impossible there. The log has more under %(code)s."
+    "%(what)s: the database can’t store a value of the files. Look for values that are too"
+    " long, too large or impossible. See the log under %(code)s."
 )
 ALL_FILES = _k("All files")
 TOO_MANY_TRIES = _k(
-    "%(count)s times a worker has begun with it, and was cut off each time: killed, or without"
-    " PostgreSQL or the ledger. The logs of the workers say more. Mend that, and try again."
+    "Workers started this import %(count)s times and were interrupted each time: killed, or"
+    " without PostgreSQL or the ledger. Check the logs of the workers, correct the cause,"
+    " and try again."
 )
 
 log = logging.getLogger("fairseat.imports")
 
 
 def failure_of(error: Exception) -> ImportFailedError:
-    """Why nothing came of the import; what is technical is logged under the code that it names."""
+    """Return why an import failed. Technical details are logged under the code that it names."""
     if isinstance(error, ImportFailedError):
         return error
     code = uuid4().hex[:16]
@@ -75,7 +73,7 @@ def failure_of(error: Exception) -> ImportFailedError:
     match error:
         case BaseTimeoutException():
             return ImportFailedError(
-                _k("It took too long: split the files, and import one by one.")
+                _k("It took too long. Split the files and import them one by one.")
             )
         case OSError():
             return ImportFailedError(
@@ -84,12 +82,12 @@ def failure_of(error: Exception) -> ImportFailedError:
     if isinstance(error, DataError | IntegrityError):
         return _clash(error.orig, code)
     return ImportFailedError(
-        _k("Something unexpected stopped it. It is kept in the log under %(code)s."), code=code
+        _k("An unexpected error stopped the import. See the log under %(code)s."), code=code
     )
 
 
 def _clash(refusal: Any, code: str) -> ImportFailedError:
-    """What PostgreSQL refused, in the words of the page."""
+    """Explain what PostgreSQL refused."""
     table = refusal.diag.table_name or ""
     what = RECORD_NAMES.get(KIND_OF_TABLE.get(table, table.removesuffix("s")), ALL_FILES)
     value = VALUE.search(refusal.diag.message_detail or "")

@@ -1,4 +1,4 @@
-"""What may be the matter with a row, what is done about it, and what would help."""
+"""Kinds of findings about rows: what the import does with the row, why, and what to do."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -9,8 +9,8 @@ from portal.core.i18n import _k, _l
 class Action(StrEnum):
     REFUSED = "refused"  # the row is not imported
     REPAIRED = "repaired"  # imported, but not as written
-    LEFT_OUT = "left out"  # a field for which the portal has no place
-    KEPT = "kept"  # imported as written, though it looks odd
+    LEFT_OUT = "left out"  # a field that the portal does not store
+    KEPT = "kept"  # imported as written, although it looks wrong
 
 
 ACTIONS = {
@@ -40,7 +40,7 @@ RECORD_NAMES = {
 
 @dataclass(frozen=True)
 class FindingKind:
-    """A thing that may be the matter."""
+    """A kind of finding."""
 
     action: Action
     why: str
@@ -58,171 +58,175 @@ FINDINGS: dict[str, FindingKind] = {
     ),
     "duplicate": FindingKind(
         Action.REFUSED,
-        _l("It repeats an earlier row, which counts."),
-        _l("Take one of the rows away."),
+        _l("It repeats an earlier row. The earlier row is used."),
+        _l("Remove one of the rows."),
     ),
     "own_course": FindingKind(
         Action.REFUSED,
-        _l("A section is not cross-listed with its own course."),
-        _l("Take the row away."),
+        _l("A section can’t be cross-listed with its own course."),
+        _l("Remove the row."),
     ),
     "orphan": FindingKind(
         Action.REFUSED,
         _l("No section has this registration number."),
-        _l("Add the section to sections.csv, or take the row away."),
+        _l("Add the section to sections.csv, or remove the row."),
     ),
     "unreadable": FindingKind(
-        Action.REFUSED, _l("The row makes no sense without this field."), _l("Mend the field.")
+        Action.REFUSED,
+        _l("This value can’t be read, and the row needs it."),
+        _l("Correct this value."),
     ),
     "no_tree": FindingKind(
         Action.REFUSED,
-        _l("The prerequisites make no sense: nothing is checked for the section."),
-        _l("Mend the field."),
+        _l("The prerequisites can’t be read. The section has none until they are corrected."),
+        _l("Correct this value."),
     ),
     "other_term": FindingKind(
         Action.REFUSED,
-        _l("The row is of another term than most of the file."),
-        _l("Import the other term by itself."),
+        _l("The row belongs to another term than most of the file."),
+        _l("Import the other term separately."),
     ),
     "no_such": FindingKind(
         Action.REFUSED,
-        _l("It refers to something that neither the files nor the portal have."),
-        _l("Add what it refers to, or mend the identifier."),
+        _l("It refers to something that is neither in the files nor in the portal."),
+        _l("Add what it refers to, or correct the identifier."),
     ),
     "older": FindingKind(
         Action.REFUSED,
-        _l("A later change of the same thing has been imported already."),
-        _l("Leave it, or give it a later dateLastModified."),
+        _l("A later change of this record was already imported."),
+        _l("Ignore this, or set a later dateLastModified."),
     ),
     "renamed": FindingKind(
         Action.REFUSED,
-        _l("What the source calls so had another user name, code or term before."),
-        _l("Change it by hand here, or give it an identifier of its own."),
+        _l("This ID already belongs to another record."),
+        _l("Change the record in the portal, or use a new ID."),
     ),
     "admin": FindingKind(
         Action.REFUSED,
-        _l("The account is an admin’s, which no import changes."),
-        _l("Change it by hand."),
+        _l("This account belongs to an admin. Imports don’t change admins."),
+        _l("Change the account in the portal."),
     ),
     "other_student": FindingKind(
         Action.REFUSED,
-        _l("The account is that of a student with another number."),
-        _l("Mend the number or the user name."),
+        _l("This account belongs to a student with another number."),
+        _l("Correct the number or the username."),
     ),
     "other_role": FindingKind(
         Action.REFUSED,
-        _l("The portal has students and teachers, and no such role."),
-        _l("Leave it: it is not needed here."),
+        _l("The portal only knows the roles student and teacher."),
+        _l("You can ignore this: it is not needed here."),
     ),
     "seat": FindingKind(
         Action.REFUSED,
-        _l("The student can’t be put into the section."),
-        _l("Mend what stands in the way, or put students in past rules and capacity."),
+        _l("The student can’t be enrolled in the section."),
+        _l("Resolve the reasons, or enroll students past rules and capacity."),
     ),
     "stays": FindingKind(
         Action.REFUSED,
-        _l("The student stays in this section: the change to another of the course is refused."),
-        _l("Look at the row of the other section, which says why."),
+        _l(
+            "The student stays in this section: the move to another section of the course is"
+            " refused."
+        ),
+        _l("See the row of the other section for the reason."),
     ),
     "seat_late": FindingKind(
         Action.REFUSED,
-        _l("When its turn came, the seat could not be given or taken any more."),
-        _l("Look at the student’s page, and do it by hand there."),
+        _l("The seat could no longer be given or taken when the import was applied."),
+        _l("Check the student’s page and adjust it there."),
     ),
     "seat_left": FindingKind(
         Action.REFUSED,
-        _l("The import was ended before this seat was dealt with."),
-        _l("Look at the student’s page, and do it by hand there if it is still to be done."),
+        _l("The import was ended before this enrollment was applied."),
+        _l("Check the student’s page and adjust it there if needed."),
     ),
     "role_kept": FindingKind(
         Action.REFUSED,
-        _l("Roles are not taken away by an import."),
-        _l("Disable the user, or take the role away by hand."),
+        _l("Imports don’t remove roles."),
+        _l("Disable the user, or remove the role in the portal."),
     ),
     "kept_for_others": FindingKind(
         Action.REFUSED,
-        _l("Departments, terms and courses are kept: history refers to them."),
-        _l("Leave it: what nobody uses is not shown."),
+        _l("Departments, terms and courses are not removed, because history refers to them."),
+        _l("You can ignore this: unused records are not shown."),
     ),
-    "no_term": FindingKind(
-        Action.LEFT_OUT, _l("Only terms and semesters have a place in the portal.")
-    ),
-    "file_needless": FindingKind(Action.LEFT_OUT, _l("The portal has no use for this file.")),
+    "no_term": FindingKind(Action.LEFT_OUT, _l("The portal only stores terms and semesters.")),
+    "file_needless": FindingKind(Action.LEFT_OUT, _l("The portal doesn’t use this file.")),
     "taken": FindingKind(
         Action.REFUSED,
-        _l("Somebody is in this section or waits for it, so it was not taken away."),
-        _l("Cancel it on its page, which tells them."),
+        _l("Students are enrolled in this section or wait for it, so it was not removed."),
+        _l("Cancel the section on its page, which notifies them."),
     ),
     "file_missing": FindingKind(
-        Action.LEFT_OUT, _l("The file is not there; the import does without it.")
+        Action.LEFT_OUT, _l("The file is missing. The import continues without it.")
     ),
     "encoding": FindingKind(
         Action.REPAIRED, _l("The file is not UTF-8; it was read as Windows-1252.")
     ),
-    "spaces": FindingKind(Action.REPAIRED, _l("Doubled spaces were taken out.")),
-    "too_long": FindingKind(Action.REPAIRED, _l("The text was cut to the length that fits.")),
+    "spaces": FindingKind(Action.REPAIRED, _l("Double spaces were removed.")),
+    "too_long": FindingKind(Action.REPAIRED, _l("The text was too long and was shortened.")),
     "title_missing": FindingKind(
-        Action.REPAIRED, _l("The course has no title; that of a section stands in.")
+        Action.REPAIRED, _l("The course has no title. The title of a section is used.")
     ),
-    "number_missing": FindingKind(Action.REPAIRED, _l("The section has no number; it got 01.")),
+    "number_missing": FindingKind(Action.REPAIRED, _l("The section has no number. It gets 01.")),
     "credits_missing": FindingKind(
-        Action.REPAIRED, _l("No readable credits; the course's or sections' count.")
+        Action.REPAIRED,
+        _l("The credits can’t be read. Those of the course or its sections are used."),
     ),
     "count": FindingKind(
-        Action.REPAIRED, _l("This is no number of seats; a cautious one stands in.")
+        Action.REPAIRED, _l("This is not a number of seats. A safe number is used.")
     ),
     "course_added": FindingKind(
-        Action.REPAIRED, _l("The course isn't in courses.csv; made from its section.")
+        Action.REPAIRED, _l("The course isn’t in courses.csv. It is created from its section.")
     ),
     "department_added": FindingKind(
-        Action.REPAIRED, _l("The department isn't in departments.csv; added.")
+        Action.REPAIRED, _l("The department isn’t in departments.csv. It is added.")
     ),
     "days_unreadable": FindingKind(
-        Action.REPAIRED, _l("The days make no sense; the meeting is TBA.")
+        Action.REPAIRED, _l("The days can’t be read. The meeting is TBA.")
     ),
     "times_unreadable": FindingKind(
-        Action.REPAIRED, _l("The times make no sense; the meeting is TBA.")
+        Action.REPAIRED, _l("The times can’t be read. The meeting is TBA.")
     ),
     "dates_unreadable": FindingKind(
-        Action.REPAIRED, _l("The dates make no sense; the term's stand in.")
+        Action.REPAIRED, _l("The dates can’t be read. The dates of the term are used.")
     ),
     "dates_missing": FindingKind(
-        Action.REPAIRED, _l("The meeting has no dates; the term's stand in.")
+        Action.REPAIRED, _l("The meeting has no dates. The dates of the term are used.")
     ),
     "dates_reversed": FindingKind(
-        Action.REPAIRED, _l("The last date is before the first; they were swapped.")
+        Action.REPAIRED, _l("The last date is before the first. They were swapped.")
     ),
     "time_without_days": FindingKind(
-        Action.REPAIRED, _l("A time without days; the meeting is TBA.")
+        Action.REPAIRED, _l("There is a time but no days. The meeting is TBA.")
     ),
-    "midnight": FindingKind(Action.REPAIRED, _l("It ends at midnight; 11:59 pm stands in.")),
-    "empty_group": FindingKind(
-        Action.REPAIRED, _l("An empty group of prerequisites was taken away.")
-    ),
-    "not_represented": FindingKind(Action.LEFT_OUT, _l("The portal has no place for this column.")),
-    "over_capacity": FindingKind(Action.KEPT, _l("More students than seats already.")),
+    "midnight": FindingKind(Action.REPAIRED, _l("It ends at midnight. 11:59 pm is used.")),
+    "empty_group": FindingKind(Action.REPAIRED, _l("An empty group of prerequisites was removed.")),
+    "not_represented": FindingKind(Action.LEFT_OUT, _l("The portal doesn’t store this column.")),
+    "over_capacity": FindingKind(Action.KEPT, _l("There are already more students than seats.")),
     "no_seats": FindingKind(Action.KEPT, _l("The capacity is 0: nobody can register.")),
     "counts_disagree": FindingKind(
-        Action.KEPT, _l("Capacity less enrolled is not what remaining says.")
+        Action.KEPT, _l("Capacity minus enrolled differs from remaining.")
     ),
     "several_credits": FindingKind(
         Action.KEPT, _l("The sections of the course have different credits.")
     ),
-    "days_without_time": FindingKind(Action.KEPT, _l("Days without a time; the time is TBA.")),
+    "days_without_time": FindingKind(
+        Action.KEPT, _l("There are days but no time. The time is TBA.")
+    ),
     "exam_block": FindingKind(
-        Action.KEPT, _l("A common exam block: shown, but it clashes with nothing.")
+        Action.KEPT, _l("This is a common exam block. It is shown, but never conflicts.")
     ),
     "overlaps_itself": FindingKind(Action.KEPT, _l("Two of the section's own meetings overlap.")),
     "prerequisites_unnamed": FindingKind(
-        Action.KEPT, _l("It says that it has prerequisites, not which.")
+        Action.KEPT, _l("The section has prerequisites, but the files don’t name them.")
     ),
     "cross_list_not_offered": FindingKind(
         Action.KEPT, _l("The cross-listed course is not offered this term.")
     ),
     "levels_disagree": FindingKind(
-        Action.KEPT, _l("The section's levels aren't those of restrictions.csv.")
+        Action.KEPT, _l("The section’s levels differ from restrictions.csv.")
     ),
     "major_added": FindingKind(
-        Action.KEPT, _l("Named by restrictions only; students can now have it as major.")
+        Action.KEPT, _l("Only restrictions name this major. Students can now have it.")
     ),
 }

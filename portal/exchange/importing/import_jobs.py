@@ -1,4 +1,4 @@
-"""The imports that there are: begun by someone, one at a time, kept for a day until applied."""
+"""Imports and their states, their files until they are applied, and their progress."""
 
 import hashlib
 import json
@@ -32,13 +32,13 @@ from portal.exchange.importing.models import (
 from portal.exchange.importing.sources import Source, source_of
 from portal.people.models import Account
 
-LIFETIME = timedelta(days=1)  # how long what was sent and what it would change is kept
-SETTLED = timedelta(seconds=10)  # after which whoever does not hold the lock has been killed
-MOST_SHOWN = 20  # of the latest imports
-TRIES = 5  # times that a worker begins with an import before it is given up
-ONE_AT_A_TIME = 7_305_001  # key of the lock that whoever reads or applies one holds
+LIFETIME = timedelta(days=1)  # of files and previews
+SETTLED = timedelta(seconds=10)  # after which a worker without the lock was killed
+MOST_SHOWN = 20  # imports
+TRIES = 5  # of a worker before an import fails
+ONE_AT_A_TIME = 7_305_001  # key of the advisory lock
 INPUT_TABLES = (ImportPart, ImportRow)
-BEGUN = ("reading", "applying")  # it is got on with only once one of these ends
+BEGUN = ("reading", "applying")  # states whose end is progress
 UNDONE = ("waiting", "ready")
 RESULT_TABLES = (ImportRow, ImportChange, ImportNote)
 LOCK_IMPORTS = text("SELECT pg_try_advisory_xact_lock(:key)")
@@ -50,16 +50,16 @@ IMPORTS_LOCKED = text(
 
 
 class Busy(Exception):  # noqa: N818  a state of the world, not a mistake
-    """Another import is being read or applied; the message says whose."""
+    """Another import is being read or applied; the message names it."""
 
 
 class NoLongerPossible(Exception):  # noqa: N818  a state of the world, not a mistake
-    """The import has been given up, or done already."""
+    """The import was discarded, or is done."""
 
 
 @dataclass(frozen=True)
 class NewImport:
-    """What is to be imported, by whom; nobody at the command line."""
+    """The files, options and account of an import; no account at the command line."""
 
     by: int | None
     name: str
@@ -68,7 +68,7 @@ class NewImport:
 
 
 def begin(session: Session, sent: NewImport, state: str = "waiting") -> int:
-    """The id of a new import; raises Busy while another is being read or applied."""
+    """Begin an import and return its id. Raise Busy while another is being read or applied."""
     forget_expired(session)
     fail_killed_commands(session)
     made = Import(
@@ -85,18 +85,18 @@ def begin(session: Session, sent: NewImport, state: str = "waiting") -> int:
     try:
         with session.begin_nested():
             session.add(made)
-    except IntegrityError:  # somebody else began in between
+    except IntegrityError:  # another began in between
         raise Busy(describe_busy(session)) from None
     return made.id
 
 
 def busy(session: Session) -> Import | None:
-    """The import that is being read or applied, or is about to be."""
+    """Return the import that is being read or applied, or is about to be."""
     return session.scalar(select(Import).where(Import.busy.is_(True)))
 
 
 def describe_busy(session: Session) -> str:
-    """Which import is in the way, and whose."""
+    """Name the import that is being read or applied, and who began it."""
     found = busy(session)
     if found is None:
         return ""
@@ -107,9 +107,9 @@ def describe_busy(session: Session) -> str:
 def change_state(
     session: Session, import_id: int, state: str, *, of: Iterable[str], **facts: object
 ) -> bool:
-    """Whether the import was in one of the states `of`, and is now in another.
+    """Change the state from one of the states `of`; False if it was in none of them.
 
-    Raises Busy while another is being read or applied.
+    Raise Busy while another import is being read or applied.
     """
     now = {"state": state, "busy": True if state in BUSY else None, "moved_at": datetime.now(UTC)}
     tries = {} if state in BEGUN else {"tries": 0}
@@ -123,17 +123,17 @@ def change_state(
 
 
 def lock(session: Session) -> bool:
-    """Whether we alone may read or apply imports until the transaction ends."""
+    """Take the lock of imports until the transaction ends; False if another has it."""
     return bool(session.scalar(LOCK_IMPORTS, {"key": ONE_AT_A_TIME}))
 
 
 def is_at_work(session: Session) -> bool:
-    """Whether somebody reads or applies an import right now."""
+    """Whether a worker reads or applies an import right now."""
     return bool(session.scalar(IMPORTS_LOCKED, {"key": ONE_AT_A_TIME}))
 
 
 def abandoned(session: Session) -> Import | None:
-    """The import that should be read, applied or seated, and nobody is at it or stopped by it."""
+    """Return the import that a worker should continue but none does."""
     settled = Import.moved_at < datetime.now(UTC) - SETTLED
     waiting = Import.busy.is_(True), Import.error == "", settled
     found = session.scalar(select(Import).where(*waiting))
@@ -141,30 +141,32 @@ def abandoned(session: Session) -> Import | None:
 
 
 def count_stopped(session: Session) -> int:
-    """How many imports are stopped with seats left, and wait for an admin; one at most."""
+    """Return how many imports wait for an admin with enrollments left: one at most."""
     waiting = Import.state == "seating", Import.error != ""
     return session.scalar(select(func.count()).select_from(Import).where(*waiting)) or 0
 
 
 def count_try(session: Session, import_id: int) -> bool:
-    """Count that a worker begins with it; False while another is at it."""
+    """Count an attempt of a worker; False while another is busy with it."""
     if not lock(session):
         return False
     session.execute(
         update(Import)
         .where(Import.id == import_id, Import.busy.is_(True))
-        .values(tries=Import.tries + 1, moved_at=func.now())  # the clock leaves it time to begin
+        .values(
+            tries=Import.tries + 1, moved_at=func.now()
+        )  # the scheduler leaves it time to begin
     )
     return True
 
 
 def reset_tries(session: Session, import_id: int) -> None:
-    """Something has come of it, or an admin has looked at it: its tries are counted anew."""
+    """Count attempts from zero again, after progress or an admin's decision."""
     session.execute(update(Import).where(Import.id == import_id).values(tries=0))
 
 
 def latest() -> list[tuple[Import, str]]:
-    """The latest imports with the names of those who began them, the newest first."""
+    """Return the latest imports and who began them, newest first."""
     found = (
         select(Import, Account.name)
         .outerjoin(Account, Account.id == Import.account_id)
@@ -176,7 +178,7 @@ def latest() -> list[tuple[Import, str]]:
 
 
 def forget_expired(session: Session) -> None:
-    """Forget what was sent and looked at long ago; that there was an import stays."""
+    """Delete files and previews that have expired. The imports themselves stay."""
     old = Import.expires_at < datetime.now(UTC)
     ended = select(Import.id).where(old, Import.state.in_(UNDONE))
     for found in session.scalars(ended):
@@ -190,15 +192,15 @@ def forget_expired(session: Session) -> None:
 
 
 def has_files(session: Session, import_id: int) -> bool:
-    """Whether what was sent is still kept, so that it can be read again."""
+    """Whether the files are still stored, so that they can be read again."""
     parts = select(ImportPart.position).where(ImportPart.import_id == import_id)
     return session.execute(parts.limit(1)).first() is not None
 
 
 def fail_killed_commands(session: Session) -> None:
-    """Wait no longer for a command that was killed: nobody could call it again."""
+    """Fail the import of a command that was killed, because no worker can continue it."""
     found, why = busy(session), ImportFailedError(_k("It was interrupted."))
-    # Where only seats are left, nothing is given up: they follow with the next command.
+    # If only enrollments are left, the next command applies them.
     if found is None or found.account_id or found.state == "seating":
         return
     if found.moved_at < datetime.now(UTC) - SETTLED and not is_at_work(session):
@@ -206,16 +208,16 @@ def fail_killed_commands(session: Session) -> None:
 
 
 def clear(session: Session, import_id: int, tables: Iterable[type[Base]]) -> None:
-    """Forget the rows of an import in those tables."""
+    """Delete the rows of an import in those tables."""
     for table in tables:
         rows = Base.metadata.tables[table.__tablename__]  # the ORM would fetch every key
         session.execute(delete(rows).where(rows.c.import_id == import_id))
 
 
 def state_of(session: Session, found: Import) -> str:
-    """The state to show: `stuck` where a worker should be at it and none has been for a while.
+    """Return the state to show: `stuck` if a worker should be busy and none has been for a while.
 
-    And `stopped` where one should not, as it would only meet the same trouble.
+    `stopped` if a worker would only meet the same error again.
     """
     if found.state == "seating" and found.error:
         return "stopped"
@@ -225,15 +227,13 @@ def state_of(session: Session, found: Import) -> str:
     return found.state
 
 
-# How far an import is, for pages to show: told to Redis now and then, never waited for.
-
 PROGRESS_LIFETIME = 24 * 60 * 60  # seconds
-PAUSE = 0.3  # seconds between two tellings of the same step
+PAUSE = 0.3  # seconds between two reports of the same step
 
 
 @dataclass(frozen=True)
 class ProgressStep:
-    """What is being done: a file that is read, or `comparing` or `storing`."""
+    """The current step: the name of a file, `comparing`, `storing` or `seating`."""
 
     name: str = ""
     done: int = 0
@@ -242,13 +242,13 @@ class ProgressStep:
 
 @dataclass
 class ProgressReport:
-    """Tells of one import."""
+    """Reports the progress of one import to Redis."""
 
     import_id: int
     _last: tuple[str, float] = field(default=("", 0.0))
 
     def __call__(self, step: str, done: int, total: int) -> None:
-        """Tell, unless the same was told just now."""
+        """Report progress, unless the same step was reported just now."""
         name, when = self._last
         if name == step and done < total and time.monotonic() - when < PAUSE:
             return
@@ -259,7 +259,7 @@ class ProgressReport:
 
 
 def step_of(import_id: int) -> ProgressStep:
-    """How far an import is; blank where nobody has told."""
+    """Return the current step of an import, blank if it is unknown."""
     try:
         told = backend().redis.get(_key(import_id))
     except RedisError:
@@ -271,17 +271,15 @@ def _key(import_id: int) -> str:
     return f"import:{import_id}"
 
 
-# What was sent through the page, kept in PostgreSQL until it has been applied or given up.
-
 PIECE = 2**20
 MOST_FILES = 20
-LONGEST_NAME = 200  # bytes, of which file systems take 255
+LONGEST_NAME = 200  # bytes; file systems allow 255
 
 File = tuple[str, BinaryIO]
 
 
 def digest_of_files(files: Iterable[File]) -> str:
-    """The SHA-256 of one file; of several, that of their names and contents."""
+    """Return the SHA-256 of a file; of several, that of their names and contents."""
     found, listed = hashlib.sha256(), list(files)
     for name, file in listed:
         if len(listed) > 1:
@@ -292,7 +290,7 @@ def digest_of_files(files: Iterable[File]) -> str:
 
 
 def digest_of_path(path: Path) -> str:
-    """The SHA-256 of a file, or of all files of a folder."""
+    """Return the SHA-256 of a file, or of all files of a folder."""
     paths = [path] if path.is_file() else sorted(each for each in path.iterdir() if each.is_file())
     with ExitStack() as stack:
         return digest_of_files(
@@ -301,7 +299,7 @@ def digest_of_path(path: Path) -> str:
 
 
 def store_files(session: Session, import_id: int, files: Iterable[File]) -> None:
-    """Put files away, piece by piece."""
+    """Store files, piece by piece."""
     for name, file in files:
         for position, piece in enumerate(pieces(file)):
             row = ImportPart(import_id=import_id, name=name, position=position, content=piece)
@@ -311,14 +309,14 @@ def store_files(session: Session, import_id: int, files: Iterable[File]) -> None
 
 
 def bare_name(name: str) -> str:
-    """A file's name without folders, as browsers may send some; of a long one the end."""
+    """Return a file name without folders; of a long name the end."""
     last = name.replace("\\", "/").rpartition("/")[2]
     told = "".join(sign for sign in last if sign.isprintable()).encode()[-LONGEST_NAME:]
     return told.decode(errors="ignore").lstrip(".") or "file"
 
 
 def pieces(file: BinaryIO) -> Iterator[bytes]:
-    """The content of a file from its beginning, a piece at a time."""
+    """Yield the content of a file from its beginning, in pieces."""
     file.seek(0)
     while piece := file.read(PIECE):
         yield piece
@@ -326,7 +324,7 @@ def pieces(file: BinaryIO) -> Iterator[bytes]:
 
 @contextmanager
 def unpacked(import_id: int) -> Iterator[Source]:
-    """What was sent, in a folder that lasts as long as the block."""
+    """A block in which the stored files are in a temporary folder."""
     with TemporaryDirectory(prefix="fairseat-import-") as folder:
         for name, position in _pieces_of(import_id):
             with transaction() as session, (Path(folder) / name).open("ab") as out:

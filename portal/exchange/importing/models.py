@@ -1,4 +1,4 @@
-"""Imports under way: who began them, what was sent, what it says, and what it would change."""
+"""Tables of imports: files, rows, changes and notes, and the options of an import."""
 
 from dataclasses import asdict, dataclass
 from datetime import date, datetime
@@ -29,8 +29,8 @@ BUSY = ("waiting", "reading", "approved", "applying", "seating")
 class Import(Base):
     """One import.
 
-    `state`: waiting, reading, ready (to be looked at), approved, applying, seating (all is done but
-    for seats that are left); done, failed, discarded.
+    `state`: waiting, reading, ready (for review), approved, applying, seating (only enrollments
+    are left); done, failed, discarded.
     """
 
     __tablename__ = "imports"
@@ -42,10 +42,10 @@ class Import(Base):
     sha256: Mapped[str] = mapped_column(String(64))
     options: Mapped[dict[str, Any]] = mapped_column(JSONB)
     state: Mapped[str] = mapped_column(String(12))
-    # True in a state of BUSY, else null: two at once would compare with what the other changes.
+    # True in a state of BUSY, else null. Two imports at once would compare with each other.
     busy: Mapped[bool | None] = mapped_column(Boolean, unique=True)
     error: Mapped[str] = mapped_column(Text, default="")
-    # How often a worker has begun with it since it last got on.
+    # How often a worker has begun with it since the last progress.
     tries: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
     # By kind of record: how many are added, restored, changed, removed and unchanged.
     counts: Mapped[dict[str, dict[str, int]]] = mapped_column(JSONB, default=dict)
@@ -57,7 +57,7 @@ class Import(Base):
 
 
 class ImportPart(Base):
-    """A piece of a file that was sent."""
+    """A piece of a sent file."""
 
     __tablename__ = "import_parts"
 
@@ -68,7 +68,7 @@ class ImportPart(Base):
 
 
 class ImportRow(Base):
-    """What the files say of one record: its key and those of its fields that they know."""
+    """A record as the files have it: its key and the fields that they know."""
 
     __tablename__ = "import_rows"
     __table_args__ = (Index("ix_import_rows_key", "import_id", "kind", "key"),)
@@ -80,13 +80,13 @@ class ImportRow(Base):
     fields: Mapped[dict[str, Any]] = mapped_column(JSONB)
     removes: Mapped[bool] = mapped_column(Boolean)
     file: Mapped[str] = mapped_column(Text)
-    line: Mapped[int] = mapped_column(Integer)  # 0 = it follows from other rows
-    # Of an addition and a removal that are a change of section: the id of the other one.
+    line: Mapped[int] = mapped_column(Integer)  # 0 = derived from other rows
+    # Of the addition and the removal of a move: the id of the other row.
     pair: Mapped[int | None] = mapped_column(BigInteger)
 
 
 class ImportChange(Base):
-    """What an import would change: `change` is added, restored, changed or removed."""
+    """A change that an import would make: added, restored, changed or removed."""
 
     __tablename__ = "import_changes"
 
@@ -115,7 +115,7 @@ class ImportNote(Base):
 
 
 class SourcedId(Base):
-    """What a source of OneRoster files calls a record of ours, which `key` names."""
+    """The ID of a record in OneRoster files; `key` names the record."""
 
     __tablename__ = "sourced_ids"
     __table_args__ = (Index("ix_sourced_ids_key", "kind", "key"),)
@@ -123,27 +123,25 @@ class SourcedId(Base):
     kind: Mapped[str] = mapped_column(String(12), primary_key=True)
     sourced_id: Mapped[str] = mapped_column(Text, primary_key=True)
     key: Mapped[str] = mapped_column(Text)
-    modified: Mapped[str | None] = mapped_column(Text)  # as the source writes it
+    modified: Mapped[str | None] = mapped_column(Text)  # as in the file
 
-
-# What the person who imports may choose.
 
 LAYOUTS = ("semester", "oneroster")
 
 
 @dataclass(frozen=True)
 class Options:
-    """The choices of one import."""
+    """The options of an import."""
 
     layout: str = "semester"
     term: str = ""  # of a semester: its name
-    update: bool = False  # whether a semester may be of a term that is there already
-    past: bool = False  # whether students are put in past all rules and the capacity
-    leave_out: bool = False  # whether seats that would be refused keep nothing else from being done
-    remove: bool = False  # whether what the files should name, but don't, goes
-    waitlist: int = 10  # length where the source gives none
+    update: bool = False  # whether the term may exist already
+    past: bool = False  # enroll students past all rules and capacity
+    leave_out: bool = False  # apply the rest if enrollments are refused
+    remove: bool = False  # remove records that are missing from the files
+    waitlist: int = 10  # length if the files give none
     credit_limit: int = 21  # of a new term
-    starts: date | None = None  # the term's dates, where meetings have none
+    starts: date | None = None  # dates of the term, if meetings have none
     ends: date | None = None
 
     def kept(self) -> dict[str, Any]:

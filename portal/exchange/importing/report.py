@@ -1,4 +1,4 @@
-"""What an import did with rows that it could not take as they are: counted, named, explained."""
+"""The report of an import: notes about rows, and the changes, as rows of a table."""
 
 import csv
 import json
@@ -20,14 +20,14 @@ from portal.exchange.importing.models import Import, ImportChange, ImportNote
 from portal.registration.reasons import label
 from portal.spreadsheets import plain
 
-MOST = 20_000  # notes that are kept in full; more of them are only counted
+MOST = 20_000  # notes that are kept; more are only counted
 LONGEST_VALUE = 200
-REFUSED_SEATS = {"seat", "seat_late"}  # kinds whose details are codes of refusals
+REFUSED_SEATS = {"seat", "seat_late"}  # kinds whose details are codes of reasons
 COLUMNS = ("action", "kind", "file", "line", "key", "column", "value", "why", "todo")
 
 
 class Place(Protocol):
-    """Where in the files something stands."""
+    """A place in the files."""
 
     @property
     def file(self) -> str: ...
@@ -38,7 +38,7 @@ class Place(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One line of the report; `key` is what its row calls itself."""
+    """A line of the report; `key` names the record of its row."""
 
     kind: str
     file: str
@@ -50,30 +50,30 @@ class Note:
 
     @property
     def action(self) -> Action:
-        """What was done with the row."""
+        """What the import did with the row."""
         return FINDINGS[self.kind].action
 
     @property
     def why(self) -> str:
-        """What is the matter."""
+        """The reason."""
         detail = _obstacles(self.detail) if self.kind in REFUSED_SEATS else told(self.detail)
         return f"{FINDINGS[self.kind].why} {detail}".strip()
 
     @property
     def todo(self) -> str:
-        """What would help; blank where nothing need be done."""
+        """What to do; blank if nothing."""
         return FINDINGS[self.kind].todo
 
 
 @dataclass
 class Report:
-    """Everything worth telling of an import, in the order of finding."""
+    """The notes of an import, in the order of finding."""
 
     notes: list[Note] = field(default_factory=list)
     found: Counter[str] = field(default_factory=Counter)  # how many of each kind, kept or not
 
     def note(self, kind: str, row: Place, column: str = "", detail: str = "") -> None:
-        """Note what happened to a row, at one of its columns."""
+        """Note a finding about a row, at one of its columns."""
         key = row["crn"] or row["course_id"] or row["dept_code"] or row["sourcedId"]
         value = row[column][:LONGEST_VALUE] if column else ""
         self.add(Note(kind, row.file, row.line, key[:LONGEST_VALUE], column, value, detail))
@@ -85,17 +85,17 @@ class Report:
             self.notes.append(note)
 
     def counts(self) -> list[tuple[Action, str, int]]:
-        """How many notes of each kind, refusals first."""
+        """Return how many notes there are of each kind, refusals first."""
         return [
             (FINDINGS[kind].action, kind, self.found[kind]) for kind in FINDINGS if self.found[kind]
         ]
 
     def of(self, kind: str) -> list[Note]:
-        """The notes of one kind."""
+        """Return the notes of a kind."""
         return [note for note in self.notes if note.kind == kind]
 
     def write(self, path: Path) -> None:
-        """Write every note in full, as JSON where the name ends so, else as CSV."""
+        """Write every note, as JSON if the name ends in `.json`, else as CSV."""
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.suffix == ".json":
             told = [dict(zip(COLUMNS, cells(note), strict=True)) for note in self.notes]
@@ -116,26 +116,24 @@ class Report:
 
 
 def _obstacles(codes: str) -> str:
-    """Reasons that were kept by their codes."""
+    """Return the labels of reasons by their codes."""
     return "; ".join(label(code) for code in codes.split()) + "."
 
 
 def cells(note: Note) -> list[str]:
-    """A note as the report's columns."""
+    """Return a note as cells of the report."""
     told = {column: str(getattr(note, column)) for column in COLUMNS}
     return list((told if note.line else told | {"line": ""}).values())
 
 
-# The report of an import as rows of a table: what was noted, then what changes.
-
 BATCH = 2000
-LATE_KINDS = ("seat_late", "seat_left")  # kinds of which nobody knew before it was applied
+LATE_KINDS = ("seat_late", "seat_left")  # kinds that are found only when the import is applied
 
 
 def report_rows(import_id: int, language: str = "") -> Iterator[list[str]]:
-    """The header, every note that was kept, and every field that changes; a batch at a time.
+    """Yield the header, every note, and every field that changes.
 
-    What is told to people is in that language; names of kinds and columns are for programs.
+    Texts for people are in that language; names of kinds and columns are for programs.
     """
     yield list(COLUMNS)
     for batch in _notes(import_id):
@@ -147,14 +145,14 @@ def report_rows(import_id: int, language: str = "") -> Iterator[list[str]]:
 
 
 def first_notes(session: Session, import_id: int, kind: str, most: int) -> list[Note]:
-    """The first notes of a kind."""
+    """Return the first notes of a kind."""
     found = select(ImportNote).where(ImportNote.import_id == import_id, ImportNote.kind == kind)
     ordered = found.order_by(ImportNote.position)
     return [_note(row) for row in session.scalars(ordered.limit(most))]
 
 
 def notes_since(session: Session, import_id: int, position: int) -> list[Note]:
-    """All notes from that position on."""
+    """Return all notes from a position on."""
     found = select(ImportNote).where(
         ImportNote.import_id == import_id, ImportNote.position >= position
     )
@@ -162,7 +160,7 @@ def notes_since(session: Session, import_id: int, position: int) -> list[Note]:
 
 
 def store_notes(session: Session, import_id: int, notes: Sequence[Note], *, first: int = 0) -> None:
-    """Keep notes with an import, at their positions from `first` on."""
+    """Store notes of an import at positions from `first` on."""
     rows = [
         {"import_id": import_id, "position": position, **asdict(note)}
         for position, note in enumerate(notes, first)
@@ -172,7 +170,7 @@ def store_notes(session: Session, import_id: int, notes: Sequence[Note], *, firs
 
 
 def add_notes(session: Session, import_id: int, notes: Sequence[Note], count: int) -> None:
-    """Keep more notes with an import, which all are of one kind, of which there are `count`."""
+    """Store more notes of one kind, and add `count` to the number of that kind."""
     if not notes:
         return
     last = session.scalar(
@@ -219,10 +217,10 @@ def _told(change: ImportChange) -> Iterator[list[str]]:
 
 
 def changed_fields(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
-    """The names of the fields that differ, sorted."""
+    """Return the names of the fields that differ, sorted."""
     return sorted(name for name in before | after if before.get(name) != after.get(name))
 
 
 def readable_key(key: str) -> str:
-    """A key as people read it."""
+    """Return a key as people read it."""
     return key.replace("\t", " · ")

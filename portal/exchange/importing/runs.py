@@ -1,4 +1,7 @@
-"""Reading what was sent into a preview, and applying it: each whole, or not at all."""
+"""The run of an import: read files into a preview, apply it, then apply its enrollments.
+
+A job does it in steps, the command in one go. Reading and applying are one transaction each.
+"""
 
 import time
 from collections.abc import Iterator
@@ -44,12 +47,12 @@ from portal.people.models import AuditEntry
 from portal.windows.warmup import warm_up
 
 LAYOUTS = {"semester": stage_semester, "oneroster": stage_oneroster}
-# A large import takes longer than any statement of a page may.
+# A large import takes longer than a statement of a page may.
 NO_TIMEOUTS = "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0"
 
 ROWS = 5000  # rows a statement
 ENROLLMENT = "enrollment"
-# What is left to be done once all else is.
+# What is left once everything else is applied.
 DELETE_ALL_BUT_ENROLLMENTS = text("""
     DELETE FROM import_rows AS rows WHERE import_id = :id AND NOT (kind = 'enrollment' AND EXISTS (
         SELECT FROM import_changes AS changes WHERE changes.import_id = :id
@@ -59,11 +62,11 @@ DELETE_ALL_BUT_ENROLLMENTS = text("""
 
 
 class StaleError(ImportFailedError):
-    """What the import would change is not what was shown: something else has changed it since."""
+    """The changes are no longer those of the preview, because of another change."""
 
 
 def read(import_id: int, source: Source, report: Report, progress: Progress) -> Counts:
-    """What the import would change, kept until it is applied; raises ImportFailed and Busy."""
+    """Read the files into a preview and return its counts. Raise ImportFailedError and Busy."""
     try:
         _claim(import_id, "reading", of="waiting")
         with alone() as session:
@@ -103,7 +106,7 @@ def _read(
 
 
 def _leave_out(session: Session, found: Refused, report: Report) -> bool:
-    """Take the rows of refused seats out of the import; whether there were any."""
+    """Take refused enrollments out of the import; False if there are none."""
     for _row, note in found:
         report.add(note)
     rows = [row for row, _note in found]
@@ -113,9 +116,9 @@ def _leave_out(session: Session, found: Refused, report: Report) -> bool:
 
 
 def carry_out(import_id: int, progress: Progress) -> list[int]:
-    """Apply the import but for students' seats, and give the terms that it is about.
+    """Apply everything but enrollments. Return the changed terms.
 
-    Raises Stale where what it would change is not what was shown, ImportFailed and Busy.
+    Raise StaleError if the changes are not those of the preview, ImportFailedError and Busy.
     """
     try:
         _claim(import_id, "applying", of="approved")
@@ -131,17 +134,17 @@ def _carry_out(session: Session, import_id: int, progress: Progress) -> list[int
     shown, counts, options = found.digest, found.counts, Options.read(found.options)
     if is_blocked(found):
         raise ImportFailedError(
-            _k("Students would be refused their seats: nothing can be applied so.")
+            _k("Some students would be refused. Choose what to do with them first.")
         )
     read_current(session)
     staging.keep_taken(session, import_id, Report())
     if current_digest(session, import_id) != shown:
-        raise StaleError(_k("What is here has changed since the preview was made."))
+        raise StaleError(_k("The data in the portal has changed since the preview."))
     with upserts.recording_section_changes(session, import_id, counts):
         upserts.write_changes(session, import_id, counts, progress)
     seats = count_changes(counts.get(ENROLLMENT, {}))
     if seats and refused(session, import_id, past=options.past):
-        raise StaleError(_k("Seats have been taken since the preview was made."))
+        raise StaleError(_k("Seats were taken after the preview."))
     session.add(
         AuditEntry(
             account_id=found.account_id,
@@ -160,15 +163,15 @@ def _carry_out(session: Session, import_id: int, progress: Progress) -> list[int
 
 
 def is_blocked(found: Import) -> bool:
-    """Whether refused seats keep the import from being applied."""
+    """Whether refused enrollments keep the import from being applied."""
     return bool(found.notes.get("seat")) and not Options.read(found.options).leave_out
 
 
 @contextmanager
 def alone(isolation: str = "READ COMMITTED") -> Iterator[Session]:
-    """A long transaction in which no other import is read or applied; raises Busy.
+    """A long transaction in which no other import is read or applied. Raise Busy.
 
-    One that met a change of somebody else is Stale.
+    Raise StaleError if it conflicts with another change.
     """
     try:
         with Sessions.begin() as session:
@@ -179,22 +182,20 @@ def alone(isolation: str = "READ COMMITTED") -> Iterator[Session]:
             yield session
     except DBAPIError as error:
         if isinstance(error.orig, SerializationFailure):
-            raise StaleError(
-                _k("Something was changed by somebody else at this very moment.")
-            ) from error
+            raise StaleError(_k("Someone else changed the same data at the same time.")) from error
         if isinstance(error, DataError | IntegrityError):
             raise failure_of(error) from error
         raise
 
 
 def _hand_on(session: Session, import_id: int, state: str, *, of: str, **facts: object) -> None:
-    """Say what has come of it, unless it was given up meanwhile: then nothing has."""
+    """Change the state at the end of a step. Raise NoLongerPossible if it was discarded."""
     if not import_jobs.change_state(session, import_id, state, of=(of,), **facts):
         raise import_jobs.NoLongerPossible
 
 
 def _claim(import_id: int, state: str, *, of: str) -> None:
-    """Say that we are at it, for all to see; who was at it before us may have been killed."""
+    """Change the state at the begin of a step, which a killed worker may have begun before."""
     with transaction() as session:
         if not import_jobs.change_state(session, import_id, state, of=(of,)):
             now = session.scalar(select(Import.state).where(Import.id == import_id))
@@ -203,19 +204,19 @@ def _claim(import_id: int, state: str, *, of: str) -> None:
 
 
 def stop(import_id: int, why: ImportFailedError) -> None:
-    """Write down why the seats that are left are not given."""
+    """Store why the enrollments that are left are not applied."""
     with transaction() as session:
         import_jobs.change_state(session, import_id, "seating", of=("seating",), error=why.stored)
 
 
 def give_up(import_id: int, why: ImportFailedError) -> None:
-    """Let nobody be called to it any more: where only seats are left, until an admin says so."""
+    """Fail the import; if only enrollments are left, stop it until an admin decides."""
     fail(import_id, why)
     stop(import_id, why)
 
 
 def fail(import_id: int, why: ImportFailedError, report: Report | None = None) -> None:
-    """Write down that nothing came of an import that was under way, and why."""
+    """Store that an import failed, and why."""
     with transaction() as session:
         if report:
             store_notes(session, import_id, report.notes)
@@ -223,8 +224,6 @@ def fail(import_id: int, why: ImportFailedError, report: Report | None = None) -
         of = ("waiting", "reading", "approved", "applying")
         import_jobs.change_state(session, import_id, "failed", of=of, error=why.stored, **notes)
 
-
-# An import from one end to the other: for a job in two steps, for a command in one go.
 
 QUEUE, JOB = "errands", "jobs.errands.work_import"
 LONGEST = 60 * 60  # seconds that a job may take
@@ -238,12 +237,12 @@ class Imported:
     id: int
     counts: Counts
     terms: list[int]
-    news: int | None  # sections that the ledger has been told of; None = it was away
-    listeners: int  # students who are told that their sections change
+    news: int | None  # new sections in the ledger; None = it was away
+    listeners: int  # students who are notified
 
 
 def enqueue(import_id: int) -> None:
-    """Call a worker to an import, to read it or to apply it, unless one is called already."""
+    """Enqueue the job that continues an import, unless it is in the queue."""
     queue = Queue(QUEUE, connection=backend().redis, serializer=JSONSerializer)
     name = f"import-{import_id}"
     if any(job_subject(job) == name for job in queue.job_ids):
@@ -261,9 +260,9 @@ def enqueue(import_id: int) -> None:
 
 
 def resume() -> None:
-    """Call a worker to what another has left, who was killed or lost PostgreSQL or the ledger.
+    """Enqueue an import that a worker has left: killed, or without PostgreSQL or the ledger.
 
-    Each time after twice as long; it is given up where nothing has come of it five times.
+    Each pause is twice as long. The import fails after five attempts without progress.
     """
     with transaction() as session:
         import_jobs.fail_killed_commands(session)
@@ -273,14 +272,14 @@ def resume() -> None:
     if found.tries >= import_jobs.TRIES:
         give_up(found.id, ImportFailedError(failures.TOO_MANY_TRIES, count=found.tries))
         return
-    # Whoever has been called needs a moment to begin.
+    # A worker needs a moment to begin.
     once, pause = f"import:{found.id}:called", import_jobs.SETTLED * 2**found.tries
     if backend().redis.set(once, 1, nx=True, ex=pause):
         enqueue(found.id)
 
 
 def continue_import(import_id: int) -> None:
-    """Do what the import waits for, if it does, and nobody else is at it."""
+    """Do the next step of an import, unless another worker does."""
     with transaction() as session:
         if not import_jobs.count_try(session, import_id):
             return
@@ -296,7 +295,7 @@ def continue_import(import_id: int) -> None:
             fail(import_id, failure)
         except (*failures.TRANSIENT, import_jobs.Busy, import_jobs.NoLongerPossible):
             raise
-        except Exception as error:  # noqa: BLE001  whatever it is, all would wait for it
+        except Exception as error:  # noqa: BLE001  any error: other imports would wait
             fail(import_id, failures.failure_of(error))
         give_seats(import_id, ProgressReport(import_id))
 
@@ -304,7 +303,7 @@ def continue_import(import_id: int) -> None:
 def import_files(
     path: Path, options: Options, report: Report, progress: Progress, *, dry: bool = False
 ) -> Imported:
-    """Import the files at `path`, or only say what that would change; raises ImportFailed, Busy."""
+    """Import the files at `path`; `dry` only compares. Raise ImportFailedError and Busy."""
     source = source_of(path)
     if options.layout == "semester":
         name_of(options)
@@ -314,8 +313,10 @@ def import_files(
         import_id = import_jobs.begin(session, sent)
     try:
         return _import(import_id, source, report, progress, dry=dry)
-    except BaseException as error:  # even an interrupt must not leave others waiting for it
-        why = ImportFailedError(_k("It was broken off: %(error)s."), error=type(error).__name__)
+    except BaseException as error:  # other imports must not wait after an interrupt
+        why = ImportFailedError(
+            _k("The import was interrupted: %(error)s."), error=type(error).__name__
+        )
         fail(import_id, why)
         raise
 
@@ -345,9 +346,9 @@ def _import(
 
 
 def _finish_another(progress: Progress) -> None:
-    """Do what is left of an import that was interrupted when only seats were left; raises Busy.
+    """Apply the enrollments that an interrupted import has left. Raise Busy.
 
-    One that was stopped by something unexpected waits for an admin.
+    An import that was stopped by an error waits for an admin.
     """
     with transaction() as session:
         found, told = import_jobs.busy(session), import_jobs.describe_busy(session)
@@ -357,12 +358,12 @@ def _finish_another(progress: Progress) -> None:
         except (
             SeatsLeftError,
             LedgerUnavailable,
-        ) as error:  # which is not said of one's own import
+        ) as error:  # this import did not fail
             raise import_jobs.Busy(told) from error
 
 
 def _give_own_seats(import_id: int, progress: Progress) -> None:
-    """Give the seats, or wait for whoever the clock or another command has at it already."""
+    """Apply the enrollments, or wait for another worker that does."""
     while True:
         try:
             return give_seats(import_id, progress)
@@ -371,10 +372,10 @@ def _give_own_seats(import_id: int, progress: Progress) -> None:
 
 
 def give_seats(import_id: int, progress: Progress) -> None:
-    """Have the ledger give and take the seats of an import of which all else is done.
+    """Apply the enrollments of an import.
 
-    Raises LedgerUnavailable: then they are left for whoever goes on. SeatsLeft says what nobody
-    foresaw: then they are left until an admin has them tried again, or ends it.
+    Raise LedgerUnavailable: a worker tries again later. Raise SeatsLeftError after an unexpected
+    error: they are left until an admin tries again or ends the import.
     """
     try:
         with alone() as session:
@@ -391,9 +392,9 @@ def give_seats(import_id: int, progress: Progress) -> None:
 
 
 def update_ledger(terms: list[int]) -> int | None:
-    """Let the ledger know what is new, and give how many sections were.
+    """Update the sections in the ledger and return how many were new.
 
-    None while it is away: then the clock tells it later.
+    None while it is away: the scheduler updates it later.
     """
     try:
         return sum(warm_up(term) for term in terms)

@@ -1,4 +1,4 @@
-"""Where the files of an import come from: a folder, or a zip that may be hostile."""
+"""The files of an import: a folder, or a zip that may be hostile."""
 
 import io
 import struct
@@ -19,7 +19,7 @@ LONGEST_INDEX = 2**16  # bytes of a zip's list of contents
 INDEX_END = struct.Struct("<4s4H2LH")
 ENCRYPTED = 1
 METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
-# Names that are none raise UnicodeDecodeError; what no honest program packs, the two last.
+# Wrong names raise UnicodeDecodeError; unusual packing raises the last two.
 DAMAGE = (
     *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError),
     *(UnicodeDecodeError, NotImplementedError, IndexError),
@@ -37,7 +37,7 @@ class Source(Protocol):
 
 
 def source_of(path: Path) -> Source:
-    """The files of a folder or of a zip; raises ImportFailed where it is neither."""
+    """Return the files of a folder or zip. Raise ImportFailedError if it is neither."""
     if path.is_dir():
         found = [each.name for each in path.iterdir()]
         if len(found) == 1 and found[0].lower().endswith(".zip"):
@@ -45,7 +45,7 @@ def source_of(path: Path) -> Source:
         return Folder(path)
     if path.suffix.lower() == ".zip" and path.exists():
         return Zip.of(path)
-    raise ImportFailedError(_k("%(path)s is no folder, and no zip."), path=path)
+    raise ImportFailedError(_k("%(path)s is neither a folder nor a zip."), path=path)
 
 
 @dataclass(frozen=True)
@@ -80,15 +80,13 @@ class Zip:
 
     @classmethod
     def of(cls, path: Path) -> "Zip":
-        """The zip at `path`; raises ImportFailed for one that no honest program makes."""
+        """Open the zip at `path`. Raise ImportFailedError if it is damaged or hostile."""
         try:
             with path.open("rb") as raw:
                 _check_index(raw, path.name)
             packed = zipfile.ZipFile(path)
         except DAMAGE:
-            raise ImportFailedError(
-                _k("%(file)s is no zip that can be read."), file=path.name
-            ) from None
+            raise ImportFailedError(_k("%(file)s is not a readable zip."), file=path.name) from None
         return cls(packed, _entries(packed))
 
     def names(self) -> list[str]:
@@ -107,7 +105,7 @@ class Zip:
 
 
 class Unpacking(io.RawIOBase):
-    """One file of a zip; what unpacks to too much is given up while it is read."""
+    """A file of a zip. Reading stops if it unpacks to too much."""
 
     def __init__(self, owner: Zip, name: str, entry: zipfile.ZipInfo) -> None:
         self.owner, self.name, self.entry = owner, name, entry
@@ -175,14 +173,16 @@ def _entries(packed: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
         folder, _, name = entry.filename.rpartition("/")
         if "/" in folder or "\\" in entry.filename or folder == ".." or entry.filename[0] == "/":
             raise ImportFailedError(
-                _k("“%(file)s”: files must not be deeper than in one folder."), file=entry.filename
+                _k("“%(file)s” is nested too deep. Put all files in one folder."),
+                file=entry.filename,
             )
         if entry.flag_bits & ENCRYPTED or entry.compress_type not in METHODS:
             raise ImportFailedError(
-                _k("%(file)s is encrypted or packed unusually: pack it again, plainly."), file=name
+                _k("%(file)s is encrypted or packed unusually. Pack it again as a normal zip."),
+                file=name,
             )
         if name in found:
-            raise ImportFailedError(_k("%(file)s is there twice."), file=name)
+            raise ImportFailedError(_k("%(file)s appears twice."), file=name)
         found[name] = entry
     return found
 

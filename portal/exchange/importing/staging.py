@@ -1,4 +1,7 @@
-"""What the files say, put aside in PostgreSQL record by record: no size fills the memory."""
+"""Staging: records of the files in PostgreSQL, resolved and checked as sets.
+
+So a worker's memory does not grow with the files.
+"""
 
 import csv
 import io
@@ -19,35 +22,35 @@ COPY = (
     "COPY import_rows (import_id, kind, key, fields, removes, file, line)"
     " FROM STDIN WITH (FORMAT csv)"
 )
-PART = "\t"  # between the parts of a key; no part has one
-NOWHERE = Row("", 0, {})  # where a record is from that follows from others
+PART = "\t"  # between the parts of a key, which contain none
+NOWHERE = Row("", 0, {})  # of records that are derived from others
 
 
 def key_of(*parts: str) -> str:
-    """The key of a record that is named by several."""
+    """Return the key of a record from its parts."""
     return PART.join(parts)
 
 
 @dataclass
 class Stage:
-    """Takes the records of one import."""
+    """Stores the records of one import."""
 
     session: Session
     import_id: int
-    # Kinds of which what the files don't name goes.
+    # Kinds whose unnamed records are removed.
     unnamed: set[str] = field(default_factory=set)
     _waiting: list[tuple[object, ...]] = field(default_factory=list)
 
     def put(self, kind: str, key: str, fields: dict[str, Any], row: Row = NOWHERE) -> None:
-        """Such a record is to be there, with these fields; others stay as they are."""
+        """Stage a record with these fields; its other fields stay as they are."""
         self._add(kind, key, fields, row, removes=False)
 
     def remove(self, kind: str, key: str, fields: dict[str, Any], row: Row = NOWHERE) -> None:
-        """Such a record is not to be there."""
+        """Stage the removal of a record."""
         self._add(kind, key, fields, row, removes=True)
 
     def finish(self) -> None:
-        """Write what still waits."""
+        """Write the records that are still in memory."""
         text = io.StringIO()
         csv.writer(text, quoting=csv.QUOTE_ALL).writerows(self._waiting)
         text.seek(0)
@@ -63,12 +66,10 @@ class Stage:
             self.finish()
 
 
-# What goes: what the files should name and don't, unless it is still needed.
-
 # Sections of the terms that the files are about.
 SECTIONS = text("""
     INSERT INTO import_rows (import_id, kind, key, fields, removes, file, line)
-    SELECT :id, kind, key, '{}', true, '', 0 FROM now_here AS here
+    SELECT :id, kind, key, '{}', true, '', 0 FROM current_records AS here
     WHERE kind = 'section' AND fields ->> 'status' <> 'CANCELED'
     AND split_part(key, E'\\t', 1) IN (
         SELECT split_part(key, E'\\t', 1) FROM import_rows
@@ -78,10 +79,10 @@ SECTIONS = text("""
         WHERE rows.import_id = :id AND rows.kind = 'section' AND rows.key = here.key
     )
 """)
-# Who teaches or takes one of the sections that the files name.
+# Teachers and students of the sections in the files.
 PARTS = text("""
     INSERT INTO import_rows (import_id, kind, key, fields, removes, file, line)
-    SELECT :id, kind, key, '{}', true, '', 0 FROM now_here AS here
+    SELECT :id, kind, key, '{}', true, '', 0 FROM current_records AS here
     WHERE kind = :kind
     AND split_part(key, E'\\t', 1) || E'\\t' || split_part(key, E'\\t', 2) IN (
         SELECT key FROM import_rows WHERE import_id = :id AND kind = 'section' AND NOT removes
@@ -90,11 +91,11 @@ PARTS = text("""
         WHERE rows.import_id = :id AND rows.kind = :kind AND rows.key = here.key
     )
 """)
-# People whom earlier files have named. What the portal's own exports call them is no file's word.
+# People of earlier files. IDs that the portal itself gave do not count.
 ACCOUNTS = text("""
     INSERT INTO import_rows (import_id, kind, key, fields, removes, file, line)
     SELECT :id, 'account', key, '{}', true, '', 0 FROM sourced_ids AS known
-    JOIN now_here AS here USING (key)
+    JOIN current_records AS here USING (key)
     WHERE known.kind = 'user' AND here.kind = 'account'
     AND known.sourced_id <> 'user-' || md5(known.key) AND NOT EXISTS (
         SELECT FROM import_rows AS rows
@@ -102,7 +103,7 @@ ACCOUNTS = text("""
     )
 """)
 UNNAMED = {"section": SECTIONS, "teaching": PARTS, "enrollment": PARTS, "account": ACCOUNTS}
-# Of `rows`: an admin's account, or that of whoever imports, in another way than it is.
+# Rows that would change the account of an admin, or of the account that imports.
 PROTECTED = """
     (accounts.is_admin OR accounts.id = (SELECT account_id FROM imports WHERE imports.id = :id))
     AND (rows.removes OR accounts.deleted_at IS NOT NULL
@@ -123,22 +124,20 @@ TAKEN = text("""
 
 
 def remove_unnamed(session: Session, import_id: int, kinds: Iterable[str]) -> None:
-    """Let go of what the files don't name, of those kinds."""
+    """Stage the removal of records of those kinds that the files don't name."""
     for kind in sorted(kinds):
         session.execute(UNNAMED[kind], {"id": import_id, "kind": kind})
 
 
 def keep_taken(session: Session, import_id: int, report: Report) -> None:
-    """Remove no section in which somebody is or for which somebody waits, and touch no admin."""
+    """Refuse to remove sections with students or waitlists, and to change admins."""
     for kind, found in (("taken", TAKEN), ("admin", ADMINS)):
         for key, file, line in session.execute(found, {"id": import_id}):
             report.add(Note(kind, file, line, readable_key(key), "", "", ""))
 
 
-# Settles what only all rows together tell: what identifiers stand for, and what is refused.
-
-KNOWN_IDS = f"CREATE TEMP TABLE referred ON COMMIT DROP AS {statements('refer')[0]}"
-# As the files have them: of too many students the last are refused.
+KNOWN_IDS = f"CREATE TEMP TABLE known_ids ON COMMIT DROP AS {statements('known_ids')[0]}"
+# In the order of the files: if there are too many students, the last are refused.
 RESOLVE_ENROLLMENTS = text("""
     INSERT INTO import_rows (import_id, kind, key, fields, removes, file, line)
     SELECT :id, CASE rows.fields ->> 'role' WHEN 'teacher' THEN 'teaching' ELSE 'enrollment' END,
@@ -148,19 +147,19 @@ RESOLVE_ENROLLMENTS = text("""
             ELSE rows.fields - '{class,user,role}'::text[] END,
         rows.removes, rows.file, rows.line
     FROM import_rows AS rows
-    JOIN referred AS classes
+    JOIN known_ids AS classes
         ON classes.kind = 'class' AND classes.sourced_id = rows.fields ->> 'class'
-    JOIN referred AS people ON people.sourced_id = rows.fields ->> 'user' AND people.kind =
+    JOIN known_ids AS people ON people.sourced_id = rows.fields ->> 'user' AND people.kind =
         CASE rows.fields ->> 'role' WHEN 'teacher' THEN 'user' ELSE 'student' END
     WHERE rows.import_id = :id AND rows.kind = 'enrolling'
     ORDER BY rows.id
 """)
 RESOLVE_REMOVALS = text("""
     INSERT INTO import_rows (import_id, kind, key, fields, removes, file, line)
-    SELECT :id, CASE referred.kind WHEN 'class' THEN 'section' ELSE 'account' END, referred.key,
+    SELECT :id, CASE known_ids.kind WHEN 'class' THEN 'section' ELSE 'account' END, known_ids.key,
         '{}', true, rows.file, rows.line
     FROM import_rows AS rows
-    JOIN referred ON referred.kind || E'\\t' || sourced_id = rows.key
+    JOIN known_ids ON known_ids.kind || E'\\t' || sourced_id = rows.key
     WHERE rows.import_id = :id AND rows.kind = 'leaving'
 """)
 DELETE_UNRESOLVED = text(
@@ -168,20 +167,20 @@ DELETE_UNRESOLVED = text(
 )
 # The key of the teacher in that of a teaching, which begins with a term and a number.
 TEACHER = "regexp_replace(rows.key, '^[^\\t]*\\t[^\\t]*\\t', '')"
-# Teachers to whom an account has been linked since, by the names that files know.
+# Teachers with an account that was linked after earlier files, by their names in files.
 LINKED_NAMES = """
     SELECT teachers.name || E'\\t' || coalesce(code, '') AS name, min(key) AS key
     FROM teacher_keys JOIN teachers USING (id)
     LEFT JOIN departments ON departments.id = department_id
     WHERE starts_with(key, '@') GROUP BY 1 HAVING count(*) = 1
 """
-# What they teach they go on teaching; another class is not theirs because of a name.
+# They keep the classes that they teach. A name alone does not give them another one.
 USE_LINKED = text(f"""
-    UPDATE import_rows AS rows SET key = now_here.key
-    FROM ({LINKED_NAMES}) AS linked JOIN now_here ON now_here.kind = 'teaching'
-        AND right(now_here.key, length(linked.key) + 1) = E'\\t' || linked.key
+    UPDATE import_rows AS rows SET key = current_records.key
+    FROM ({LINKED_NAMES}) AS linked JOIN current_records ON current_records.kind = 'teaching'
+        AND right(current_records.key, length(linked.key) + 1) = E'\\t' || linked.key
     WHERE import_id = :id AND rows.kind = 'teaching' AND {TEACHER} = name
-    AND rows.key = left(now_here.key, -length(linked.key)) || name
+    AND rows.key = left(current_records.key, -length(linked.key)) || name
 """)  # noqa: S608 - ours
 DELETE_IDLE = text(f"""
     DELETE FROM import_rows AS rows USING ({LINKED_NAMES}) AS linked
@@ -190,7 +189,7 @@ DELETE_IDLE = text(f"""
         WHERE import_id = :id AND kind = 'teaching' AND {TEACHER} = name
     ) AND NOT EXISTS (SELECT FROM teacher_keys AS known WHERE known.key = name)
 """)  # noqa: S608 - ours
-# A new class of which the files tell no seats has those that they put students into.
+# A new class without seats in the files gets as many as it has students.
 OPEN_CLASSES = text("""
     UPDATE import_rows AS rows
     SET fields = fields || jsonb_build_object('status', 'OPEN', 'capacity', taken)
@@ -202,10 +201,10 @@ OPEN_CLASSES = text("""
     ) AS seats
     WHERE import_id = :id AND kind = 'section' AND key = section AND NOT removes
     AND NOT fields ?| ARRAY['status', 'capacity'] AND NOT EXISTS (
-        SELECT FROM now_here WHERE now_here.kind = 'section' AND now_here.key = rows.key
+        SELECT FROM current_records AS here WHERE here.kind = 'section' AND here.key = rows.key
     )
 """)
-# Each refuses rows for one reason, which is the name of a kind of note.
+# Each refuses rows for one reason, which is a kind of finding.
 REFUSALS = {
     "older": """
         DELETE FROM import_rows AS rows USING import_rows AS source, sourced_ids AS known
@@ -252,8 +251,8 @@ REFUSALS = {
                     SELECT FROM import_rows AS teacher WHERE teacher.import_id = :id
                     AND teacher.kind = 'teacher' AND teacher.key = {TEACHER}
                 ) OR EXISTS (
-                    SELECT FROM now_here WHERE now_here.kind = 'teacher'
-                    AND now_here.key = {TEACHER}
+                    SELECT FROM current_records WHERE current_records.kind = 'teacher'
+                    AND current_records.key = {TEACHER}
                 )
             )
         ) RETURNING kind, key, file, line
@@ -262,13 +261,13 @@ REFUSALS = {
 
 
 def resolve(session: Session, import_id: int, report: Report) -> None:
-    """Find what identifiers stand for, and refuse what can't be done, each row with its reason."""
+    """Resolve IDs to keys, and refuse rows that are not possible, each with its reason."""
     this = {"id": import_id}
     session.execute(text("ANALYZE import_rows, sourced_ids"))
     for reason in ("older", "renamed"):
         _refuse(session, import_id, reason, report)
     session.execute(text(KNOWN_IDS), this)
-    session.execute(text("CREATE INDEX ON referred (kind, sourced_id)"))
+    session.execute(text("CREATE INDEX ON known_ids (kind, sourced_id)"))
     for statement in (RESOLVE_ENROLLMENTS, RESOLVE_REMOVALS, USE_LINKED, DELETE_IDLE):
         session.execute(statement, this)
     for reason in ("admin", "other_student", "no_such"):
@@ -277,7 +276,7 @@ def resolve(session: Session, import_id: int, report: Report) -> None:
 
 
 def open_classes(session: Session, import_id: int) -> None:
-    """Open those new classes that have students and that no file tells the seats of."""
+    """Open new classes that have students but no seats in the files."""
     session.execute(OPEN_CLASSES, {"id": import_id})
 
 

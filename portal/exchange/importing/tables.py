@@ -1,4 +1,4 @@
-"""CSV files as rows, one at a time: encodings, headers and shapes are checked here."""
+"""Reads CSV files row by row, and checks encodings, headers and shapes."""
 
 import codecs
 import csv
@@ -15,20 +15,20 @@ from portal.exchange.importing.sources import Source
 from portal.spreadsheets import unescaped
 
 GARBAGE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff\ufffd]")
-SURROGATE = re.compile(r"[\ud800-\udfff]")  # half a sign, which only JSON can spell
+SURROGATE = re.compile(r"[\ud800-\udfff]")  # half a character, which only JSON can contain
 UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 CHUNK = 2**18
 LONGEST_LINE = 2**20
 MOST_ROWS = 2_000_000
 
-# What is being done, how much of it, and out of how much.
+# The name of a step, how much is done, and the total.
 Progress = Callable[[str, int, int], None]
-EVERY = 200  # rows between two strokes of the progress bar
+EVERY = 200  # rows between two reports of progress
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of a file; a column that isn't there reads as blank."""
+    """A line of a file; a missing column reads as blank."""
 
     file: str
     line: int
@@ -40,7 +40,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Checked:
-    """A file whose text is known to be text: how it is written, and how many lines it has."""
+    """A file that is known to be text, with its encoding and number of lines."""
 
     name: str
     encoding: str
@@ -49,7 +49,7 @@ class Checked:
 
 @dataclass(frozen=True)
 class Shape:
-    """What a table must have, and how its header is spelt by us."""
+    """The columns that a table must have, and how to spell a header."""
 
     needed: tuple[str, ...]
     spell: Callable[[str], str]
@@ -58,9 +58,9 @@ class Shape:
 def rows(
     source: Source, name: str, shape: Shape, report: Report, progress: Progress
 ) -> Iterator[Row]:
-    """The rows of one CSV file; those of a wrong shape are refused, one that is not there has none.
+    """Yield the rows of a CSV file, none if it is missing. Refuse rows of a wrong shape.
 
-    Raises ImportFailed where nothing of it can be understood.
+    Raise ImportFailedError if the file is not a table.
     """
     checked = check(source, name, report)
     if checked is None:
@@ -85,7 +85,7 @@ def rows(
 
 
 def is_text(value: Any) -> bool:
-    """Whether all texts of a JSON value hold nothing but signs that a text has."""
+    """Whether all strings of a JSON value contain only characters of text."""
     waiting = [value]
     while waiting:
         match waiting.pop():
@@ -112,9 +112,9 @@ def _row(row: Row, header: list[str], values: list[str], report: Report) -> Iter
 
 
 def check(source: Source, name: str, report: Report) -> Checked | None:
-    """How a file is written; None where it is not there. Raises ImportFailed for what is no text.
+    """Return the encoding of a file, None if it is missing. Raise ImportFailedError for no text.
 
-    UTF-8 with or without a mark, UTF-16 with one, else what Windows writes.
+    UTF-8 with or without a BOM, UTF-16 with one, else Windows-1252.
     """
     raw = source.open(name)
     if raw is None:
@@ -138,7 +138,7 @@ def opened(source: Source, name: str) -> BinaryIO:
     """The bytes of a file that was there before."""
     raw = source.open(name)
     if raw is None:
-        raise ImportFailedError(_k("%(file)s is not there any more."), file=name)
+        raise ImportFailedError(_k("%(file)s is no longer there."), file=name)
     return raw
 
 
@@ -149,9 +149,9 @@ def separator(source: Source, checked: Checked) -> str:
 
 
 def _look_through(source: Source, name: str, encoding: str) -> int:
-    """How many lines the file has; raises ImportFailed at a sign that no text has.
+    """Return the number of lines. Raise ImportFailedError at a character that is not text.
 
-    Raises UnicodeDecodeError, its reason the line, where it is written otherwise.
+    Raise UnicodeDecodeError, with the line as its reason, if the encoding is another.
     """
     errors = "replace" if encoding == "cp1252" else "strict"
     decoder = codecs.getincrementaldecoder(encoding)(errors)
@@ -175,7 +175,7 @@ def _refuse(name: str, found: re.Match[str], line: int, column: int) -> None:
     line, column = _moved(found.string[: found.start()], line, column)
     sign = f"U+{ord(found[0]):04X}"
     raise ImportFailedError(
-        _k("%(file)s, line %(line)s, column %(column)s: %(sign)s is no text. Is it a CSV?"),
+        _k("%(file)s, line %(line)s, column %(column)s: %(sign)s is not text. Is it a CSV?"),
         file=name,
         line=line,
         column=column + 1,
@@ -195,7 +195,7 @@ def _lines(text: io.TextIOWrapper, name: str) -> Iterator[str]:
         number += 1
         if len(line) == LONGEST_LINE:
             raise ImportFailedError(
-                _k("%(file)s, line %(line)s: it is longer than any row. Is it a CSV?"),
+                _k("%(file)s, line %(line)s: the line is too long. Is it a CSV?"),
                 file=name,
                 line=number,
             )
@@ -225,7 +225,7 @@ def _header(written: list[str], name: str, shape: Shape) -> list[str]:
         )
     if doubled := {column for column in header if column and header.count(column) > 1}:
         raise ImportFailedError(
-            _k("%(file)s, line 1: column %(columns)s is there twice."),
+            _k("%(file)s, line 1: column %(columns)s appears twice."),
             file=name,
             columns=", ".join(sorted(doubled)),
         )

@@ -1,4 +1,4 @@
-"""Makes an import's changes true, kind by kind."""
+"""Writes the changes of an import, kind by kind, and records them for students' notifications."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +18,7 @@ from portal.exchange.importing.diff import KINDS, Counts, read_keys, statements
 from portal.exchange.importing.failures import ImportFailedError
 from portal.exchange.importing.tables import Progress
 
-# Courses and teachers are shared by all terms, whose boards must therefore be read anew.
+# Changes of these kinds renew the catalogs of all terms, which share courses and teachers.
 CATALOG_KINDS = {
     "department",
     "subject",
@@ -30,7 +30,7 @@ CATALOG_KINDS = {
     "teaching",
 }
 RENEW_CATALOGS = text("UPDATE terms SET catalog_version = catalog_version + 1")
-# PostgreSQL would plan for empty tables until it comes to look by itself.
+# Without statistics PostgreSQL would plan for empty tables.
 ANALYZE = text("ANALYZE courses, sections, meetings, restrictions, cross_lists, section_teachers")
 CHANGED_TERMS = text("""
     SELECT id FROM terms WHERE name IN (
@@ -39,25 +39,25 @@ CHANGED_TERMS = text("""
     )
 """)
 CHANGED_TABLE = text("""
-    CREATE TEMP TABLE these ON COMMIT DROP AS
+    CREATE TEMP TABLE changed_rows ON COMMIT DROP AS
     SELECT key, change, before, after FROM import_changes
     WHERE import_id = :id AND kind = :kind AND change <> 'removed'
 """)
 REMOVED_TABLE = text("""
-    CREATE TEMP TABLE gone ON COMMIT DROP AS
+    CREATE TEMP TABLE removed_rows ON COMMIT DROP AS
     SELECT key FROM import_changes
     WHERE import_id = :id AND kind = :kind AND change = 'removed'
 """)
 
 
 def write_changes(session: Session, import_id: int, counts: Counts, progress: Progress) -> None:
-    """Write every kind of change in turn; raises ImportFailed where one can't be written."""
+    """Write all changes but enrollments. Raise ImportFailedError if one can't be written."""
     if any(count_changes(found) for kind, found in counts.items() if kind in CATALOG_KINDS):
         session.execute(RENEW_CATALOGS)
     done, total = 0, sum(count_changes(each) for each in counts.values())
     for kind in KINDS:
         found = counts.get(kind, {})
-        if count_changes(found) and kind != "enrollment":  # seats are the ledger's to give
+        if count_changes(found) and kind != "enrollment":  # the ledger decides these
             _write(session, import_id, kind, found)
             done += count_changes(found)
             progress("storing", done, total)
@@ -65,20 +65,20 @@ def write_changes(session: Session, import_id: int, counts: Counts, progress: Pr
 
 
 def changed_terms(session: Session, import_id: int) -> list[int]:
-    """The terms of which something has changed."""
+    """Return the ids of terms with changes."""
     return list(session.scalars(CHANGED_TERMS, {"id": import_id}))
 
 
 def count_changes(found: dict[str, int]) -> int:
-    """How much of a kind changes."""
+    """Return how many records of a kind change."""
     return sum(found.get(each, 0) for each in ("added", "restored", "changed", "removed"))
 
 
 def _write(session: Session, import_id: int, kind: str, found: dict[str, int]) -> None:
-    session.execute(text("DROP TABLE IF EXISTS these, gone"))
+    session.execute(text("DROP TABLE IF EXISTS changed_rows, removed_rows"))
     for table in (CHANGED_TABLE, REMOVED_TABLE):
         session.execute(table, {"id": import_id, "kind": kind})
-    put, *parts = statements(f"puts/{kind}")
+    put, *parts = statements(f"upserts/{kind}")
     wanted = count_changes(found) - found["removed"]
     result = session.execute(text(put))
     if isinstance(result, CursorResult) and result.rowcount != wanted:
@@ -88,14 +88,12 @@ def _write(session: Session, import_id: int, kind: str, found: dict[str, int]) -
             count=wanted,
             kind=kind,
         )
-    read_keys(session)  # what was just put there
+    read_keys(session)  # with the new records
     for statement in (*parts, *statements(f"removals/{kind}")):
         session.execute(text(statement))
 
 
-# What an import changes of sections that students are in, kept as news for them.
-
-# Sections that are here, and of which facts or teachers change.
+# Existing sections whose fields or teachers change.
 AFFECTED = """
     SELECT sections.id, sections.term_id, changes.kind, changes.before, changes.after
     FROM import_changes AS changes
@@ -108,7 +106,7 @@ AFFECTED = """
 """
 AFFECTED_TERMS = text(f"SELECT DISTINCT term_id FROM ({AFFECTED}) AS concerned")  # noqa: S608 - ours
 AFFECTED_SECTIONS = text(f"SELECT DISTINCT id FROM ({AFFECTED}) AS concerned")  # noqa: S608 - ours
-# Who teaches is a fact of the section, of whose versions the ledger is told.
+# A new teacher is a new version of the section.
 RENEW_TAUGHT = text("""
     UPDATE sections SET version = version + 1 FROM (
         SELECT DISTINCT split_part(key, E'\\t', 1) || E'\\t' || split_part(key, E'\\t', 2) AS key
@@ -122,11 +120,11 @@ RENEW_TAUGHT = text("""
 
 
 def _of(side: str) -> str:
-    """The fields that are news, on one side of a change; teachers are records of their own."""
+    """Fields with notifications, on one side of a change; teachers are records of their own."""
     return ", ".join(f"{side} -> '{name}'" for name in section_changes.NEWS if name != "teachers")
 
 
-# Who has a part in those of which times, rooms, teachers or what else is news change.
+# Students of sections of which a field changes that they are notified about.
 NOTIFIED = text(f"""
     SELECT count(DISTINCT student_id) FROM ({AFFECTED}) AS concerned
     JOIN (
@@ -139,7 +137,7 @@ NOTIFIED = text(f"""
 
 
 def count_notified(session: Session, import_id: int, counts: Counts) -> int:
-    """How many students have a part in sections of which the import changes what is news."""
+    """Return how many students will be notified of changed sections."""
     if not _any(counts):
         return 0
     return session.scalar(NOTIFIED, {"id": import_id}) or 0
@@ -147,7 +145,7 @@ def count_notified(session: Session, import_id: int, counts: Counts) -> int:
 
 @contextmanager
 def recording_section_changes(session: Session, import_id: int, counts: Counts) -> Iterator[None]:
-    """A block that writes the import: what it changes is kept with the sections' new versions."""
+    """A block that writes the import. Changes are stored with the sections' new versions."""
     if not _any(counts):
         yield
         return
@@ -165,12 +163,12 @@ def recording_section_changes(session: Session, import_id: int, counts: Counts) 
 
 
 def _any(counts: Counts) -> bool:
-    """Whether sections, or who teaches them, change at all: most imports of people ask no more."""
+    """Whether sections or their teachers change at all."""
     return any(count_changes(counts.get(kind, {})) for kind in ("section", "teaching"))
 
 
 def _facts(session: Session, terms: list[int], concerned: set[int]) -> dict[int, SimpleNamespace]:
-    """Those sections as they are now, read a term at a time."""
+    """Return those sections as they are now."""
     names = {each.id: each for each in named_teachers(session)} if terms else {}
     return {
         card.id: _of_section(card, names)

@@ -1,4 +1,4 @@
-"""The columns of OneRoster's files, in their order; those of the 1.2 users differ from 1.1."""
+"""OneRoster files: their columns, and manifest.csv with the version and the mode of each file."""
 
 from dataclasses import dataclass
 
@@ -25,7 +25,7 @@ COLUMNS = {
     "enrollments": BASE + "classSourcedId schoolSourcedId userSourcedId role primary beginDate "
     "endDate",
 }
-# What must be there for a file to be of use; 1.1 gives a user's role here, 1.2 in roles.csv.
+# Columns that a file must have. Version 1.1 has roles in users.csv, 1.2 in roles.csv.
 NEEDED = {
     "orgs": ("sourcedId", "name", "type"),
     "academicSessions": ("sourcedId", "title", "type", "startDate", "endDate"),
@@ -35,52 +35,50 @@ NEEDED = {
     "roles": ("sourcedId", "userSourcedId", "role"),
     "enrollments": ("sourcedId", "classSourcedId", "userSourcedId", "role"),
 }
-MORE = "metadata.fairseat"  # what OneRoster has no column for, as JSON
+MORE = "metadata.fairseat"  # JSON of fields without a column
 OTHERS = ("propertyName", "value", "role", "orgSourcedIds", MORE)
-# As real files misspell them.
+# Misspellings in real files.
 MISSPELT = {"prefferedgivenname": "preferredGivenName", "datalastmodified": "dateLastModified"}
 
 _known = {name.lower(): name for each in (*COLUMNS.values(), *OTHERS) for name in each.split()}
 
 
 def spelt(column: str) -> str:
-    """A column of a header as the standard spells it."""
+    """Return a column name as the standard spells it."""
     found = column.strip()
     return _known.get(found.lower()) or MISSPELT.get(found.lower(), found)
 
 
-# manifest.csv: which version the files are of, and which of them are whole or changes alone.
-
 NAME = "manifest.csv"
 VERSIONS = ("1.1", "1.2")
 BULK, DELTA, ABSENT = "bulk", "delta", "absent"
-# What other programs also write, and the portal has no use for.
+# Files of other programs that the portal does not use.
 NEEDLESS = {"demographics", "userProfiles"}
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """The version, and by file such as `users`: bulk, delta or absent."""
+    """The version, and the mode of each file: bulk, delta or absent."""
 
     version: str
     files: dict[str, str]
 
     def has(self, file: str, mode: str = "") -> bool:
-        """Whether a file is there, and in this mode if one is asked for."""
+        """Whether a file is there, in this mode if one is given."""
         found = self.files.get(file, ABSENT)
         return found == mode if mode else found != ABSENT
 
 
 def read_manifest(source: Source, report: Report, progress: Progress) -> Manifest:
-    """The manifest; raises ImportFailed where there is none, or files are not as it says."""
+    """Read the manifest. Raise ImportFailedError if it is missing, or files differ from it."""
     if NAME not in source.names():
-        raise ImportFailedError(_k("%(file)s is not there: a OneRoster import has one."), file=NAME)
+        raise ImportFailedError(_k("%(file)s is missing. A OneRoster import needs it."), file=NAME)
     shape = Shape(("propertyName", "value"), spelt)
     found = {row["propertyName"]: row for row in tables.rows(source, NAME, shape, report, progress)}
     version = found["oneroster.version"]["value"] if "oneroster.version" in found else ""
     if not version.startswith(VERSIONS):
         raise ImportFailedError(
-            _k("%(file)s: version “%(version)s” is none of %(known)s."),
+            _k("%(file)s: version “%(version)s” is not one of %(known)s."),
             file=NAME,
             version=version,
             known=", ".join(VERSIONS),
@@ -105,7 +103,7 @@ def _mode(file: str, found: dict[str, Row], source: Source) -> str:
         )
     if mode != ABSENT and f"{file}.csv" not in source.names():
         raise ImportFailedError(
-            _k("%(file)s is not there, though %(manifest)s says that it is %(mode)s."),
+            _k("%(file)s is missing, although %(manifest)s says that it is %(mode)s."),
             file=f"{file}.csv",
             manifest=NAME,
             mode=mode,

@@ -1,4 +1,4 @@
-"""What OneRoster has no column for: JSON in `metadata.fairseat`, checked field by field."""
+"""Fields without a column in OneRoster: JSON in `metadata.fairseat`, checked field by field."""
 
 import json
 import re
@@ -19,7 +19,7 @@ RULES = ("must_be", "may_not_be")
 STATES = ("NEW", "OPEN", "CONFIRMED", "CANCELED")
 MOST_SEATS = 1_000_000
 SEATS = validate.Range(0, MOST_SEATS)
-COHORT = ("years", "levels", "subjects", "students")  # for whom seats can be kept
+COHORT = ("years", "levels", "subjects", "students")  # of a reserve
 MOST_NAMED, LONGEST_NAMED = 500, 120
 DEPTH = 20  # of a tree of prerequisites
 DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -213,7 +213,7 @@ MORE_OF = {
             "cross_lists": fields.List(_text(24), validate=_distinct),
             # Seats that are shared with other sections: a name, and how many there are.
             "pool": fields.Tuple((POOL, fields.Integer(validate=SEATS)), allow_none=True),
-            # How many are kept, for whom, and until when, in UTC.
+            # Seats, cohort, and the end in UTC.
             "reserves": fields.List(fields.Raw(validate=_reserve)),
         }
     ),
@@ -225,18 +225,16 @@ MORE_OF = {
 
 
 def more_of(kind: str, row: Row, report: Report) -> dict[str, Any] | None:
-    """The further fields of a row, none where it has none; None where they make no sense."""
+    """Return the fields of the metadata. Report it and return None if it can't be read."""
     if not row[MORE]:
         return {}
     try:
         found: dict[str, Any] = MORE_OF[kind]().load(_written(row[MORE]))
     except ValidationError as error:
         parts = ", ".join(map(str, error.messages_dict))
-        wrong = stored_message(
-            _k("What it says of these makes no sense: %(parts)s."), parts=parts[:200]
-        )
+        wrong = stored_message(_k("These values can’t be read: %(parts)s."), parts=parts[:200])
     except (ValueError, RecursionError):
-        wrong = stored_message(_k("It is no JSON that can be read."))
+        wrong = stored_message(_k("It is not valid JSON."))
     else:
         return found
     report.note("unreadable", row, MORE, wrong)

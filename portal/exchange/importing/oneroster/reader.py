@@ -1,4 +1,4 @@
-"""What is known while a OneRoster import is read: whom and what its identifiers stand for."""
+"""Reads OneRoster 1.1 and 1.2 files into staged records."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -27,12 +27,12 @@ ROLES = {"student": STUDENT, "teacher": TEACHER}
 
 @dataclass
 class Roster:
-    """One import. Of people only roles are remembered here, in a bit each: they are many."""
+    """What is known while an import is read. There are many people: only their roles are here."""
 
     stage: Stage
     report: Report
-    all_roles: bool = True  # whether who has no role here has none
-    seats: bool = False  # whether students are named who take something
+    all_roles: bool = True  # whether users without a role in the files have none
+    seats: bool = False  # whether any student is enrolled
     schools: dict[str, str] = field(default_factory=dict)  # names by identifier
     departments: dict[str, str] = field(default_factory=dict)  # codes
     terms: dict[str, str] = field(default_factory=dict)  # names
@@ -40,19 +40,19 @@ class Roster:
     roles: dict[str, int] = field(default_factory=dict)
 
     def put(self, source: str, kind: str, key: str, fields: dict[str, Any], row: Row) -> None:
-        """A record, and what the source calls it."""
+        """Stage a record and its ID."""
         self.stage.put(kind, key, fields, row)
         self.name(source, row, key)
 
     def name(self, source: str, row: Row, key: str) -> None:
-        """Remember what the source calls a record, and as of when."""
+        """Stage the ID of a record, and when it was modified."""
         facts = {"key": key}
         if row["dateLastModified"]:
             facts["modified"] = moment(row["dateLastModified"]).isoformat()
         self.stage.put("source", key_of(source, row["sourcedId"]), facts, row)
 
     def key_of(self, source: str, sourced_id: str) -> str | None:
-        """What an identifier of a course or a session stands for, here or in earlier files."""
+        """Return the key of a course or session by its ID, in these or earlier files."""
         here = {"course": self.courses, "session": self.terms}[source].get(sourced_id)
         if here is not None:
             return here
@@ -61,12 +61,12 @@ class Roster:
         return found
 
     def more(self, kind: str, row: Row) -> dict[str, Any] | None:
-        """The fields of `metadata.fairseat`; None where they make no sense."""
+        """Return the fields of `metadata.fairseat`, None if they are wrong."""
         return more_of(kind, row, self.report)
 
 
 def moment(written: str) -> datetime:
-    """A time of the source, in UTC; raises ValueError. One without a zone is of UTC."""
+    """Return a time in UTC, which is assumed without a zone. Raise ValueError."""
     found = datetime.fromisoformat(written)
     try:
         return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
@@ -74,14 +74,12 @@ def moment(written: str) -> datetime:
         raise ValueError(written) from error
 
 
-# Orgs, sessions, courses and classes as departments, terms, courses and sections.
-
 TERM_TYPES = {"term", "semester"}
 LONGEST_TEXTS = {"name": 160, "term": 80, "title": 200, "number": 16}
 
 
 def read_org(roster: Roster, row: Row) -> None:
-    """A department; of what is above departments only the name is kept, as their school."""
+    """Stage a department. The name of an org above departments is their school."""
     if row["type"].lower() != "department":
         roster.schools[row["sourcedId"]] = row["name"][: LONGEST_TEXTS["name"]]
         return None
@@ -103,7 +101,7 @@ def read_org(roster: Roster, row: Row) -> None:
 
 
 def read_session(roster: Roster, row: Row) -> None:
-    """A term; school years and grading periods have no place."""
+    """Stage a term; school years and grading periods are left out."""
     if row["type"] not in TERM_TYPES:
         return roster.report.note("no_term", row, "type")
     more = roster.more("term", row)
@@ -116,7 +114,7 @@ def read_session(roster: Roster, row: Row) -> None:
         starts, ends = (date.fromisoformat(row[each]) for each in ("startDate", "endDate"))
     except ValueError:
         return roster.report.note(
-            "unreadable", row, "startDate", stored_message(_k("A date is such as 2026-08-31."))
+            "unreadable", row, "startDate", stored_message(_k("Write dates as 2026-08-31."))
         )
     if ends < starts:
         return roster.report.note(
@@ -128,7 +126,7 @@ def read_session(roster: Roster, row: Row) -> None:
 
 
 def read_course(roster: Roster, row: Row) -> None:
-    """A course; its department is that of its org, or the one of its subject."""
+    """Stage a course; its department is that of its org, else of its subject."""
     more = roster.more("course", row)
     if more is None:
         return None
@@ -151,7 +149,7 @@ def read_course(roster: Roster, row: Row) -> None:
 
 
 def read_class(roster: Roster, row: Row) -> None:
-    """A section; without seats it is a draft, which nobody can pick yet."""
+    """Stage a section. Without seats it is a draft, in which nobody can register."""
     more = roster.more("section", row)
     if more is None:
         return None
@@ -168,7 +166,7 @@ def read_class(roster: Roster, row: Row) -> None:
             "unreadable",
             row,
             "sourcedId",
-            stored_message(_k("At most %(most)s signs each."), most=LONGEST_CRN),
+            stored_message(_k("At most %(most)s characters each."), most=LONGEST_CRN),
         )
     title = " ".join(row["title"].split())[: LONGEST_TEXTS["title"]]
     key = key_of(term, crn)
@@ -179,7 +177,7 @@ def read_class(roster: Roster, row: Row) -> None:
 
 
 def _put_teachers(roster: Roster, row: Row, key: str, teachers: list[tuple[str, str]]) -> None:
-    """Those who teach it and have no account."""
+    """Stage teachers who have no account."""
     for name, department in teachers:
         teacher = key_of(name, department)
         roster.stage.put("teacher", teacher, {"name": name, "department": department})
@@ -187,7 +185,7 @@ def _put_teachers(roster: Roster, row: Row, key: str, teachers: list[tuple[str, 
 
 
 def _pool(roster: Roster, term: str, more: dict[str, Any]) -> dict[str, Any]:
-    """The name of the pool that its seats are of, where the file says so."""
+    """Stage the seat pool of a section, if it has one."""
     if not more.get("pool"):
         return {}
     name, capacity = more["pool"]
@@ -196,19 +194,17 @@ def _pool(roster: Roster, term: str, more: dict[str, Any]) -> dict[str, Any]:
 
 
 def _number(row: Row, course: str) -> dict[str, Any]:
-    """The number of a class whose code is that of its course with something behind."""
+    """The number of a class, if its code is the course code with a suffix."""
     code = row["classCode"].upper()
     number = code.removeprefix(course).lstrip("-_. ") if code.startswith(course) else ""
     return {"number": number[: LONGEST_TEXTS["number"]]} if number else {}
 
 
-# Users as accounts, students and teachers; who teaches or takes what.
-
 LONGEST_OF_USERS = {"username": 64, "name": 160, "email": 254, "number": 32}
 
 
 def read_role(roster: Roster, row: Row) -> None:
-    """A role of somebody, in 1.2; the portal has students and teachers."""
+    """Remember a role of a user, in 1.2."""
     role = ROLES.get(row["role"].lower())
     if role is None:
         return roster.report.note("other_role", row, "role")
@@ -218,7 +214,7 @@ def read_role(roster: Roster, row: Row) -> None:
 
 
 def read_user(roster: Roster, row: Row) -> None:
-    """An account with its roles; who is not enabled may not log in."""
+    """Stage an account with its roles. Disabled users are removed."""
     username, name = row["username"], _name(row)
     if not username or len(username) > LONGEST_OF_USERS["username"] or not username.isprintable():
         return roster.report.note("unreadable", row, "username")
@@ -253,14 +249,14 @@ def _put_student(roster: Roster, row: Row, facts: dict[str, Any]) -> None:
 
 
 def _name(row: Row) -> str:
-    """The name that somebody wants to be called by."""
+    """Return the preferred name of a user."""
     given = row["preferredGivenName"] or row["givenName"]
     family = row["preferredFamilyName"] or row["familyName"]
     return " ".join(f"{given} {family}".split())[: LONGEST_OF_USERS["name"]]
 
 
 def read_enrollment(roster: Roster, row: Row) -> None:
-    """Somebody in a class, put aside until all identifiers are known."""
+    """Stage an enrollment, which is resolved when all IDs are known."""
     role = row["role"].lower()
     if role not in ROLES:
         return roster.report.note("other_role", row, "role")
@@ -272,9 +268,7 @@ def read_enrollment(roster: Roster, row: Row) -> None:
     return roster.stage.put("enrolling", key_of(*facts.values()), facts | more, row)
 
 
-# A OneRoster import as records: what the portal would have of it.
-
-# In an order in which nothing refers to what was not read yet.
+# No file refers to a later one.
 READERS: dict[str, Callable[[Roster, Row], None]] = {
     "orgs": read_org,
     "academicSessions": read_session,
@@ -284,7 +278,7 @@ READERS: dict[str, Callable[[Roster, Row], None]] = {
     "users": read_user,
     "enrollments": read_enrollment,
 }
-# What a file names all of where it is bulk.
+# Kinds of which a bulk file names all records.
 WHOLE = (
     ("classes", "section"),
     ("users", "account"),
@@ -296,7 +290,7 @@ WHOLE = (
 def stage_oneroster(
     stage: Stage, source: Source, options: Options, report: Report, progress: Progress
 ) -> None:
-    """Put aside what those files say; raises ImportFailed."""
+    """Stage the records of the files. Raise ImportFailedError."""
     manifest = read_manifest(source, report, progress)
     roster = Roster(stage, report, all_roles=knows_roles(manifest))
     for file, read in READERS.items():
@@ -309,18 +303,18 @@ def stage_oneroster(
     stage.unnamed = {
         kind
         for file, kind in WHOLE
-        # A file that names no student at all says nothing of students.
+        # A file without any student says nothing about students.
         if options.remove and manifest.has(file, BULK) and (kind != "enrollment" or roster.seats)
     }
 
 
 def knows_roles(manifest: Manifest) -> bool:
-    """Whether who is given no role has none: 1.1 says it with each user, 1.2 in a file."""
+    """Whether users without a role have none: 1.1 has roles in each user, 1.2 in a file."""
     return manifest.version == "1.1" or manifest.has("roles", BULK)
 
 
 def sound(row: Row, report: Report) -> bool:
-    """Whether a row says what it is about, and when it was changed in a way that can be read."""
+    """Whether a row has an ID and a readable date. Report it otherwise."""
     if not row["sourcedId"] or not row["sourcedId"].isprintable():
         report.note("no_key", row, "sourcedId")
         return False
@@ -333,7 +327,7 @@ def sound(row: Row, report: Report) -> bool:
 
 
 def remove(roster: Roster, file: str, row: Row) -> None:
-    """Let go of a class, a user or an enrollment; the portal keeps what they refer to."""
+    """Stage the removal of a class, a user or an enrollment. Other records are not removed."""
     match file:
         case "enrollments":
             role = row["role"].lower()

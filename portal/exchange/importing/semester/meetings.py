@@ -154,9 +154,6 @@ def minutes(moment: time) -> int:
     return moment.hour * 60 + moment.minute
 
 
-# What only all meetings together tell: the term's dates, and sections that overlap themselves.
-
-
 def set_dates(semester: Semester, starts: date | None, ends: date | None) -> None:
     """The term's dates are the outermost of all meetings; `starts` and `ends` go before them."""
     meetings = [each for section in semester.sections.values() for each in section.meetings]
@@ -186,7 +183,7 @@ def fill(meeting: Meeting, semester: Semester) -> None:
 
 
 def note_overlaps(semester: Semester, report: Report) -> None:
-    """Name sections of which two meetings are at one time."""
+    """Report sections with two meetings at the same time."""
     for section in semester.sections.values():
         if any(overlap(one, other) for one, other in combinations(section.meetings, 2)):
             report.note("overlaps_itself", section.row)

@@ -43,7 +43,7 @@ class Meeting:
 
 @dataclass
 class Section:
-    """A section with all that hangs on it."""
+    """A section with everything that belongs to it."""
 
     row: Row
     crn: str

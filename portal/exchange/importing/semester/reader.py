@@ -1,4 +1,4 @@
-"""The files of a semester: which there are, and what each must have."""
+"""Reads the files of a semester; it touches no database."""
 
 import json
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from portal.exchange.importing.semester.model import TREES, Semester
 from portal.exchange.importing.sources import Source
 from portal.exchange.importing.tables import Progress, Row, Shape
 
-# The columns without which a file is useless; all others may be missing.
+# Columns that a file must have; all others may be missing.
 NEEDED = {
     "sections.csv": ("crn", "course_id", "capacity"),
     "meetings.csv": ("crn", "days", "start_time", "end_time"),
@@ -26,7 +26,7 @@ NEEDED = {
     "cross_lists.csv": ("crn", "course_id"),
 }
 INDISPENSABLE = ("sections.csv", "meetings.csv", "courses.csv")
-SHOWN = 5  # names of files that are not used
+SHOWN = 5  # unused files
 MOST_ROWS = 200_000  # of one file; a semester is read as a whole
 LONGEST_TREES = 2**26
 
@@ -39,7 +39,7 @@ def semester_rows(source: Source, name: str, report: Report, progress: Progress)
         found.append(row)
         if len(found) > MOST_ROWS:
             raise ImportFailedError(
-                _k("%(file)s has more than %(most)s rows: no semester does."),
+                _k("%(file)s has more than %(most)s rows, which no semester has."),
                 file=name,
                 most=f"{MOST_ROWS:,}",
             )
@@ -64,7 +64,7 @@ def trees(source: Source, report: Report) -> dict[str, Any]:
             _k("%(file)s, line 1, column 1: expected an object by registration number."), file=TREES
         )
     if not tables.is_text(found):
-        raise ImportFailedError(_k("%(file)s: it holds signs that no text has."), file=TREES)
+        raise ImportFailedError(_k("%(file)s contains characters that are not text."), file=TREES)
     return found
 
 
@@ -77,9 +77,11 @@ def parsed(text: str) -> Any:
         text = _k("%(file)s, line %(line)s, column %(column)s: %(why)s.")
         raise ImportFailedError(text, **place, why=error.msg) from None
     except RecursionError:
-        raise ImportFailedError(_k("%(file)s: it is nested too deep."), file=TREES) from None
+        raise ImportFailedError(_k("%(file)s is nested too deep."), file=TREES) from None
     except ValueError:
-        raise ImportFailedError(_k("%(file)s: it has a number without end."), file=TREES) from None
+        raise ImportFailedError(
+            _k("%(file)s contains a number that is too long."), file=TREES
+        ) from None
 
 
 def unknown(source: Source) -> list[str]:
@@ -89,22 +91,19 @@ def unknown(source: Source) -> list[str]:
 
 
 def _miss(source: Source, name: str, report: Report) -> None:
-    """Note a file that is not there, unless nothing can be done without it."""
+    """Report a missing file. Raise ImportFailedError if it is needed."""
     if name in source.names():
         return
     if name in INDISPENSABLE:
         if others := unknown(source):
-            text = _k("%(file)s is not there. What came and is not used: %(others)s.")
+            text = _k("%(file)s is missing. Files that are not used: %(others)s.")
             raise ImportFailedError(text, file=name, others=", ".join(others[:SHOWN]))
-        raise ImportFailedError(_k("%(file)s is not there."), file=name)
+        raise ImportFailedError(_k("%(file)s is missing."), file=name)
     report.note("file_missing", Row(name, 0, {}))
 
 
-# Reads the files of a semester, row by row; touches no database.
-
-
 def read_semester(source: Source, options: Options, report: Report, progress: Progress) -> Semester:
-    """The semester of those files; raises ImportFailed where there is none to be had."""
+    """Read a semester. Raise ImportFailedError if the files have none."""
     reader = Reader(source, Semester(), report, progress)
     reader.each("departments.csv", courses.read_department)
     reader.each("courses.csv", courses.read_course)
@@ -137,7 +136,7 @@ class Reader:
             read_row(row, self.semester, self.report)
 
     def sections(self, waitlist: int) -> None:
-        """Read sections.csv, of which something must come."""
+        """Read sections.csv, which must have a section."""
         found = semester_rows(self.source, "sections.csv", self.report, self.progress)
         term = sections.most_common_term(found)
         for row in found:
@@ -155,7 +154,7 @@ class Reader:
             rules.read_entry(crn.strip(), entry, self.semester, self.report)
 
     def finish(self) -> None:
-        """What needs both a section's own row and the files about it."""
+        """Check what depends on a section's row and on other files."""
         for section in self.semester.sections.values():
             rules.read_levels(section, self.report)
             rules.note_unnamed(section, self.report)

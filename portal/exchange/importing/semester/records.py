@@ -1,4 +1,4 @@
-"""A semester as records: what the portal would have of it."""
+"""Stages a semester as records."""
 
 import re
 from typing import Any
@@ -27,12 +27,13 @@ LONGEST_CODE = 16
 def stage_semester(
     stage: Stage, source: Source, options: Options, report: Report, progress: Progress
 ) -> None:
-    """Put a term aside as those files have it; raises ImportFailed."""
+    """Stage the records of the files. Raise ImportFailedError."""
     name = name_of(options)
     known = stage.session.scalar(select(Term.id).where(Term.name == name)) is not None
     if known and not options.update:
         raise ImportFailedError(
-            _k("There is a term “%(term)s” already: choose another, or --update it."), term=name
+            _k("The term “%(term)s” already exists. Choose another name, or --update it."),
+            term=name,
         )
     semester = read_semester(source, options, report, progress)
     stage.put("term", name, term(semester, options, known=known))
@@ -49,15 +50,17 @@ def stage_semester(
 
 
 def name_of(options: Options) -> str:
-    """The term's name, tidy; raises ImportFailed where it is none."""
+    """Return the name of the term, tidied. Raise ImportFailedError if it is not a name."""
     name = " ".join(options.term.split())
     if not name or len(name) > LONGEST_NAME or not name.isprintable():
-        raise ImportFailedError(_k("A term’s name has 1 to %(most)s signs."), most=LONGEST_NAME)
+        raise ImportFailedError(
+            _k("A term’s name has 1 to %(most)s characters."), most=LONGEST_NAME
+        )
     return name
 
 
 def term(semester: Semester, options: Options, *, known: bool) -> dict[str, Any]:
-    """What is said of the term; one that is there keeps its limit, and its dates unless given."""
+    """Fields of the term. An existing term keeps its limit, and its dates unless given."""
     dates = {"starts": options.starts, "ends": options.ends}
     if not known:
         dates = {"starts": semester.starts_on, "ends": semester.ends_on}
@@ -104,7 +107,7 @@ def known_subjects(session: Session, semester: Semester) -> tuple[set[str], set[
 
 
 def new_code(name: str, taken: set[str]) -> str:
-    """A code that a name suggests and nobody has: `COMPUTER-SYSTEMS`."""
+    """Return an unused code for a name, such as `COMPUTER-SYSTEMS`."""
     letters = "-".join(re.findall(r"\w+", name.upper())) or "MAJOR"
     code, count = letters[:LONGEST_CODE].rstrip("-"), 1
     while code in taken:
@@ -114,7 +117,7 @@ def new_code(name: str, taken: set[str]) -> str:
 
 
 def course_facts(course: Course) -> dict[str, Any]:
-    """What a course's row says of itself."""
+    """Fields of a course."""
     low, high = course.credits or (0, 0)
     return {
         "subject": subject_of(course.code),
@@ -128,7 +131,7 @@ def course_facts(course: Course) -> dict[str, Any]:
 
 
 def put_section(stage: Stage, term_name: str, section: Section) -> None:
-    """A section, and who teaches it."""
+    """Stage a section and its teachers."""
     key = key_of(term_name, section.crn)
     stage.put("section", key, section_facts(section), section.row)
     for name in section.teachers:
@@ -138,7 +141,7 @@ def put_section(stage: Stage, term_name: str, section: Section) -> None:
 
 
 def section_facts(section: Section) -> dict[str, Any]:
-    """What a section's row, and those of other files about it, say."""
+    """Fields of a section, from its row and the other files."""
     kinds = [meeting.kind for meeting in section.meetings if meeting.clashes]
     return {
         "course": section.course.code,

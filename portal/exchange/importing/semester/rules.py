@@ -49,7 +49,7 @@ def read_levels(section: Section, report: Report) -> None:
             "levels_disagree",
             section.row,
             "levels",
-            stored_message(_k("Those of restrictions.csv count.")),
+            stored_message(_k("The levels of restrictions.csv are used.")),
         )
     if not stated:
         section.restrictions |= dict.fromkeys((*LEVEL, level) for level in levels)
@@ -76,7 +76,7 @@ def read_cross_list(row: Row, semester: Semester, report: Report) -> None:
 
 
 def note_unnamed(section: Section, report: Report) -> None:
-    """Name a section that says that it has prerequisites, of which none are known."""
+    """Report a section that has prerequisites which the files don't name."""
     if section.row["has_prereqs"].upper() in {"Y", "YES"} and not section.prerequisites:
         report.note("prerequisites_unnamed", section.row, "has_prereqs")
 
@@ -106,7 +106,7 @@ def read_entry(crn: str, entry: Any, semester: Semester, report: Report) -> None
 def trees_of(entry: Any) -> tuple[Tree | None, Tree | None]:
     """Prerequisites and corequisites of an entry; raises Unreadable."""
     if not isinstance(entry, dict):
-        raise Unreadable(_k("It is no object."))
+        raise Unreadable(_k("It is not an object."))
     return tree_of(entry.get("prerequisites")), tree_of(entry.get("corequisites"))
 
 
@@ -128,12 +128,12 @@ def tree_of(source: Any) -> Tree | None:
             inner = [*_nodes(source, "solo"), *_nodes(source, "nested")]
             return joined(JOINTS[kind.lower()], [tree_of(each) for each in inner])
         case _:
-            raise Unreadable(_k("'%(text)s' is no part of a tree."), text=str(source)[:60])
+            raise Unreadable(_k("'%(text)s' is not part of a tree."), text=str(source)[:60])
 
 
 def _nodes(node: Tree, key: str) -> list[Any]:
     """A list of a node; missing counts as empty."""
     found = node.get(key) or []
     if not isinstance(found, list):
-        raise Unreadable(_k("Its '%(part)s' is no list."), part=key)
+        raise Unreadable(_k("Its '%(part)s' is not a list."), part=key)
     return found

@@ -104,12 +104,12 @@ def listed(row: Row, column: str, most: int, report: Report) -> list[str]:
     items = [item for item in LISTED.split(" ".join(row[column].split())) if item]
     if any(len(item) > most for item in items):
         report.note(
-            "too_long", row, column, stored_message(_k("At most %(most)s signs each."), most=most)
+            "too_long",
+            row,
+            column,
+            stored_message(_k("At most %(most)s characters each."), most=most),
         )
     return [item[:most] for item in items]
-
-
-# Single fields of a row, with a note in the report where one had to be mended.
 
 
 def text(row: Row, column: str, most: int, report: Report) -> str:
@@ -270,7 +270,7 @@ def read_seats(row: Row, waitlist: int, report: Report) -> RowSeats:
             "counts_disagree",
             row,
             "remaining",
-            stored_message(_k("%(seats)s less %(taken)s."), seats=capacity, taken=prior),
+            stored_message(_k("%(seats)s minus %(taken)s."), seats=capacity, taken=prior),
         )
     return RowSeats(capacity, read_waitlist(row, capacity, waitlist, report), prior)
 
@@ -298,7 +298,7 @@ def read_prior(
             "count",
             row,
             "enrolled",
-            stored_message(_k("It counts as full, so that no seat goes twice.")),
+            stored_message(_k("The section counts as full, so that no seat is given twice.")),
         )
         return capacity
     return 0
@@ -316,7 +316,9 @@ def whole(row: Row, column: str, report: Report) -> int | None:
     """A number that can't be negative."""
     found = number(row, column, report)
     if found is not None and found < 0:
-        report.note("count", row, column, stored_message(_k("0 stands in for a negative number.")))
+        report.note(
+            "count", row, column, stored_message(_k("0 is used instead of a negative number."))
+        )
         return 0
     return found
 

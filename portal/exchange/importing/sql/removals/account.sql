@@ -1,2 +1,2 @@
 UPDATE accounts SET deleted_at = now(), session_epoch = session_epoch + 1
-FROM gone WHERE accounts.username = gone.key AND NOT is_admin;
+FROM removed_rows WHERE accounts.username = removed_rows.key AND NOT is_admin;

@@ -6,7 +6,7 @@ SELECT key, subjects.id, departments.id, coalesce(after ->> 'title', key),
     coalesce((after -> 'credits' ->> 1)::int, 0) / 100.0,
     ARRAY(SELECT jsonb_array_elements_text(coalesce(after -> 'categories', '[]'))),
     true, '{}', '{}'
-FROM these
+FROM changed_rows
 JOIN subjects ON subjects.code = after ->> 'subject'
 JOIN departments ON departments.code = after ->> 'department'
 ON CONFLICT (code) DO UPDATE SET subject_id = excluded.subject_id,

@@ -5,7 +5,7 @@ SELECT terms.id, courses.id, split_part(key, E'\t', 2),
     coalesce((after -> 'credits' ->> 1)::int / 100.0, courses.credits_max),
     coalesce((after ->> 'prior')::int, 0), pools.id, coalesce(after ->> 'status', 'NEW'), 1,
     {plain_values}
-FROM these
+FROM changed_rows
 JOIN terms ON terms.name = split_part(key, E'\t', 1)
 JOIN courses ON courses.code = after ->> 'course'
 LEFT JOIN pools ON pools.term_id = terms.id AND pools.name = after ->> 'pool'
@@ -14,18 +14,18 @@ ON CONFLICT (term_id, crn) DO UPDATE SET course_id = excluded.course_id,
     pool_id = excluded.pool_id, status = excluded.status, version = sections.version + 1,
     deleted_at = NULL, {plain_updates};
 
-DELETE FROM meetings USING these JOIN section_keys USING (key)
+DELETE FROM meetings USING changed_rows JOIN section_keys USING (key)
 WHERE section_id = section_keys.id;
 
-DELETE FROM restrictions USING these JOIN section_keys USING (key)
+DELETE FROM restrictions USING changed_rows JOIN section_keys USING (key)
 WHERE section_id = section_keys.id;
 
-DELETE FROM cross_lists USING these JOIN section_keys USING (key)
+DELETE FROM cross_lists USING changed_rows JOIN section_keys USING (key)
 WHERE section_id = section_keys.id;
 
 INSERT INTO rooms (name)
 SELECT DISTINCT meeting ->> 6
-FROM these, jsonb_array_elements(after -> 'meetings') AS meeting
+FROM changed_rows, jsonb_array_elements(after -> 'meetings') AS meeting
 WHERE meeting ->> 6 <> ''
 ON CONFLICT (name) DO NOTHING;
 
@@ -34,25 +34,25 @@ INSERT INTO meetings (section_id, position, kind, days, starts_at, ends_at, date
 SELECT section_keys.id, position, meeting ->> 0, (meeting ->> 1)::int,
     (meeting ->> 2)::time, (meeting ->> 3)::time, (meeting ->> 4)::date,
     (meeting ->> 5)::date, rooms.id, (meeting ->> 7)::boolean
-FROM these JOIN section_keys USING (key)
+FROM changed_rows JOIN section_keys USING (key)
 CROSS JOIN jsonb_array_elements(after -> 'meetings')
     WITH ORDINALITY AS listed(meeting, position)
 LEFT JOIN rooms ON rooms.name = meeting ->> 6;
 
 INSERT INTO restrictions (section_id, rule, kind, value)
 SELECT section_keys.id, rule ->> 0, rule ->> 1, rule ->> 2
-FROM these JOIN section_keys USING (key)
+FROM changed_rows JOIN section_keys USING (key)
 CROSS JOIN jsonb_array_elements(after -> 'restrictions') AS listed(rule);
 
 INSERT INTO cross_lists (section_id, course_code)
 SELECT section_keys.id, code
-FROM these JOIN section_keys USING (key)
+FROM changed_rows JOIN section_keys USING (key)
 CROSS JOIN jsonb_array_elements_text(after -> 'cross_lists') AS listed(code);
 
 UPDATE pools SET version = pools.version + 1
 FROM (
     SELECT DISTINCT terms.id AS term_id, either.name
-    FROM these JOIN terms ON terms.name = split_part(key, E'\t', 1)
+    FROM changed_rows JOIN terms ON terms.name = split_part(key, E'\t', 1)
     CROSS JOIN LATERAL (VALUES (before ->> 'pool'), (after ->> 'pool')) AS either(name)
     WHERE before ->> 'pool' IS DISTINCT FROM after ->> 'pool'
 ) AS moved
@@ -63,14 +63,14 @@ WITH wanted AS (
     SELECT section_keys.id AS section_id, position, reserve -> 1 AS cohort,
         (reserve ->> 0)::int AS seats, (reserve ->> 2)::timestamptz AS until,
         row_number() OVER (PARTITION BY section_keys.id, reserve -> 1 ORDER BY position) AS nth
-    FROM these JOIN section_keys USING (key)
+    FROM changed_rows JOIN section_keys USING (key)
     CROSS JOIN jsonb_array_elements(after -> 'reserves')
         WITH ORDINALITY AS listed(reserve, position)
     WHERE before -> 'reserves' IS DISTINCT FROM after -> 'reserves'
 ), known AS (
     SELECT reserves.id, section_id, cohort,
         row_number() OVER (PARTITION BY section_id, cohort ORDER BY position, reserves.id) AS nth
-    FROM reserves JOIN section_keys ON section_keys.id = section_id JOIN these USING (key)
+    FROM reserves JOIN section_keys ON section_keys.id = section_id JOIN changed_rows USING (key)
     WHERE before -> 'reserves' IS DISTINCT FROM after -> 'reserves'
 ), same AS (
     SELECT * FROM known JOIN wanted USING (section_id, cohort, nth)

@@ -1,4 +1,4 @@
--- What identifiers stand for: as these files say, else as earlier ones did.
+-- What identifiers stand for: as changed_rows files say, else as earlier ones did.
 SELECT DISTINCT ON (kind, sourced_id) kind, sourced_id, key FROM (
     SELECT split_part(key, E'\t', 1) AS kind, split_part(key, E'\t', 2) AS sourced_id,
         fields ->> 'key' AS key, 0 AS rank

@@ -75,4 +75,4 @@ def patiently(child: Child, action: Callable[[], object], seconds: float = 30) -
             action()
             return
         time.sleep(0.2)
-    raise SystemExit(f"{child.name} did not come up: {child.last_words()}")
+    raise SystemExit(f"{child.name} did not come up: {child.last_output()}")

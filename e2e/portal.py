@@ -74,13 +74,13 @@ def running(folder: Path, *, demo: bool = False) -> Iterator[Running]:
         settings = Settings(run["database_url"], run["redis_url"], secret_key="unused")
         yield Running(address, folder, child, backend.connect(settings))
     finally:
-        child.stop(patience=30)
+        child.stop(timeout=30)
 
 
 def _wait(address: str, child: Child) -> None:
     deadline = time.monotonic() + PATIENCE
     while missing := not_ready(address):
-        assert child.alive, child.last_words(40)
+        assert child.alive, child.last_output(40)
         assert time.monotonic() < deadline, missing
         time.sleep(0.2)
 

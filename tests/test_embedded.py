@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from portal.runtime.data_folder import DataFolder, FolderError, Run
-from portal.runtime.embedded_servers import Servers, StartError
+from portal.runtime.data_folder import DataFolder, FolderError, Run, StartupError
+from portal.runtime.embedded_servers import Servers
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def test_it_stops_what_it_started_where_another_fails(folder: DataFolder) -> Non
     started(Servers(folder, redis_url="redis://elsewhere", durable=False))
     (folder.path / "postgres" / "PG_VERSION").write_text("6\n")
     servers = Servers(folder)
-    with pytest.raises(StartError, match="postgres did not start"):
+    with pytest.raises(StartupError, match="postgres did not start"):
         servers.start()
     assert servers.children == []
     assert servers.sockets

@@ -19,9 +19,8 @@ from portal.backend import Backend
 from portal.core import schema
 from portal.core.settings import Settings
 from portal.runtime import embedded_postgres, service_account
-from portal.runtime.data_folder import DataFolder
+from portal.runtime.data_folder import DataFolder, StartupError
 from portal.runtime.embedded_servers import Servers
-from portal.runtime.service_account import NotRunnableError
 
 STRANGER = 65_533  # a user that nothing here belongs to
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as another user")
@@ -224,7 +223,7 @@ def test_data_of_a_version_without_passwords_is_refused_with_what_to_do(folder: 
     (folder.path / "postgres").mkdir()
     (folder.path / "postgres" / "PG_VERSION").write_text("18\n")
     servers = Servers(folder, redis_url="redis://elsewhere", durable=False)
-    with pytest.raises(NotRunnableError, match="`fairseat backup FOLDER` with the earlier version"):
+    with pytest.raises(StartupError, match="`fairseat backup FOLDER` with the earlier version"):
         servers.start()
     assert not (folder.path / "database-password").exists()
 
@@ -258,7 +257,7 @@ def test_data_that_belongs_to_root_is_refused_with_what_to_do(folder: DataFolder
     servers.stop()
     service_account.give(folder.path / "postgres", 0, 0)
     again = Servers(folder, redis_url="redis://elsewhere", durable=False)
-    with pytest.raises(NotRunnableError, match="chown -R"):
+    with pytest.raises(StartupError, match="chown -R"):
         again.start()
     service_account.give(
         folder.path / "postgres", service_account.NUMBERS[7], service_account.NUMBERS[7]

@@ -17,10 +17,10 @@ from portal import backend as connections
 from portal.app import create_app
 from portal.backend import Backend
 from portal.core.settings import Settings
-from portal.runtime import restart as renewal
+from portal.runtime import restart as restarts
 from portal.runtime.child_process import Child, SupervisedChild
 from portal.runtime.data_folder import DataFolder, Run
-from portal.runtime.restart import STARTED, Progress, serves
+from portal.runtime.restart import STARTED, RestartLog, has_started
 from tests.cast import an_account
 from tests.cluster.stage import until
 from tests.live.tabs import Tab, cookie
@@ -128,11 +128,11 @@ def test_a_restart_that_fails_is_told_with_its_reason_and_a_status(
     supervised: Up, on_restart: Callable[[Callable[[], None]], None]
 ) -> None:
     def fail() -> None:
-        told = Progress(supervised.var)
-        told.tell("web (1 of 2)")
+        told = RestartLog(supervised.var)
+        told.write("web (1 of 2)")
         told.end("web does not start")
 
-    Progress(supervised.var).end()  # an earlier one, which went well
+    RestartLog(supervised.var).end()  # an earlier one, which went well
     on_restart(fail)
     restart = supervised.command("restart")
     said, _ = restart.communicate(timeout=120)
@@ -144,7 +144,7 @@ def test_a_portal_that_stops_meanwhile_is_told(
     supervised: Up, on_restart: Callable[[Callable[[], None]], None]
 ) -> None:
     def stop() -> None:
-        Progress(supervised.var).tell("web (1 of 2)")
+        RestartLog(supervised.var).write("web (1 of 2)")
         (supervised.var / "run.json").unlink()
 
     on_restart(stop)
@@ -171,7 +171,7 @@ IDLE = [sys.executable, "-Sc", "import time; time.sleep(600)"]  # it never says 
 def test_the_old_web_server_goes_on_where_the_new_one_does_not_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(renewal, "PATIENCE", 1.0)
+    monkeypatch.setattr(restarts, "TIMEOUT", 1.0)
     started = tmp_path / "started"
     web = SupervisedChild(
         Child("web", IDLE, tmp_path / "log", {STARTED: str(started)}, keep_open=(0,))
@@ -182,12 +182,12 @@ def test_the_old_web_server_goes_on_where_the_new_one_does_not_start(
     started.touch()
     old = web.child.process, worker.child.process
     said: list[str] = []
-    failure = renewal.renew([web, worker], lambda: sleep(0.01), said.append)
+    failure = restarts.replace_all([web, worker], lambda: sleep(0.01), said.append)
     assert failure.startswith("web does not start")
     assert said == ["web (1 of 2)"]
     assert (web.child.process, worker.child.process) == old
     assert web.child.alive
-    assert serves(started)
+    assert has_started(started)
     for each in (web, worker):
         each.child.kill()
 
@@ -200,21 +200,23 @@ def test_the_old_web_server_goes_on_where_no_process_can_be_started(tmp_path: Pa
     started.touch()
     old = child.process
     child.log = tmp_path  # a log that nobody can write, as on a full disk
-    assert renewal.renew([web], lambda: None, lambda _: None).startswith("web does not start")
-    assert (child.process, child.alive, serves(started)) == (old, True, True)
+    assert restarts.replace_all([web], lambda: None, lambda _: None).startswith(
+        "web does not start"
+    )
+    assert (child.process, child.alive, has_started(started)) == (old, True, True)
     child.kill()
 
 
 def test_a_full_disk_ends_no_portal_whose_web_server_is_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(renewal, "PATIENCE", 0.2)
+    monkeypatch.setattr(restarts, "TIMEOUT", 0.2)
     started = tmp_path / "full" / "started"  # where nothing can be made
     child = Child("web", IDLE, tmp_path / "log", {STARTED: str(started)}, keep_open=(0,))
     web = SupervisedChild(child)
     web.start()
     old = child.process
-    failure = renewal.renew([web], lambda: sleep(0.01), lambda _: None)
+    failure = restarts.replace_all([web], lambda: sleep(0.01), lambda _: None)
     assert failure.startswith("web does not start")
     assert (child.process, child.alive) == (old, True)
     child.kill()
@@ -222,23 +224,23 @@ def test_a_full_disk_ends_no_portal_whose_web_server_is_replaced(
 
 def test_a_web_server_needs_no_space_to_say_that_it_serves(tmp_path: Path) -> None:
     started = tmp_path / "started"
-    renewal.reset(started)
+    restarts.forget_started(started)
     assert started.exists()  # so that it is touched, and not made
-    assert not serves(started)
+    assert not has_started(started)
     started.touch()
-    assert serves(started)
-    renewal.reset(started)
-    assert not serves(started)
+    assert has_started(started)
+    restarts.forget_started(started)
+    assert not has_started(started)
 
 
 def test_a_restart_that_can_not_be_told_of_changes_nothing_of_the_one_before(
     tmp_path: Path,
 ) -> None:
-    Progress(tmp_path).end()
+    RestartLog(tmp_path).end()
     before = (tmp_path / "restart.jsonl").read_text()
     (tmp_path / "restart.new").mkdir()  # no file can be made there, as on a full disk
-    untold = Progress(tmp_path)
-    untold.tell("web (1 of 1)")
+    untold = RestartLog(tmp_path)
+    untold.write("web (1 of 1)")
     untold.end("web does not start")
     assert (tmp_path / "restart.jsonl").read_text() == before
 

@@ -14,8 +14,8 @@ import requests
 from portal.backend import Backend
 from portal.runtime import listener
 from portal.runtime.child_process import Child, SupervisedChild
-from portal.runtime.listener import StartingPage, address, open_door
-from portal.runtime.restart import PREPARED, STARTED, serves
+from portal.runtime.listener import StartingPage, address_of, open_listener
+from portal.runtime.restart import PREPARED, STARTED, has_started
 from tests.record.processes import wait_for
 from tests.test_up import Up, free_port
 
@@ -24,7 +24,7 @@ PATIENCE = 60.0
 
 @pytest.fixture
 def door() -> Iterator[socket.socket]:
-    with open_door("127.0.0.1", free_port()) as opened:
+    with open_listener("127.0.0.1", free_port()) as opened:
         yield opened
 
 
@@ -33,14 +33,14 @@ def page(door: socket.socket, tmp_path: Path) -> Iterator[StartingPage]:
     """The page, which has not begun."""
     made = StartingPage(door, tmp_path / "log")
     yield made
-    made.end()
+    made.stop()
 
 
 @pytest.fixture
 def site(page: StartingPage, door: socket.socket) -> str:
     """Where the page is shown."""
-    page.begin()
-    return address(door)
+    page.start()
+    return address_of(door)
 
 
 def ask(url: str, method: str = "GET", **more: object) -> requests.Response:
@@ -113,7 +113,7 @@ def a_web_server(folder: Path) -> SupervisedChild:
 def test_the_page_ends_when_a_web_server_serves_and_comes_back_when_none_does(
     page: StartingPage, site: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(listener, "BRIEFLY", 0.0)
+    monkeypatch.setattr(listener, "TOLERATED", 0.0)
     web = a_web_server(tmp_path)
     web.start()
     ask(site)
@@ -124,7 +124,7 @@ def test_the_page_ends_when_a_web_server_serves_and_comes_back_when_none_does(
     wait_for(lambda: not page.shown)
     web.child.kill()
     wait_for(lambda: page.look_after([web]) or page.shown)
-    assert not serves(tmp_path / "started")
+    assert not has_started(tmp_path / "started")
     ask(site)
 
 
@@ -187,7 +187,7 @@ def test_a_web_server_opens_its_port_once_the_database_is_prepared(
     web = Child("web", command, tmp_path / "web.log", env)
     web.start()
     try:
-        wait_for(lambda: "Starting gunicorn" in web.last_words(100))
+        wait_for(lambda: "Starting gunicorn" in web.last_output(100))
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
         prepared.touch()

@@ -1,58 +1,45 @@
-"""The `fairseat` command; each of its commands is a function in portal/runtime/commands."""
+"""The `fairseat` command: `NAME_command` of a module in portal/runtime/commands for each NAME."""
 
 import os
 from importlib import import_module
-from typing import ClassVar
 
 import click
 from flask.cli import AppGroup
 
 from portal.core.settings import SettingsError
 
+# The module of each command, in the order of the help.
+MODULES = {
+    **dict.fromkeys(("up", "cluster", "restart"), "supervisors"),
+    "prepare": "processes",
+    "workers": "supervisors",
+    **dict.fromkeys(("worker", "clock"), "processes"),
+    "import": "import_",
+    "export": "export",
+    **dict.fromkeys(("token", "account", "override"), "people"),
+    **dict.fromkeys(("audit", "rebuild", "repair"), "consistency"),
+    **dict.fromkeys(("backup", "restore"), "backups"),
+    **dict.fromkeys(("order", "mail", "jobs"), "operations"),
+    "rehearse": "rehearse",
+}
+
 
 class Commands(AppGroup):
-    """Imports a command only when it is called, so that none pays for the others."""
-
-    files: ClassVar = {
-        "up": "up",
-        "cluster": "cluster",
-        "restart": "restart",
-        "prepare": "prepare",
-        "workers": "workers",
-        "worker": "worker",
-        "clock": "clock",
-        "import": "import_",
-        "export": "export",
-        "token": "token",
-        "account": "account",
-        "override": "override",
-        "audit": "audit",
-        "rebuild": "rebuild",
-        "repair": "repair",
-        "backup": "backup",
-        "restore": "restore",
-        "order": "order",
-        "mail": "mail",
-        "jobs": "jobs",
-        "rehearse": "rehearse",
-    }
+    """Import the module of a command only when it is called, so that each starts soon."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  click's signature
-        """The commands, the one that newcomers need first."""
-        return list(self.files)
+        return list(MODULES)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """The command of that name."""
-        if cmd_name not in self.files:
+        if cmd_name not in MODULES:
             return None
-        command: click.Command = import_module(
-            f"portal.runtime.commands.{self.files[cmd_name]}"
-        ).command
+        module = import_module(f"portal.runtime.commands.{MODULES[cmd_name]}")
+        command: click.Command = getattr(module, f"{cmd_name}_command")
         return command
 
     def invoke(self, ctx: click.Context) -> object:
-        """Do it; settings with which nobody could be served are named, without a trace."""
-        os.umask(0o077)  # what any command writes, and any process that it starts, is private
+        """Run the command; report wrong settings in one line."""
+        os.umask(0o077)  # what a command and its child processes write is private
         try:
             return super().invoke(ctx)
         except SettingsError as wrong:

@@ -1,12 +1,12 @@
-"""What can keep the portal from starting, and is told in a line; imports little, to start soon."""
+"""Which portal a command works for: given servers, those of a running `fairseat up`, or its own."""
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 import click
-from redis.exceptions import ConnectionError as NoLedger
-from redis.exceptions import TimeoutError as LateLedger
+from redis.exceptions import ConnectionError as LedgerAway
+from redis.exceptions import TimeoutError as LedgerLate
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, InterfaceError, OperationalError
 
@@ -16,15 +16,11 @@ from portal.core import schema
 from portal.core.db import with_driver
 from portal.core.settings import Settings, SettingsError, var_folder
 from portal.ledger.errors import LedgerUnavailable
-from portal.runtime.data_folder import DataFolder, FolderError
-from portal.runtime.embedded_servers import Servers, StartError
-from portal.runtime.service_account import NotRunnableError
+from portal.runtime.data_folder import DataFolder, FolderError, Run, StartupError
+from portal.runtime.embedded_servers import Servers
 
-TROUBLES = (FolderError, NotRunnableError, SettingsError, StartError)
-
-
-# Which portal a command works for, and the surroundings of a process that needs one running.
-
+ERRORS = (StartupError, SettingsError)
+AWAY = (OperationalError, InterfaceError, LedgerAway, LedgerLate, LedgerUnavailable)
 SERVERS = ("DATABASE_URL", "REDIS_URL")
 NO_SECRET = "Set SECRET_KEY to the key of the portal that uses these {}."  # noqa: S105
 NO_KEY = "Set SECRET_KEY to the key of the portal that runs: there is no {}."
@@ -32,117 +28,41 @@ NOTHING = "{} Start the portal with `fairseat up`, or set {} and SECRET_KEY."
 
 
 def portal() -> str:
-    """Name the portal that a command works for; to be asked before it connects.
-
-    Raises ClickException where the data folder or the address of the database can't be used.
-    """
+    """Return a name of the portal that a command works for; raise ClickException."""
     try:
-        return _named()
-    except TROUBLES as trouble:
-        raise click.ClickException(str(trouble)) from trouble
-
-
-def check_databases() -> None:
-    """Raise SettingsError where a database is given by something that is no address of one."""
-    for name in ("DATABASE_URL", "DATABASE_OWNER_URL"):
-        if os.environ.get(name):
-            _database(name)
-
-
-def _named() -> str:
-    given = [name for name in SERVERS if os.environ.get(name)]
-    parts = [f"{_where(name)} ({name})" for name in given]
-    if len(given) < len(SERVERS):
-        parts.insert(0, _folder())
-    return ", ".join(parts)
-
-
-def _where(name: str) -> str:
-    """The server of an address, without its user and password."""
-    url = os.environ[name]
-    if name == "DATABASE_URL":
-        found = _database(name)
-        host = found.host or found.query.get("host") or "this machine"
-        return f"database {found.database} at {host}{f':{found.port}' if found.port else ''}"
-    return f"ledger at {url.partition('://')[2].rpartition('@')[2].partition('?')[0]}"
-
-
-def _database(name: str) -> URL:
-    try:
-        found = make_url(with_driver(os.environ[name]))
-        found.get_dialect()
-    except (ArgumentError, ValueError) as wrong:  # which could repeat its password
-        raise SettingsError(
-            f"{name} can't be used: it is not the address of a database."
-        ) from wrong
-    return found
-
-
-def _folder() -> str:
-    folder, running = DataFolder(var_folder()), "not running"
-    with suppress(FolderError):
-        folder.supervisor()
-        running = "running"
-    return f"data folder {folder.path.resolve()} ({running})"
+        given = [f"{_where(name)} ({name})" for name in SERVERS if os.environ.get(name)]
+        return ", ".join(given if len(given) == len(SERVERS) else [_folder(), *given])
+    except ERRORS as error:
+        raise click.ClickException(str(error)) from error
 
 
 @contextmanager
 def served(*, owner: bool = False) -> Iterator[None]:
-    """A block of a process that works for servers that run: given ones, or those of `up`.
+    """Set the environment of a block to servers that run: given ones, or those of `fairseat up`.
 
     `owner` lets it change the tables as well.
     """
     try:
-        if all(os.environ.get(name) for name in SERVERS):
+        if _all_given():
             if not os.environ.get("SECRET_KEY"):
                 raise click.ClickException(NO_SECRET.format(" and ".join(SERVERS)))
-            check_databases()
+            _check_databases()
         else:
-            _find(owner=owner)
+            _find_running(owner=owner)
         yield
-    except TROUBLES as trouble:
-        raise click.ClickException(str(trouble)) from trouble
-
-
-def _find(*, owner: bool) -> None:
-    """Set the servers of the portal that runs on the data folder."""
-    folder = DataFolder(var_folder())
-    try:
-        folder.supervisor()
-    except FolderError as nothing:
-        raise FolderError(NOTHING.format(nothing, ", ".join(SERVERS))) from nothing
-    if run := folder.own():
-        key = os.environ.get("SECRET_KEY") or _key(folder)
-        servers = {"DATABASE_URL": run.database_url, "REDIS_URL": run.redis_url}
-        if owner:
-            servers["DATABASE_OWNER_URL"] = run.owner_url
-        os.environ.update(servers, SECRET_KEY=key)
-        os.environ.setdefault("FAIRSEAT_URL", run.address)
-
-
-def _key(folder: DataFolder) -> str:
-    """Return the key that the portal of the folder has made; another one would sign in vain."""
-    file = folder.path / "secret"
-    try:
-        return file.read_text()
-    except FileNotFoundError as missing:
-        raise FolderError(NO_KEY.format(file)) from missing
-
-
-# The servers for one command: given ones, those of a running `fairseat up`, or its own.
-
-AWAY = (OperationalError, InterfaceError, NoLedger, LateLedger, LedgerUnavailable)
+    except ERRORS as error:
+        raise click.ClickException(str(error)) from error
 
 
 @contextmanager
 def connected() -> Iterator[Backend]:
-    """A block in which servers that are there, or are started for it, are connected to."""
+    """Connect a block to servers that run, or that are started for it."""
     try:
-        with _servers() as servers:
-            os.environ.update(servers)
+        with _servers() as urls:
+            os.environ.update(urls)
             yield backend.connect(Settings.read())
-    except TROUBLES as trouble:
-        raise click.ClickException(str(trouble)) from trouble
+    except ERRORS as error:
+        raise click.ClickException(str(error)) from error
     except AWAY as away:
         reason = (str(away).splitlines() or [type(away).__name__])[0]
         raise click.ClickException(f"A server does not answer: {reason}") from away
@@ -150,29 +70,24 @@ def connected() -> Iterator[Backend]:
 
 @contextmanager
 def _servers() -> Iterator[dict[str, str]]:
-    check_databases()
-    given = {name: os.environ.get(name, "") for name in ("DATABASE_URL", "REDIS_URL")}
-    owner = os.environ.get("DATABASE_OWNER_URL") or given["DATABASE_URL"]
-    if all(given.values()):
+    """Give a block the addresses of the servers; start those that are needed, and stop them."""
+    _check_databases()
+    if _all_given():
         os.environ.setdefault("SECRET_KEY", "unused: commands sign nothing")
-        yield given
+        yield {}
         return
     folder = DataFolder(var_folder())
     os.environ.setdefault("SECRET_KEY", folder.secret("secret"))
-    run = folder.own()
-    if run:
+    if run := folder.own():
         os.environ.setdefault("FAIRSEAT_URL", run.address)
-        yield {
-            "DATABASE_URL": run.database_url,
-            "REDIS_URL": run.redis_url,
-            "DATABASE_OWNER_URL": run.owner_url,
-        }
+        yield _urls(run)
         return
+    database = os.environ.get("DATABASE_URL", "")
     servers = Servers(
         folder,
-        database_url=given["DATABASE_URL"],
-        owner_url=owner,
-        redis_url=given["REDIS_URL"],
+        database_url=database,
+        owner_url=os.environ.get("DATABASE_OWNER_URL") or database,
+        redis_url=os.environ.get("REDIS_URL", ""),
     )
     try:
         servers.start()
@@ -181,3 +96,75 @@ def _servers() -> Iterator[dict[str, str]]:
     finally:
         servers.stop()
         folder.release()
+
+
+def _find_running(*, owner: bool) -> None:
+    """Set the environment to the portal that runs on the data folder."""
+    folder = DataFolder(var_folder())
+    try:
+        folder.supervisor()
+    except FolderError as nothing:
+        raise FolderError(NOTHING.format(nothing, ", ".join(SERVERS))) from nothing
+    if run := folder.own():
+        urls, key = _urls(run), os.environ.get("SECRET_KEY") or _key(folder)
+        if not owner:
+            del urls["DATABASE_OWNER_URL"]
+        os.environ.update(urls, SECRET_KEY=key)
+        os.environ.setdefault("FAIRSEAT_URL", run.address)
+
+
+def _urls(run: Run) -> dict[str, str]:
+    return {
+        "DATABASE_URL": run.database_url,
+        "REDIS_URL": run.redis_url,
+        "DATABASE_OWNER_URL": run.owner_url,
+    }
+
+
+def _key(folder: DataFolder) -> str:
+    """Return the key that the running portal signs with; a new one would be of no use."""
+    file = folder.path / "secret"
+    try:
+        return file.read_text()
+    except FileNotFoundError as missing:
+        raise FolderError(NO_KEY.format(file)) from missing
+
+
+def _all_given() -> bool:
+    return all(os.environ.get(name) for name in SERVERS)
+
+
+def _check_databases() -> None:
+    """Raise SettingsError where the address of a database is none."""
+    for name in ("DATABASE_URL", "DATABASE_OWNER_URL"):
+        if os.environ.get(name):
+            _database(name)
+
+
+def _database(name: str) -> URL:
+    try:
+        found = make_url(with_driver(os.environ[name]))
+        found.get_dialect()
+    except (ArgumentError, ValueError) as wrong:  # its text could contain the password
+        raise SettingsError(
+            f"{name} can't be used: it is not the address of a database."
+        ) from wrong
+    return found
+
+
+def _where(name: str) -> str:
+    """Return the server of an address, without its user and password."""
+    url = os.environ[name]
+    if name == "DATABASE_URL":
+        found = _database(name)
+        host = found.host or found.query.get("host") or "this machine"
+        return f"database {found.database} at {host}{f':{found.port}' if found.port else ''}"
+    return f"ledger at {url.partition('://')[2].rpartition('@')[2].partition('?')[0]}"
+
+
+def _folder() -> str:
+    folder, state = DataFolder(var_folder()), "not running"
+    with suppress(FolderError):
+        folder.supervisor()
+        state = "running"
+    return f"data folder {folder.path.resolve()} ({state})"

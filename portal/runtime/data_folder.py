@@ -22,7 +22,11 @@ OF_OTHERS = (
 )
 
 
-class FolderError(RuntimeError):
+class StartupError(RuntimeError):
+    """The portal can't start; the message says why."""
+
+
+class FolderError(StartupError):
     """The data folder can't be used; the message says why."""
 
 

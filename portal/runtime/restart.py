@@ -1,4 +1,4 @@
-"""The portal's own processes replaced, one after the other, while the others serve."""
+"""Replace the portal's own processes one by one, and report that to `fairseat restart`."""
 
 import json
 import os
@@ -14,76 +14,84 @@ from portal.runtime.child_process import SupervisedChild, say
 
 STARTED = "FAIRSEAT_STARTED"  # the file that a web server touches when it serves
 PREPARED = "FAIRSEAT_PREPARED"  # the file that it waits for before it serves
-PATIENCE = 60.0  # seconds for a web server to start, or to end
-NOTICED = 3.0  # seconds until a balancer that looks each second sends visitors to a node again
-BRIEFLY = 20.0  # seconds that others wait for a worker: one with a long job ends after that
+TIMEOUT = 60.0  # seconds for a web server to start, or to end
+BALANCER_CHECK = 3.0  # seconds until a load balancer uses a node again
+WORKER_TIMEOUT = 20.0  # seconds to wait for a worker; a long job ends after that
+FILE = "restart.jsonl"  # its first line has an id, its last line says how the restart ended
+BEGIN_TIMEOUT = 300.0  # seconds: another restart, or the start, may be under way
+INTERVAL = 0.2  # seconds between two looks at the file
 NOT_STARTED = "{} does not start, so no more are restarted. Its log is {}"
 
 
-def renew(
-    crew: Sequence[SupervisedChild], wait: Callable[[], None], tell: Callable[[str], None]
-) -> str:
-    """Replace each of them; `wait` passes a moment in which the others are looked after.
+class RestartError(RuntimeError):
+    """Not all processes were replaced; the message says why."""
 
-    Where a web server does not start, the old ones go on and nothing else is touched: gives what
-    to say of that, else "".
+
+def replace_all(
+    processes: Sequence[SupervisedChild], wait: Callable[[], None], report: Callable[[str], None]
+) -> str:
+    """Replace each process; `wait` passes a moment in which the others are looked after.
+
+    If a web server does not start, leave the old ones running, replace no other process, and return
+    why. Else return "".
     """
-    web = [kept for kept in crew if STARTED in kept.child.env]
-    others = [kept for kept in crew if kept not in web and kept.child.name != "haproxy"]
-    for number, kept in enumerate((*web, *others), 1):
-        name = kept.child.name
-        tell(f"{name} ({number} of {len(web) + len(others)})")
-        if kept not in web:
-            if not _renew(kept, wait):
-                tell(f"  {name} has a job in hand; it is replaced when that is done.")
-        elif not _renew_web(kept, wait):
-            return NOT_STARTED.format(name, kept.child.log)
+    web = [each for each in processes if STARTED in each.child.env]
+    others = [each for each in processes if each not in web and each.child.name != "haproxy"]
+    for number, each in enumerate((*web, *others), 1):
+        name = each.child.name
+        report(f"{name} ({number} of {len(web) + len(others)})")
+        if each in web:
+            if not _replace_web(each, wait):
+                return NOT_STARTED.format(name, each.child.log)
+        elif not _replace_worker(each, wait):
+            report(f"  {name} has a job in hand; it is replaced when that is done.")
     return ""
 
 
-def reset(started: Path) -> None:
-    """Say that no web server has touched the file yet.
+def forget_started(started: Path) -> None:
+    """Note that no web server has touched the file yet.
 
-    It is there in advance: a full disk keeps nobody from touching a file, only from making one.
+    Make it in advance: on a full disk a file can still be touched, but not made.
     """
-    with suppress(OSError):  # a file that can't be made says the same
+    with suppress(OSError):  # without the file it is the same
         started.touch()
         os.utime(started, (0, 0))
 
 
-def serves(started: Path) -> bool:
-    """Whether a web server has touched the file."""
+def has_started(started: Path) -> bool:
+    """Return whether a web server has touched the file."""
     try:
         return started.stat().st_mtime > 0
     except OSError:
         return False
 
 
-def until_started(crew: Sequence[SupervisedChild], wait: Callable[[], None]) -> None:
-    """Wait until each web server among them serves, but not for ever for one that can't."""
-    for kept in crew:
-        if STARTED in kept.child.env:
-            _until(partial(serves, Path(kept.child.env[STARTED])), wait)
+def wait_for_web(processes: Sequence[SupervisedChild], wait: Callable[[], None]) -> None:
+    """Wait until each web server among them serves, or its time is over."""
+    for each in processes:
+        if STARTED in each.child.env:
+            _until(partial(has_started, Path(each.child.env[STARTED])), wait)
 
 
-def _renew_web(kept: SupervisedChild, wait: Callable[[], None]) -> bool:
-    started = Path(kept.child.env[STARTED])
-    reset(started)
-    if not kept.child.keep_open:  # a node with a door of its own, which only one can open
-        kept.ask_to_leave()
-        if not _until(partial(serves, started), wait):
+def _replace_web(web: SupervisedChild, wait: Callable[[], None]) -> bool:
+    """Start the new web server beside the old one, if they share a listener, then stop the old."""
+    started = Path(web.child.env[STARTED])
+    forget_started(started)
+    if not web.child.keep_open:  # a node has an address that only one process can open
+        web.ask_to_restart()
+        if not _until(partial(has_started, started), wait):
             return False
-        _until(lambda: False, wait, NOTICED)
+        _until(lambda: False, wait, BALANCER_CHECK)
         return True
-    old = kept.child.process
+    old = web.child.process
     try:
-        kept.start()
+        web.start()
     except OSError:  # such as a full disk
-        _serve_on(started)
+        _still_serves(started)
         return False
-    if not _until(partial(serves, started), wait):
-        kept.go_back_to(old)
-        _serve_on(started)
+    if not _until(partial(has_started, started), wait):
+        web.go_back_to(old)
+        _still_serves(started)
         return False
     if old:
         old.send_signal(signal.SIGTERM)
@@ -92,20 +100,19 @@ def _renew_web(kept: SupervisedChild, wait: Callable[[], None]) -> bool:
     return True
 
 
-def _serve_on(started: Path) -> None:
-    """Say that the old web server still serves."""
-    with suppress(OSError):  # the starting page does not begin beside a process that lives
+def _still_serves(started: Path) -> None:
+    with suppress(OSError):  # the starting page does not start beside a process that lives
         started.touch()
 
 
-def _renew(kept: SupervisedChild, wait: Callable[[], None]) -> bool:
-    old = kept.child.process
-    kept.ask_to_leave()
-    return _until(lambda: kept.child.process is not old, wait, BRIEFLY)
+def _replace_worker(worker: SupervisedChild, wait: Callable[[], None]) -> bool:
+    old = worker.child.process
+    worker.ask_to_restart()
+    return _until(lambda: worker.child.process is not old, wait, WORKER_TIMEOUT)
 
 
-def _until(holds: Callable[[], bool], wait: Callable[[], None], patience: float = PATIENCE) -> bool:
-    deadline = time.monotonic() + patience
+def _until(holds: Callable[[], bool], wait: Callable[[], None], timeout: float = 0.0) -> bool:
+    deadline = time.monotonic() + (timeout or TIMEOUT)
     while not holds():
         if time.monotonic() > deadline:
             return False
@@ -113,19 +120,8 @@ def _until(holds: Callable[[], bool], wait: Callable[[], None], patience: float 
     return True
 
 
-# How a restart goes: told by the supervisor in a file, followed by `fairseat restart`.
-
-FILE = "restart.jsonl"  # its first line has an id, its last one says how it ended
-BEGINS = 300.0  # seconds for a restart to begin: another may be under way, or the start
-LOOK = 0.2  # seconds between two looks
-
-
-class RestartError(RuntimeError):
-    """Not everything was replaced; the message says why."""
-
-
-class Progress:
-    """What the supervisor tells of one restart; a full disk does not keep it from going on."""
+class RestartLog:
+    """The file that the supervisor writes of one restart; a full disk does not stop the restart."""
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / FILE
@@ -136,25 +132,24 @@ class Progress:
             draft.replace(self._file)
             self._begun = True
 
-    def tell(self, line: str) -> None:
-        """Say a line here and there."""
+    def write(self, line: str) -> None:
+        """Say a line on the terminal and in the file."""
         say(line)
-        self._write(line=line)
+        self._append(line=line)
 
     def end(self, failure: str = "") -> None:
-        """Say that it is over, and why it failed if it did."""
+        """Say that the restart is over, and why it failed if it did."""
         say(failure or "Restarted.")
-        self._write(failure=failure)
+        self._append(failure=failure)
 
-    def _write(self, **told: str) -> None:
-        if not self._begun:
-            return
-        with suppress(OSError), self._file.open("a") as file:
-            file.write(json.dumps(told) + "\n")
+    def _append(self, **entry: str) -> None:
+        if self._begun:
+            with suppress(OSError), self._file.open("a") as file:
+                file.write(json.dumps(entry) + "\n")
 
 
 def latest(folder: Path) -> int:
-    """The id of the newest restart there was, 0 where there was none."""
+    """Return the id of the newest restart, 0 where there was none."""
     try:
         with (folder / FILE).open() as file:
             return int(json.loads(file.readline())["id"])
@@ -163,39 +158,39 @@ def latest(folder: Path) -> int:
 
 
 def follow(folder: Path, after: int, *, alive: Callable[[], bool]) -> Iterator[str]:
-    """The lines of the restart after that one, until it is over; raises RestartError.
+    """Yield the lines of the restart after that one, until it is over; raise RestartError.
 
-    `alive` says whether the supervisor is there.
+    `alive` says whether the supervisor runs.
     """
-    deadline = time.monotonic() + BEGINS
+    deadline = time.monotonic() + BEGIN_TIMEOUT
     while latest(folder) == after:
-        _look_again(alive)
+        _wait(alive)
         if time.monotonic() > deadline:
-            raise RestartError(f"No restart has begun within {BEGINS:.0f} s.")
+            raise RestartError(f"No restart has begun within {BEGIN_TIMEOUT:.0f} s.")
     with (folder / FILE).open() as file:
-        for told in _lines(file.readline, alive):
-            if "line" in told:
-                yield told["line"]
-            if told.get("failure"):
-                raise RestartError(told["failure"])
+        for entry in _entries(file.readline, alive):
+            if "line" in entry:
+                yield entry["line"]
+            if entry.get("failure"):
+                raise RestartError(entry["failure"])
 
 
-def _lines(read: Callable[[], str], alive: Callable[[], bool]) -> Iterator[dict[str, Any]]:
-    """Each line once it is there whole, up to the one that says how it ended."""
+def _entries(read: Callable[[], str], alive: Callable[[], bool]) -> Iterator[dict[str, Any]]:
+    """Yield each entry once its line is complete, up to the one that says how it ended."""
     text = ""
     while True:
         text += read()
         if not text.endswith("\n"):
-            _look_again(alive)
+            _wait(alive)
             continue
-        told: dict[str, Any] = json.loads(text)
-        yield told
-        if "failure" in told:
+        entry: dict[str, Any] = json.loads(text)
+        yield entry
+        if "failure" in entry:
             return
         text = ""
 
 
-def _look_again(alive: Callable[[], bool]) -> None:
+def _wait(alive: Callable[[], bool]) -> None:
     if not alive():
         raise RestartError("The portal was stopped meanwhile.")
-    time.sleep(LOOK)
+    time.sleep(INTERVAL)

@@ -16,6 +16,8 @@ import stat
 from collections.abc import Sequence
 from pathlib import Path
 
+from portal.runtime.data_folder import StartupError
+
 # Debian and systemd give these to nobody; a name in /etc/passwd or a running process rules one out.
 NUMBERS = range(60_578, 61_184)
 NEEDED = ("bin/postgres", "bin/initdb", "lib", "share")  # of what is installed, to run a server
@@ -29,10 +31,6 @@ OF_ROOT = (
 )
 
 
-class NotRunnableError(RuntimeError):
-    """The embedded PostgreSQL can't run here; the message says why."""
-
-
 def needed() -> bool:
     """Whether root runs this, so that PostgreSQL needs another account."""
     return os.geteuid() == 0
@@ -43,15 +41,15 @@ def unused() -> int:
     running = _running()
     free = [each for each in NUMBERS if each not in running and not _named(each)]
     if not free:
-        raise NotRunnableError(f"All accounts from {NUMBERS[0]} to {NUMBERS[-1]} are in use.")
+        raise StartupError(f"All accounts from {NUMBERS[0]} to {NUMBERS[-1]} are in use.")
     return secrets.choice(free)
 
 
 def of(folder: Path) -> tuple[int, int]:
-    """Return the account and group that own `folder`; raise NotRunnableError if it is root."""
+    """Return the account and group that own `folder`; raise StartupError if it is root."""
     found = folder.stat()
     if found.st_uid == 0:
-        raise NotRunnableError(OF_ROOT.format(folder, folder, number=unused()))
+        raise StartupError(OF_ROOT.format(folder, folder, number=unused()))
     return found.st_uid, found.st_gid
 
 
@@ -67,7 +65,7 @@ def with_name() -> int:
     for each in pwd.getpwall():
         if each.pw_uid:
             return each.pw_uid
-    raise NotRunnableError("PostgreSQL does not run as root, and no other account has a name.")
+    raise StartupError("PostgreSQL does not run as root, and no other account has a name.")
 
 
 def give(folder: Path, number: int, group: int) -> None:
@@ -78,7 +76,7 @@ def give(folder: Path, number: int, group: int) -> None:
             for name in (*folders, *files):
                 os.lchown(Path(parent, name), number, group)
     except OSError as error:
-        raise NotRunnableError(
+        raise StartupError(
             f"PostgreSQL does not run as root, and {folder} can't be given to another account"
             f" ({error.strerror}). Run as an ordinary user or set DATABASE_URL."
         ) from error
@@ -88,7 +86,7 @@ def command(number: int, group: int, program: Sequence[str]) -> Sequence[str]:
     """Return a command that runs `program` as that account, without any capability for good."""
     setpriv = shutil.which("setpriv")
     if setpriv is None:
-        raise NotRunnableError(NO_SETPRIV)
+        raise StartupError(NO_SETPRIV)
     return [
         setpriv,
         f"--reuid={number}",

@@ -1,4 +1,4 @@
-"""Every process of a portal on one machine: started in order, kept alive, stopped in order."""
+"""Supervise the processes of a portal on one machine: start, keep alive, replace and stop them."""
 
 import compileall
 import os
@@ -6,8 +6,7 @@ import signal
 import socket
 import sys
 import time
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -15,17 +14,21 @@ from types import FrameType
 from portal.core import logs
 from portal.core.settings import ROOT
 from portal.ops import scaling
-from portal.runtime import demo_cluster, restart
+from portal.runtime import restart
 from portal.runtime.child_process import LONGEST_WAIT_OF_SERVERS, Child, SupervisedChild, greet, say
-from portal.runtime.data_folder import DataFolder, Run
+from portal.runtime.data_folder import DataFolder, Run, StartupError
 from portal.runtime.embedded_servers import Servers
-from portal.runtime.listener import StartingPage, UpError, address, not_ready, open_door
-from portal.runtime.restart import Progress
+from portal.runtime.listener import StartingPage, address_of, not_ready, open_listener
+from portal.runtime.restart import RestartLog
 from portal.runtime.worker_pools import WorkerPools
 
-PATIENCE = 20.0
-QUIET = 30.0  # seconds between two lines that say the same
+STOP_TIMEOUT = 20.0  # seconds until a process is killed
+REMIND = 20.0  # seconds between two lines that say what is not ready
+SAME_ALARM = 30.0  # seconds until an alarm is repeated
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+GUNICORN = (sys.executable, "-m", "gunicorn", "-c", "python:portal.runtime.gunicorn_settings")
+
+Groups = Sequence[Sequence[Child]]  # of processes; a group starts when the web of the last serves
 
 
 class Stopped(Exception):  # noqa: N818  asked for, not an error
@@ -34,95 +37,124 @@ class Stopped(Exception):  # noqa: N818  asked for, not an error
 
 @contextmanager
 def owned(folder: DataFolder) -> Iterator[None]:
-    """A block in which the data folder is this process's; raises UpError, FolderError.
+    """Own the data folder in a block.
 
-    SettingsError where the bounds of the workers make no sense.
+    Raise StartupError where another process owns it, and SettingsError for wrong worker bounds.
     """
     scaling.pools(os.environ.get("FAIRSEAT_WORKERS", ""))
-    run = folder.own()
-    if run:
-        raise UpError(f"Fairseat already runs on {folder.path}: {run.address}")
+    if run := folder.own():
+        raise StartupError(f"Fairseat already runs on {folder.path}: {run.address}")
     try:
         yield
     finally:
         folder.release()
 
 
-class Supervisor(ABC):
-    """The processes of one data folder: which there are is said by those who stand on this."""
+class Supervisor:
+    """Supervise workers and a scheduler, for a portal whose web and servers are elsewhere."""
 
-    address = ""  # that it gives to others who look at the folder
-    aloud = False  # whether its children speak where it does itself, not into logs of their own
+    address = "workers alone"  # as the data folder tells other processes
+    to_logs = False  # whether processes write to logs of their own: a container keeps their output
 
     def __init__(self, folder: DataFolder, servers: Servers) -> None:
         self.folder = folder
         self.servers = servers
-        self.pids: dict[str, int] = {}
-        self.quiet_until = 0.0  # after it has told of a trouble
-        self.kept: list[SupervisedChild] = []
-        self.pools = WorkerPools(self.kept, self.child, lambda: self.servers.redis_url)
-        self.stopping_since: float | None = None
-        self.hurry = False
-        self.restart = False  # whether one is asked for
+        self.supervised: list[SupervisedChild] = []
+        self.pools = WorkerPools(self.supervised, self.child, lambda: self.servers.redis_url)
+        self.metrics = folder.emptied("metrics")  # each process counts here
+        self.nodes: Sequence[str] = ()  # each of several web nodes adds up its own processes
         self.restarting = False
-        self.metrics = folder.emptied("metrics")  # where each child counts what it does
-        self.nodes: Sequence[str] = ()  # of several, each adds up what its own processes count
+        self._restart_requested = False
+        self._stopping_since: float | None = None
+        self._hurry = False
+        self._pids: dict[str, int] = {}
+        self._next_alarm = 0.0
 
-    @abstractmethod
-    def crew(self) -> Sequence[Sequence[Child]]:
-        """The portal's own processes in groups, each of which starts once the one before serves."""
+    def process_groups(self) -> Groups:
+        """Return the portal's own processes."""
+        scheduler = self.child("clock", "clock")
+        # It shows the metrics of all of them.
+        port = os.environ.get("FAIRSEAT_METRICS_PORT", "")
+        scheduler.env = {**scheduler.env, "FAIRSEAT_METRICS_PORT": port}
+        return [[*self.workers(), scheduler]]
 
-    @abstractmethod
     def prepare(self) -> None:
-        """Do what has to be done before they serve."""
+        """Do what must be done once the first group has started."""
 
-    @abstractmethod
     def greet(self) -> None:
-        """Say that they are there, once they are."""
+        """Say that all processes have started."""
+        say("Workers and a clock are started.")
 
-    @abstractmethod
     def missing(self) -> str:
-        """What can't serve yet, in words; "" when all can."""
+        """Return what can't serve yet; "" when all can."""
+        return ""
 
-    @abstractmethod
-    def shut(self) -> None:
-        """Let nobody in any more."""
+    def close(self) -> None:
+        """Let no new visitor in."""
 
     def run(self) -> None:
-        """Start everything and keep it alive until a signal; raises UpError or StartError."""
+        """Start all processes and keep them alive until a signal; raise StartupError."""
         logs.begin("supervisor")
         for each in SIGNALS:
-            signal.signal(each, self._on_signal)
+            signal.signal(each, self._on_stop)
         signal.signal(signal.SIGUSR1, self._on_restart)
         try:
             self._start()
             self.greet()
             while True:
                 self._go_on()
-                if self.restart:
+                if self._restart_requested:
                     self._restart()
         except Stopped:
             pass
         finally:
             self._stop()
 
-    def _restart(self) -> None:
-        self.restart, self.restarting = False, True
-        _compile()
-        own = [kept for kept in self.kept if kept.child not in self.servers.children]
-        progress = Progress(self.folder.path)
-        failure = restart.renew(own, self._go_on, progress.tell)
-        self.restarting = False
-        if not failure and (missing := self._wait_until_ready()):
-            failure = f"All processes were restarted, but this is missing: {missing}."
-        progress.end(failure)
+    def child(self, name: str, *arguments: str) -> Child:
+        """Return a process that runs a command of the portal, connected to the servers."""
+        env = {
+            **self.servers.urls(),
+            "DATABASE_OWNER_URL": "",  # a process that serves doesn't need it
+            "SECRET_KEY": os.environ.get("SECRET_KEY") or self.folder.secret("secret"),
+            "PYTHONUNBUFFERED": "1",
+            "PROMETHEUS_MULTIPROC_DIR": str(self._metrics_of(name)),
+            "FAIRSEAT_METRICS_PORT": "",  # only one process could open it
+        }
+        command = [sys.executable, "-m", "portal.runtime.cli", *arguments]
+        return Child(name, command, self.folder.log(name), env, to_log=self.to_logs)
 
-    def _wait_until_ready(self) -> str:
-        """What is still missing after a while; "" when all can serve."""
-        deadline = time.monotonic() + restart.PATIENCE
-        while (missing := self.missing()) and time.monotonic() < deadline:
-            self._go_on()
-        return missing
+    def workers(self, least: Callable[[str], int] = lambda _queue: 1) -> list[Child]:
+        """Return the minimum of workers for each queue, and at least `least`."""
+        pools = scaling.pools(os.environ.get("FAIRSEAT_WORKERS", ""))
+        return [
+            self.child(f"{queue}-{number}", "worker", queue)
+            for queue, pool in pools.items()
+            for number in range(1, max(pool.least, least(queue)) + 1)
+        ]
+
+    def pause(self, seconds: float) -> None:
+        """Sleep; raise Stopped after a signal to stop."""
+        if self._stopping_since is None:
+            time.sleep(seconds)
+        if self._stopping_since is not None:
+            raise Stopped
+
+    def look_after(self) -> None:
+        """Start what has ended."""
+        for each in self.supervised:
+            each.look_after()
+        self.attempt(self._note_pids)
+
+    def attempt(self, act: Callable[[], None]) -> None:
+        """Call `act`, which is repeated soon; report a full disk instead of ending."""
+        try:
+            act()
+        except OSError as error:
+            if time.monotonic() > self._next_alarm:
+                self._next_alarm = time.monotonic() + SAME_ALARM
+                say(
+                    f"ALARM {self.folder.path} can't be written to: {error.strerror}. Trying again."
+                )
 
     def _start(self) -> None:
         _compile()
@@ -131,46 +163,32 @@ class Supervisor(ABC):
         say(f"Servers: {names}." if names else "Servers: those of DATABASE_URL and REDIS_URL.")
         sockets = str(self.servers.sockets or "")
         urls = self.servers.database_url, self.servers.redis_url
-        run = Run(os.getpid(), self.address, *urls, sockets, self.servers.owner_url)
-        self.folder.announce(run)
-        self.kept += [
+        self.folder.announce(Run(os.getpid(), self.address, *urls, sockets, self.servers.owner_url))
+        self.supervised += [
             SupervisedChild(child, time.monotonic(), longest_wait=LONGEST_WAIT_OF_SERVERS)
             for child in self.servers.children
         ]
-        first, *others = self.crew()
+        first, *others = self.process_groups()
         self._start_group(first)
         self.prepare()
         for group in others:
-            restart.until_started(self.kept, self._wait)
+            restart.wait_for_web(self.supervised, self._wait)
             self._start_group(group)
-        self._try(self._note)
+        self.attempt(self._note_pids)
 
     def _start_group(self, children: Sequence[Child]) -> None:
         for child in children:
-            self.kept.append(SupervisedChild(child))
-            self.kept[-1].start()
+            self.supervised.append(SupervisedChild(child))
+            self.supervised[-1].start()
 
-    def child(self, name: str, *arguments: str) -> Child:
-        """A process that runs a command of the portal, connected to the servers."""
-        env = {
-            **self.servers.urls(),
-            "DATABASE_OWNER_URL": "",  # of no use to a process that serves
-            "SECRET_KEY": os.environ.get("SECRET_KEY") or self.folder.secret("secret"),
-            "PYTHONUNBUFFERED": "1",
-            "PROMETHEUS_MULTIPROC_DIR": str(self._counts(name)),
-            "FAIRSEAT_METRICS_PORT": "",  # which only one of them could open
-        }
-        command = [sys.executable, "-m", "portal.runtime.cli", *arguments]
-        return Child(name, command, self.folder.log(name), env, aloud=self.aloud)
-
-    def _counts(self, name: str) -> Path:
-        """Where a child counts; as a child of one of the nodes, by the number in its name."""
+    def _metrics_of(self, name: str) -> Path:
+        """Return the folder in which a process counts, one for each of several web nodes."""
         number = name.rpartition("-")[2]
         if not self.nodes or not number.isdecimal():
             return self.metrics
-        below = self.metrics / self.nodes[(int(number) - 1) % len(self.nodes)]
-        below.mkdir(mode=0o700, exist_ok=True)
-        return below
+        folder = self.metrics / self.nodes[(int(number) - 1) % len(self.nodes)]
+        folder.mkdir(mode=0o700, exist_ok=True)
+        return folder
 
     def _wait(self) -> None:
         self.pause(0.2)
@@ -178,58 +196,55 @@ class Supervisor(ABC):
 
     def _go_on(self) -> None:
         self._wait()
-        self._try(self.pools.look_after)
+        self.attempt(self.pools.look_after)
 
-    def look_after(self) -> None:
-        """Start again what has ended."""
-        for kept in self.kept:
-            kept.look_after()
-        self._try(self._note)
-
-    def _note(self) -> None:
-        """Say which process is which wherever that has changed."""
-        pids = {kept.child.name: kept.child.process.pid for kept in self.kept if kept.child.process}
-        if pids != self.pids:
+    def _note_pids(self) -> None:
+        """Tell other processes which process is which, where that has changed."""
+        pids = {each.name: each.process.pid for each in self._children() if each.process}
+        if pids != self._pids:
             self.folder.note(pids)
-            self.pids = pids
+            self._pids = pids
 
-    def _try(self, act: Callable[[], None]) -> None:
-        """Do what is done again soon; where the disk is full, say it instead of ending."""
-        try:
-            act()
-        except OSError as error:
-            if time.monotonic() > self.quiet_until:
-                self.quiet_until = time.monotonic() + QUIET
-                say(
-                    f"ALARM {self.folder.path} can't be written to: {error.strerror}. Trying again."
-                )
+    def _children(self) -> list[Child]:
+        return [each.child for each in self.supervised]
 
-    def pause(self, seconds: float) -> None:
-        """Sleep; raises Stopped where a signal came."""
-        if self.stopping_since is None:
-            time.sleep(seconds)
-        if self.stopping_since is not None:
-            raise Stopped
-
-    def _on_signal(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002
+    def _on_stop(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002
         now = time.monotonic()
-        if self.stopping_since is None:
-            self.stopping_since = now
-        elif now - self.stopping_since > 0.5:  # make and a terminal may both have sent the first
-            self.hurry = True
+        if self._stopping_since is None:
+            self._stopping_since = now
+        elif now - self._stopping_since > 0.5:  # make and a terminal may both have sent the first
+            self._hurry = True
 
     def _on_restart(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002
-        self.restart = True
+        self._restart_requested = True
+
+    def _restart(self) -> None:
+        self._restart_requested, self.restarting = False, True
+        _compile()
+        own = [each for each in self.supervised if each.child not in self.servers.children]
+        log = RestartLog(self.folder.path)
+        failure = restart.replace_all(own, self._go_on, log.write)
+        self.restarting = False
+        if not failure and (missing := self._wait_until_ready()):
+            failure = f"All processes were restarted, but this is missing: {missing}."
+        log.end(failure)
+
+    def _wait_until_ready(self) -> str:
+        """Return what is still missing after a while; "" when all can serve."""
+        deadline = time.monotonic() + restart.TIMEOUT
+        while (missing := self.missing()) and time.monotonic() < deadline:
+            self._go_on()
+        return missing
 
     def _stop(self) -> None:
-        """The web first, so that nothing new comes in; the servers last."""
+        """Stop the web first, so that no new request comes, and the servers last."""
         say("Stopping; Ctrl-C again to hurry.")
-        self.stopping_since = self.stopping_since or time.monotonic()
-        self.shut()
-        own = [kept.child for kept in self.kept if kept.child not in self.servers.children]
+        self._stopping_since = self._stopping_since or time.monotonic()
+        self.close()
+        own = [each for each in self._children() if each not in self.servers.children]
         own += self.pools.leaving
-        web = [child for child in own if child.name.startswith("web")]
-        for group in (web, [child for child in own if child not in web]):
+        web = [each for each in own if each.name.startswith("web")]
+        for group in (web, [each for each in own if each not in web]):
             self._stop_together(group)
         self.servers.stop()
         say("Stopped.")
@@ -237,9 +252,9 @@ class Supervisor(ABC):
     def _stop_together(self, children: Sequence[Child]) -> None:
         for child in children:
             child.ask_to_stop()
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + STOP_TIMEOUT
         while any(child.alive for child in children):
-            if self.hurry or time.monotonic() > deadline:
+            if self._hurry or time.monotonic() > deadline:
                 break
             time.sleep(0.05)
         for child in children:
@@ -247,72 +262,51 @@ class Supervisor(ABC):
                 child.kill()
 
 
-def _compile() -> None:
-    """Compile the code once, rather than in each process; where it can't be kept, do without."""
-    for name in ("portal", "jobs", "migrations"):
-        compileall.compile_dir(ROOT / name, quiet=2)
-
-
-# The whole portal on one machine, at one address.
-
-Crew = Callable[
-    ["PortalSupervisor"], Sequence[Sequence[Child]]
-]  # groups, in the order of their start
-
-
-def supervise(folder: DataFolder, servers: Servers, crew: Crew) -> None:
-    """Run all of it until a signal comes.
-
-    Raises UpError, FolderError or StartError; SettingsError before anything is begun.
-    """
-    with owned(folder):
-        # The web server of an owner that was killed needs a moment to leave the port.
-        patience = 15.0 if folder.abandoned else 0.0
-        door = open_door(os.environ.get("HOST") or "127.0.0.1", _port(), patience)
-        PortalSupervisor(folder, servers, door, crew).run()
-
-
-def _port() -> int:
-    given = os.environ.get("PORT") or "8000"
-    if not given.isdecimal() or not 0 < int(given) < 65536:
-        raise UpError(f"PORT={given} is not a port: choose one between 1 and 65535.")
-    return int(given)
-
-
 class PortalSupervisor(Supervisor):
-    """A web server or several, workers, clocks, and the servers that are not given."""
+    """The whole portal at one address, with the servers that are not given."""
 
-    def __init__(
-        self, folder: DataFolder, servers: Servers, door: socket.socket, crew: Crew
-    ) -> None:
+    to_logs = True
+
+    def __init__(self, folder: DataFolder, servers: Servers, listener: socket.socket) -> None:
         super().__init__(folder, servers)
-        self.door = door
-        self.address = address(door)
-        self.prepared = folder.path / "prepared"  # the file that web servers wait for
+        self.listener = listener
+        self.address = address_of(listener)
+        self.prepared = folder.path / "prepared"  # the web servers wait for this file
         self.prepared.unlink(missing_ok=True)
-        self._crew = crew
-        self._starting_page = StartingPage(door, folder.log("starting-page"))
+        self._starting_page = StartingPage(listener, folder.log("starting-page"))
 
     def run(self) -> None:
-        """Answer whoever comes from the first moment on: with 503 until the web serves."""
-        self._starting_page.begin()
+        """Run the portal; answer with 503 from the first moment until the web serves."""
+        self._starting_page.start()
         try:
             super().run()
         finally:
-            self._starting_page.end()
+            self._starting_page.stop()
 
-    def crew(self) -> Sequence[Sequence[Child]]:
-        """Those that were asked for."""
-        return self._crew(self)
+    def process_groups(self) -> Groups:
+        """Return the web at the listener, then one of each other process."""
+        # The listener stays open here too: clients wait while the web server starts again.
+        web = self.web("web", f"fd://{self.listener.fileno()}")
+        web.keep_open = (self.listener.fileno(),)
+        return [[web], [*self.workers(), self.child("clock", "clock")]]
+
+    def web(self, name: str, bind: str, **env: str) -> Child:
+        """Return a web server that binds to the address, and waits until all is prepared."""
+        web, started = self.child(name), self.folder.path / f"{name}.started"
+        restart.forget_started(started)
+        web.command = GUNICORN
+        waits = {restart.STARTED: str(started), restart.PREPARED: str(self.prepared)}
+        web.env = {**web.env, **waits, "FAIRSEAT_BIND": bind, **env}
+        return web
 
     def look_after(self) -> None:
-        """Do so, and answer at the door while no web server does."""
+        """Start what has ended, and show the starting page while no web server serves."""
         if not self.restarting:  # then old web servers serve until new ones do
-            self._try(lambda: self._starting_page.look_after(self.kept))
+            self.attempt(lambda: self._starting_page.look_after(self.supervised))
         super().look_after()
 
     def prepare(self) -> None:
-        """Migrate, make the demo and warm up, in a process of its own; then let the web serve."""
+        """Run `fairseat prepare`, then let the web serve."""
         child = self.child("prepare", "prepare")
         child.env = {**child.env, **self.servers.all_urls()}
         child.start()
@@ -320,23 +314,23 @@ class PortalSupervisor(Supervisor):
             while child.alive:
                 self.pause(0.1)
         finally:
-            child.stop(patience=2)
+            child.stop(timeout=2)
         if child.process and child.process.returncode:
-            raise UpError(f"The database could not be prepared:\n{child.last_words(30)}")
+            raise StartupError(f"The database could not be prepared:\n{child.last_output(30)}")
         self.prepared.touch()
 
     def greet(self) -> None:
-        """Wait until the portal is ready, then print where it is and who may log in."""
-        nagged = time.monotonic()
+        """Wait until the portal is ready, then print its address and the demo's accounts."""
+        reminded = time.monotonic()
         while missing := self.missing():
             self.pause(0.2)
             self.look_after()
-            if time.monotonic() - nagged > PATIENCE:
-                nagged = time.monotonic()
+            if time.monotonic() - reminded > REMIND:
+                reminded = time.monotonic()
                 say(f"Not ready yet: {missing}.")
         say(f"Ready: {self.address}")
         if os.environ.get("FAIRSEAT_LOG") == "json":
-            return  # whoever reads that is not to read a password
+            return  # readers of logs must not read a password
         if logs.in_json():
             greet(f"Ready: {self.address}")
         password = self.folder.path / "demo-password"
@@ -346,73 +340,34 @@ class PortalSupervisor(Supervisor):
         greet("  Ctrl-C stops everything; the data stays.")
 
     def missing(self) -> str:
-        """What `/ready` says is missing."""
+        """Return what `/ready` says is missing."""
         return not_ready(self.address, os.environ.get("FAIRSEAT_METRICS_TOKEN", ""))
 
-    def shut(self) -> None:
-        """Close the door."""
-        self._starting_page.end()
-        self.door.close()
+    def close(self) -> None:
+        """Close the listener."""
+        self._starting_page.stop()
+        self.listener.close()
 
 
-# The portal's own processes, beside the servers that they need: which there are, and how many.
-
-# Those of which a cluster has two, so that one that is killed is not missed; of recorders and
-# workers for errands there are always two, as an import keeps one of these busy for long.
-TWICE = ("promote", "notify")
-NODES = ("web-1", "web-2")
-GUNICORN = (sys.executable, "-m", "gunicorn", "-c", "python:portal.runtime.gunicorn_settings")
-
-
-def alone(supervisor: "PortalSupervisor") -> list[list[Child]]:
-    """The web at the open door itself, then one of each other that must be there."""
-    door = supervisor.door.fileno()
-    web = supervisor.child("web")
-    web.command = GUNICORN
-    web.env = {**web.env, "FAIRSEAT_BIND": f"fd://{door}", **_started(supervisor, web)}
-    # The door stays open here too, so that callers wait while the web is started again.
-    web.keep_open = (door,)
-    return [[web], [*workers(supervisor), supervisor.child("clock", "clock")]]
+def supervise(
+    folder: DataFolder, servers: Servers, supervisor: type[PortalSupervisor] = PortalSupervisor
+) -> None:
+    """Run a portal until a signal comes; raise StartupError or SettingsError."""
+    with owned(folder):
+        # The web server of an owner that was killed needs a moment to leave the port.
+        patience = 15.0 if folder.abandoned else 0.0
+        listener = open_listener(os.environ.get("HOST") or "127.0.0.1", _port(), patience)
+        supervisor(folder, servers, listener).run()
 
 
-def clustered(supervisor: "PortalSupervisor") -> list[list[Child]]:
-    """Two web nodes, the balancer before them, then two of each that must never be missing."""
-    supervisor.nodes = NODES
-    clocks = [supervisor.child(f"clock-{number}", "clock") for number in (1, 2)]
-    sockets = {name: Path(supervisor.servers.sockets or "", f"{name}.sock") for name in NODES}
-    nodes = [_node(supervisor, name, socket) for name, socket in sockets.items()]
-    folder = supervisor.folder
-    door = supervisor.door.fileno()
-    front = demo_cluster.haproxy(folder.path, door, sockets, folder.log("haproxy"))
-    return [nodes, [front], [*workers(supervisor, TWICE), *clocks]]
+def _port() -> int:
+    given = os.environ.get("PORT") or "8000"
+    if not given.isdecimal() or not 0 < int(given) < 65536:
+        raise StartupError(f"PORT={given} is not a port: choose one between 1 and 65535.")
+    return int(given)
 
 
-def workers(supervisor: Supervisor, twice: Collection[str] = ()) -> list[Child]:
-    """The least of each queue, by the bounds of this machine; two of those that must be `twice`."""
-    pools = scaling.pools(os.environ.get("FAIRSEAT_WORKERS", ""))
-    return [
-        supervisor.child(f"{queue}-{number}", "worker", queue)
-        for queue, pool in pools.items()
-        for number in range(1, max(pool.least, 2 if queue in twice else 1) + 1)
-    ]
-
-
-def _node(supervisor: "PortalSupervisor", name: str, socket: Path) -> Child:
-    node = supervisor.child(name)
-    node.command = GUNICORN
-    processes = os.environ.get("WEB_CONCURRENCY") or max(1, (os.cpu_count() or 1) // len(NODES))
-    node.env = {
-        **node.env,
-        **_started(supervisor, node),
-        "FAIRSEAT_BIND": f"unix:{socket}",
-        "FAIRSEAT_PROXIES": "1",
-        "WEB_CONCURRENCY": str(processes),
-    }
-    return node
-
-
-def _started(supervisor: "PortalSupervisor", child: Child) -> dict[str, str]:
-    """Where a web server says that it serves, and what it waits for before it does."""
-    started = supervisor.folder.path / f"{child.name}.started"
-    restart.reset(started)
-    return {restart.STARTED: str(started), restart.PREPARED: str(supervisor.prepared)}
+def _compile() -> None:
+    """Compile the code once instead of in each process; do without where that can't be stored."""
+    for name in ("portal", "jobs", "migrations"):
+        compileall.compile_dir(ROOT / name, quiet=2)

@@ -1,4 +1,4 @@
-"""The workers that a supervisor keeps beyond those that must be there, as the clock asks for."""
+"""The workers beyond the minimum: as many as the scheduler asks for."""
 
 import time
 from collections.abc import Callable
@@ -12,16 +12,19 @@ from portal.core import redis_clients
 from portal.ops import crew, scaling
 from portal.runtime.child_process import Child, SupervisedChild, say
 
-EVERY = 1.0  # seconds between two looks
+INTERVAL = 1.0  # seconds between two looks
 
 
 class WorkerPools:
-    """Adds to the children that are `kept` and lets go of what it has added, after its job."""
+    """Add workers to the `supervised` children; remove added ones after the job in hand."""
 
     def __init__(
-        self, kept: list[SupervisedChild], child: Callable[..., Child], redis_url: Callable[[], str]
+        self,
+        supervised: list[SupervisedChild],
+        child: Callable[..., Child],
+        redis_url: Callable[[], str],
     ) -> None:
-        self.kept = kept
+        self.supervised = supervised
         self.leaving: list[Child] = []
         self._added: list[SupervisedChild] = []
         self._child = child
@@ -30,37 +33,37 @@ class WorkerPools:
         self._forgotten: set[int] = set()
 
     def look_after(self) -> None:
-        """Forget who has ended, and have as many of each queue as is asked for."""
+        """Forget workers that have ended, and start or stop as many as the scheduler asks for."""
         if time.monotonic() < self._due:
             return
-        with suppress(RedisError):  # then all stays as it is
+        with suppress(RedisError):  # try again in a second
             self._forget()
             for queue, asked in scaling.asked(self._redis).items():
                 self._fit(queue, asked.workers)
-        self._due = time.monotonic() + EVERY
+        self._due = time.monotonic() + INTERVAL
 
     @cached_property
     def _redis(self) -> Redis:
         return redis_clients.commands(self._redis_url(), timeout=1.0, size=2)
 
     def _fit(self, queue: str, wanted: int) -> None:
-        mine = [each for each in self.kept if _queue(each.child) == queue]
+        mine = [each for each in self.supervised if _queue(each.child) == queue]
         spare = [each for each in mine if each in self._added]
         for number in range(len(mine) + 1, wanted + 1):
             one = SupervisedChild(self._child(f"{queue}-{number}", "worker", queue))
             one.start()
-            self.kept.append(one)
+            self.supervised.append(one)
             self._added.append(one)
             say(f"Workers of {queue}: {number}.")
         for one in spare[::-1][: max(0, len(mine) - wanted)]:
             one.child.ask_to_stop()  # it ends after the job in hand
-            self.kept.remove(one)
+            self.supervised.remove(one)
             self._added.remove(one)
             self.leaving.append(one.child)
             say(f"Workers of {queue}: one fewer.")
 
     def _forget(self) -> None:
-        workers = [each.child for each in self.kept if _queue(each.child)]
+        workers = [each.child for each in self.supervised if _queue(each.child)]
         for child in (*workers, *self.leaving):
             if child.process and not child.alive and child.process.pid not in self._forgotten:
                 crew.forget(self._redis, child.process.pid)
@@ -69,6 +72,6 @@ class WorkerPools:
 
 
 def _queue(child: Child) -> str:
-    """The queue of a worker; blank of anything else."""
+    """Return the queue of a worker; "" for other processes."""
     *_, what, which = child.command
     return which if what == "worker" else ""

@@ -8,8 +8,7 @@ import psutil
 import pytest
 
 from portal.runtime import demo_cluster
-from portal.runtime.data_folder import DataFolder
-from portal.runtime.embedded_postgres import NotRunnableError
+from portal.runtime.data_folder import DataFolder, StartupError
 from portal.runtime.listener import not_ready
 from tests.cluster.stage import until
 from tests.test_up import Up, free_port
@@ -18,7 +17,7 @@ from tests.test_up import Up, free_port
 def installed() -> bool:
     try:
         return bool(demo_cluster.haproxy_program())
-    except NotRunnableError:
+    except StartupError:
         return False
 
 
@@ -40,7 +39,7 @@ def pids(cluster: Up) -> dict[str, int]:
 def test_it_says_how_to_install_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr(demo_cluster, "HAPROXY_PATHS", "")
-    with pytest.raises(NotRunnableError, match="apt-get install --no-install-recommends haproxy"):
+    with pytest.raises(StartupError, match="apt-get install --no-install-recommends haproxy"):
         demo_cluster.haproxy_program()
 
 

@@ -74,7 +74,7 @@ def test_all_clients_follow_and_nothing_that_was_told_is_lost(
     old = stage.primary()
     with claiming(rush) as told:
         enqueue(rush.term, ["record"])
-        until(lambda: bool(told.seats and heard and recorded(rush)), recorder.last_words())
+        until(lambda: bool(told.seats and heard and recorded(rush)), recorder.last_output())
         stage.send(how, old)
         until(lambda: stage.promoted(instead_of=old), "nobody is promoted")
         seats, promoted = len(told.seats), time.monotonic()
@@ -83,7 +83,7 @@ def test_all_clients_follow_and_nothing_that_was_told_is_lost(
         until(lambda: bool(heard), "live pages hear nothing")
         known = recorded(rush)
         enqueue(rush.term, ["record"])
-        until(lambda: recorded(rush) > known, f"nothing is recorded: {recorder.last_words()}")
+        until(lambda: recorded(rush) > known, f"nothing is recorded: {recorder.last_output()}")
     assert has_functions(stage)
     assert not told.lost()
     if how == signal.SIGSTOP:

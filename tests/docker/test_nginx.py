@@ -42,7 +42,7 @@ def nginx(nodes: list[Node], tmp_path_factory: pytest.TempPathFactory) -> Iterat
     assert "[warn]" not in tested.stderr
     running.child.start()
     while not _up(running):
-        assert running.child.alive, running.child.last_words()
+        assert running.child.alive, running.child.last_output()
     yield running
     running.child.stop(5)
 

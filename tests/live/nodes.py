@@ -61,13 +61,13 @@ def _wait(node: Node) -> None:
             line.request("GET", "/clock")
             line.getresponse().read()
         except OSError:
-            assert node.child.alive, node.child.last_words(40)
+            assert node.child.alive, node.child.last_output(40)
             time.sleep(0.1)
         else:
             return
         finally:
             line.close()
-    raise AssertionError(node.child.last_words(40))
+    raise AssertionError(node.child.last_output(40))
 
 
 def free_port() -> int:

@@ -31,7 +31,7 @@ from portal.recorder.event_log import checkpoint as recorded
 from portal.recorder.journal import last_seq
 from portal.recorder.models import Enrollment
 from portal.recorder.recorder import drain
-from portal.runtime.commands.backup import command as backup_command
+from portal.runtime.commands.backups import backup_command
 from portal.runtime.embedded_servers import Servers
 from portal.windows.warmup import warm_up
 from tests.cast import a_course, a_section, a_student, a_term, an_open_window

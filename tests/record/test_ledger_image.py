@@ -22,7 +22,7 @@ from portal.recorder.consistency.differences import Difference
 from portal.recorder.consistency.ledger_image import APART, BY_NAME, KINDS, Kind, split
 from portal.recorder.consistency.restore import restore
 from portal.recorder.models import StoredAnswer
-from portal.runtime.commands.repair import command
+from portal.runtime.commands.consistency import repair_command
 from tests.record import everything
 from tests.record.dump import dump
 from tests.record.rush import Rush, a_rush, claim, spec
@@ -52,7 +52,7 @@ def places(differences: list[Difference]) -> set[tuple[str, str]]:
 
 
 def repair(rush: Rush) -> None:
-    said = CliRunner().invoke(command, ["--yes"])
+    said = CliRunner().invoke(repair_command, ["--yes"])
     assert said.exit_code == 0, said.output
     assert audit_term(rush.term)["clean"]
 

@@ -19,7 +19,7 @@ from portal.recorder.consistency import fence
 from portal.recorder.consistency.repair import LogDamaged
 from portal.recorder.consistency.restore import Unrecorded, plan, restore
 from portal.recorder.recorder import drain
-from portal.runtime.commands.rebuild import command
+from portal.runtime.commands.consistency import rebuild_command
 from tests.cast import a_course, a_section, a_term, an_open_window
 from tests.owner import as_owner
 from tests.record.dump import dump
@@ -243,8 +243,7 @@ def test_a_damaged_log_changes_nothing(rush: Rush) -> None:
 def test_one_that_is_killed_leaves_the_fence_up_and_is_begun_again(rush: Rush) -> None:
     before = dump(rush.term)
     lose(rush)
-    code = "import sys; from portal.runtime.commands.rebuild import command; command(sys.argv[1:])"
-    arguments = [sys.executable, "-c", code, "ledger", "--yes"]
+    arguments = [sys.executable, "-m", "portal.runtime.cli", "rebuild", "ledger", "--yes"]
     with transaction() as session:
         session.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
         # Which the audit at its end can't read, so it does not come so far.
@@ -261,14 +260,14 @@ def test_one_that_is_killed_leaves_the_fence_up_and_is_begun_again(rush: Rush) -
 
 def test_the_command_says_first_what_it_will_do(rush: Rush) -> None:
     lose(rush)
-    said = CliRunner().invoke(command, ["ledger"])
+    said = CliRunner().invoke(rebuild_command, ["ledger"])
     assert said.exit_code == 0, said.output
     assert "3  sections" in said.output
     assert "6  seats" in said.output
     assert "6  places in line" in said.output
     assert "dry run" in said.output
     assert not backend().redis.exists(f"{prefix(rush.term)}:seats")
-    done = CliRunner().invoke(command, ["ledger", "--yes", "--term", "Fall 2030"])
+    done = CliRunner().invoke(rebuild_command, ["ledger", "--yes", "--term", "Fall 2030"])
     assert done.exit_code == 0, done.output
     assert "can be claimed again" in done.output
     with transaction() as session:
@@ -281,7 +280,7 @@ def test_only_the_term_that_lost_its_ledger_is_rebuilt(rush: Rush) -> None:
     other = another(rush)
     untouched, before = dump(other.term), dump(rush.term)
     lose(rush)
-    done = CliRunner().invoke(command, ["ledger", "--yes"])
+    done = CliRunner().invoke(rebuild_command, ["ledger", "--yes"])
     assert done.exit_code == 0, done.output
     assert "Fall 2030: the ledger has lost recorded decisions." in done.output
     assert "Spring 2031: the ledger agrees with the event log." in done.output
@@ -295,7 +294,7 @@ def test_a_term_whose_ledger_tells_otherwise_than_the_log_is_rebuilt(rush: Rush)
     change, _ = TAMPERINGS["a seat was taken from the ledger"]
     change(rush)
     assert dump(rush.term) != before
-    done = CliRunner().invoke(command, ["ledger", "--yes"])
+    done = CliRunner().invoke(rebuild_command, ["ledger", "--yes"])
     assert done.exit_code == 0, done.output
     assert "Fall 2030: the ledger or its journal differs from the event log" in done.output
     assert dump(rush.term) == before
@@ -303,7 +302,7 @@ def test_a_term_whose_ledger_tells_otherwise_than_the_log_is_rebuilt(rush: Rush)
 
 def test_a_fenced_term_is_rebuilt(rush: Rush) -> None:
     fence.hold(rush.term, "it is being restored from the event log")
-    done = CliRunner().invoke(command, ["ledger", "--yes"])
+    done = CliRunner().invoke(rebuild_command, ["ledger", "--yes"])
     assert done.exit_code == 0, done.output
     assert "Fall 2030: fenced, as it is being restored" in done.output
     assert not fence.why(rush.term)
@@ -311,12 +310,15 @@ def test_a_fenced_term_is_rebuilt(rush: Rush) -> None:
 
 def test_where_nothing_is_wrong_only_named_terms_or_all_are_rebuilt(rush: Rush) -> None:
     another(rush)
-    said = CliRunner().invoke(command, ["ledger", "--yes"])
+    said = CliRunner().invoke(rebuild_command, ["ledger", "--yes"])
     assert (said.exit_code, _rebuilt()) == (0, [])
     assert "Nothing to rebuild" in said.output
-    assert CliRunner().invoke(command, ["ledger", "--yes", "--term", "Fall 2030"]).exit_code == 0
+    assert (
+        CliRunner().invoke(rebuild_command, ["ledger", "--yes", "--term", "Fall 2030"]).exit_code
+        == 0
+    )
     assert _rebuilt() == [rush.term]
-    assert CliRunner().invoke(command, ["ledger", "--yes", "--all"]).exit_code == 0
+    assert CliRunner().invoke(rebuild_command, ["ledger", "--yes", "--all"]).exit_code == 0
     assert len(_rebuilt()) == 3  # that one before, and both
 
 

@@ -13,7 +13,7 @@ from portal.people.models import AuditEntry
 from portal.recorder.consistency.audit import audit_term
 from portal.recorder.consistency.repair import LogDamaged, rebuild
 from portal.recorder.recorder import drain
-from portal.runtime.commands.rebuild import command
+from portal.runtime.commands.consistency import rebuild_command
 from tests.owner import as_owner
 from tests.record.rush import Rush, a_rush, claims, everyone_everywhere
 from tests.record.storm import storm
@@ -153,7 +153,7 @@ def test_one_that_is_killed_leaves_the_read_models_as_they_were(rush: Rush) -> N
 
 def test_the_command_says_what_differed_and_notes_it(rush: Rush) -> None:
     tamper("UPDATE section_seats SET enrolled = enrolled + 1")
-    done = CliRunner().invoke(command, ["record", "--term", "Fall 2030"])
+    done = CliRunner().invoke(rebuild_command, ["record", "--term", "Fall 2030"])
     assert done.exit_code == 0, done.output
     assert "section_seats, id " in done.output
     assert "4 rows were different" in done.output
@@ -167,7 +167,7 @@ def test_the_command_says_what_differed_and_notes_it(rush: Rush) -> None:
 
 def test_the_command_says_what_to_do_about_a_damaged_log(rush: Rush) -> None:  # noqa: ARG001
     tamper("DELETE FROM events WHERE seq = 5")
-    done = CliRunner().invoke(command, ["record"])
+    done = CliRunner().invoke(rebuild_command, ["record"])
     assert done.exit_code == 1
     assert "event 5: missing" in done.output
     assert "backup" in done.output

@@ -15,8 +15,7 @@ from portal.recorder.consistency.audit import audit_term
 from portal.recorder.consistency.differences import Difference
 from portal.recorder.consistency.explain import explain
 from portal.recorder.recorder import drain
-from portal.runtime.commands.audit import command as audit_command
-from portal.runtime.commands.repair import command
+from portal.runtime.commands.consistency import audit_command, repair_command
 from tests.record.dump import dump
 from tests.record.held import held_up
 from tests.record.processes import recorded
@@ -33,7 +32,7 @@ def rush(backend: Backend) -> Rush:  # noqa: ARG001
 
 
 def repair(*arguments: str) -> Result:
-    return CliRunner().invoke(command, [*arguments])
+    return CliRunner().invoke(repair_command, [*arguments])
 
 
 @pytest.mark.parametrize("tampering", sorted(TAMPERINGS.keys() - OF_THE_LOG))

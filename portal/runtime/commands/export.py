@@ -13,7 +13,7 @@ from portal.runtime.command_context import connected, portal
 
 @click.command("export")
 @click.argument("target", type=click.Path(dir_okay=False, path_type=Path))
-def command(target: Path) -> None:
+def export_command(target: Path) -> None:
     """Write everything to the zip TARGET, which imported again changes nothing.
 
     What the ledger has decided is recorded first. Exit status 1 where some of it can't be: then

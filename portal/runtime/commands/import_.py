@@ -90,7 +90,7 @@ DAY = click.DateTime(["%Y-%m-%d"])
     type=click.Path(dir_okay=False, path_type=Path),
     help="Where the full report goes (.csv or .json).",
 )
-def command(source: Path, path: Path | None, *, dry: bool, **choices: Any) -> None:
+def import_command(source: Path, path: Path | None, *, dry: bool, **choices: Any) -> None:
     """Import the folder or zip SOURCE, all of it or nothing."""
     console, report, options = Console(), Report(), Options(**choices)
     console.print(f"Importing into {portal()}.", soft_wrap=True, highlight=False)

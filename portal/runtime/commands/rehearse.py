@@ -72,7 +72,7 @@ LIMITS = {
     type=click.Path(dir_okay=False, path_type=Path),
     help="Where to write the report page; by default in rehearsals/ of the data folder.",
 )
-def command(students: int, minutes: float, *, anyway: bool, path: Path | None) -> None:
+def rehearse_command(students: int, minutes: float, *, anyway: bool, path: Path | None) -> None:
     """Play an opening with made-up students, in a practice term that is deleted afterwards.
 
     Exit status 1 where a seat was given twice or the audit found a difference. Ctrl-C ends it.

@@ -1,10 +1,12 @@
-"""`fairseat prepare`: what must be done before the portal serves."""
+"""Commands of one process each: prepare the servers, work for a queue, or run the scheduler."""
 
 import os
 from datetime import timedelta
 
 import click
 
+from jobs.clock import run_clock
+from jobs.worker import run_worker
 from portal import backend
 from portal.catalog import demo
 from portal.catalog.term_catalog import live_terms
@@ -23,7 +25,7 @@ LOST = (
 
 
 @click.command("prepare")
-def command() -> None:
+def prepare_command() -> None:
     """Migrate the database, make the demo semester in an empty one, and warm up the ledger.
 
     For the portal that runs on the data folder, or for DATABASE_URL, REDIS_URL and SECRET_KEY.
@@ -54,3 +56,24 @@ def _demo() -> None:
         return
     demo.create(DataFolder(var_folder()).secret("demo-password", 9), timedelta(minutes=2))
     click.echo("The demo semester is made.")
+
+
+@click.command("worker")
+@click.argument("queue", type=click.Choice(["record", "promote", "maintain", "notify", "errands"]))
+def worker_command(queue: str) -> None:
+    """Do the jobs of one queue until told to stop.
+
+    For the portal that runs on the data folder, or for DATABASE_URL, REDIS_URL and SECRET_KEY.
+    """
+    with served():
+        run_worker(queue)
+
+
+@click.command("clock")
+def clock_command() -> None:
+    """Turn windows when they are due and call workers that were missed.
+
+    For the portal that runs on the data folder, or for DATABASE_URL, REDIS_URL and SECRET_KEY.
+    """
+    with served():
+        run_clock()

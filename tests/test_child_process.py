@@ -87,27 +87,27 @@ def test_an_error_shows_what_was_said_since_the_last_start_alone(tmp_path: Path)
     child.start()
     assert child.process
     child.process.wait()
-    assert child.last_words() == "new"
+    assert child.last_output() == "new"
     assert child.log.read_text() == "old\nnew\n"
 
 
 def test_a_long_log_is_put_aside_while_its_process_writes_to_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(child_process, "LIMIT", 3)
+    monkeypatch.setattr(child_process, "LOG_LIMIT", 3)
     read, write = os.pipe()
     code = f"import os\nwhile os.read({read}, 1): os.write(1, b'line\\n')"
     command = [sys.executable, "-S", "-c", code]
     kept = SupervisedChild(Child("x", command, tmp_path / "log", keep_open=(read,)))
     kept.start()
-    for _ in range(child_process.KEPT + 2):
+    for _ in range(child_process.OLD_LOGS + 2):
         os.write(write, b"1")
         while not kept.child.log.stat().st_size:
             time.sleep(0.01)
         kept.look_after()
     assert kept.child.log.read_text() == ""
     old = sorted(each.name for each in tmp_path.iterdir())
-    assert old == ["log", *(f"log.{number}" for number in range(1, child_process.KEPT + 1))]
+    assert old == ["log", *(f"log.{number}" for number in range(1, child_process.OLD_LOGS + 1))]
     assert {(tmp_path / name).stat().st_mode & 0o777 for name in old} == {0o600}
     assert {(tmp_path / name).read_text() for name in old[1:]} == {"line\n"}
     os.close(write)

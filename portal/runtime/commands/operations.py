@@ -1,0 +1,119 @@
+"""`fairseat jobs`: jobs that were given up."""
+
+import click
+import requests
+
+from portal.core.db import transaction
+from portal.core.queue import NO_TERM, enqueue
+from portal.notifications import outbox
+from portal.ops import dead
+from portal.runtime.command_context import connected
+from portal.runtime.commands.audit_trail import note
+from portal.waiting_room import draw
+from portal.waiting_room.draw import Draw
+
+
+@click.command("jobs")
+@click.argument("ids", nargs=-1)
+@click.option("--retry", is_flag=True, help="Have them tried again.")
+@click.option("--discard", is_flag=True, help="Forget them.")
+def jobs_command(ids: tuple[str, ...], *, retry: bool, discard: bool) -> None:
+    """List jobs that failed at each try, or what happened to the IDS; status 1 where there are.
+
+    Each says that a term has something to do, which is tried again by itself after a rest.
+    """
+    if retry and discard:
+        raise click.UsageError("Either --retry or --discard.")
+    with connected() as parts:
+        found = [each for each in dead.letters(parts.redis) if not ids or each.id in ids]
+        missing = set(ids) - {each.id for each in found}
+        if missing:
+            raise click.BadParameter(f"There is no {', '.join(sorted(missing))}.")
+        for letter in found if retry or discard else ():
+            note(f"job.{'retry' if retry else 'discard'}", f"job:{letter.id}")
+            if retry:
+                dead.retry(parts.redis, letter)
+            else:
+                dead.discard(parts.redis, letter)
+    _say(found, at_length=bool(ids))
+    if retry or discard:
+        click.echo(f"{'To be tried again' if retry else 'Forgotten'}: {len(found)}.", err=True)
+    elif not found:
+        click.echo("No job has been given up.", err=True)
+    raise SystemExit(bool(found) and not (retry or discard))
+
+
+def _say(found: list[dead.DeadLetter], *, at_length: bool) -> None:
+    for letter in found:
+        click.echo(f"{letter.id}  {letter.died_at:%Y-%m-%d %H:%M}  {letter.queue}")
+        click.echo(letter.trace if at_length else f"    {letter.error}")
+
+
+# `fairseat mail`: mails that could not be sent.
+
+
+@click.command("mail")
+@click.option("--retry", is_flag=True, help="Send all of them again.")
+def mail_command(*, retry: bool) -> None:
+    """List mails that were given up, with the last error of each; exit status 1 where there are."""
+    with connected():
+        with transaction() as session:
+            letters = outbox.dead(session)
+            revived = outbox.revive(session, [each.id for each in letters]) if retry else []
+        if revived:
+            note("mail.retry", "mail:all", {"mails": revived})
+            enqueue(NO_TERM, ["notify"])
+    for each in letters:
+        click.echo(f"{each.id}  {each.dead_at:%Y-%m-%d %H:%M}  {each.kind} for {each.to}")
+        click.echo(f"    after {each.tries} tries: {each.error}")
+    if retry:
+        click.echo(f"To be sent again: {len(revived)}.", err=True)
+    elif not letters:
+        click.echo("No mail has been given up.", err=True)
+    raise SystemExit(bool(letters) and not retry)
+
+
+# `fairseat order TERM WINDOW`: whether the draw of a window follows from its published seed.
+
+PATIENCE_SECONDS = 30
+
+
+@click.command("order")
+@click.argument("term", type=int, required=False)
+@click.argument("window", type=int, required=False)
+@click.option("--text", help="The published text instead: a file, an address, or - to read it.")
+def order_command(term: int | None, window: int | None, text: str | None) -> None:
+    """Recompute the order of those who came early to a WINDOW of a TERM; exit status 1 if wrong.
+
+    Both are numbers, as in the address of the page that shows the order.
+    """
+    found = _read(text) if text else _asked(term, window)
+    click.echo(f"seed: {'OK' if found.true_seed else 'has another fingerprint'}")
+    click.echo(f"order: {'OK' if found.in_order else 'not the one that follows from the seed'}")
+    click.echo(f"requests: {len(found.requests)}")
+    raise SystemExit(not found.agrees)
+
+
+def _asked(term: int | None, window: int | None) -> Draw:
+    if term is None or window is None:
+        raise click.UsageError("Name a TERM and a WINDOW, or a --text.")
+    with connected():
+        return draw.published(term, window, opened=True)
+
+
+def _read(source: str) -> Draw:
+    try:
+        return draw.parse(_fetched(source) if "://" in source else _written(source))
+    except (OSError, ValueError) as error:
+        raise click.ClickException(f"{source}: {error}") from error
+
+
+def _fetched(address: str) -> str:
+    answer = requests.get(address, timeout=PATIENCE_SECONDS)
+    answer.raise_for_status()
+    return str(answer.text)
+
+
+def _written(path: str) -> str:
+    with click.open_file(path, encoding="utf-8") as file:
+        return str(file.read())

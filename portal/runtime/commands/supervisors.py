@@ -1,0 +1,105 @@
+"""Commands that supervise processes: they import little, so that they start soon."""
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+
+from portal.core.settings import Settings, SettingsError, var_folder
+from portal.runtime import demo_cluster, restart
+from portal.runtime.data_folder import DataFolder, FolderError, StartupError
+from portal.runtime.embedded_servers import Servers
+from portal.runtime.supervisor import Supervisor, owned, supervise
+
+NEEDED = ("DATABASE_URL", "REDIS_URL", "SECRET_KEY")
+
+
+@contextmanager
+def _errors_in_a_line() -> Iterator[None]:
+    try:
+        yield
+    except (StartupError, SettingsError, OSError) as error:
+        raise click.ClickException(str(error)) from error
+
+
+@click.command("up")
+def up_command() -> None:
+    """Start the servers, the web, the workers and the clock, and keep them alive."""
+    with _errors_in_a_line():
+        folder = DataFolder(var_folder())
+        servers = Servers(
+            folder,
+            database_url=os.environ.get("DATABASE_URL", ""),
+            owner_url=os.environ.get("DATABASE_OWNER_URL", ""),
+            redis_url=os.environ.get("REDIS_URL", ""),
+        )
+        supervise(folder, servers)
+
+
+@click.command("cluster")
+@click.option("--pids", is_flag=True, help="Print each process of the one that runs, and its id.")
+def cluster_command(pids: bool) -> None:  # noqa: FBT001  click's way
+    """Start the portal with a ledger that has replicas and sentinels, and two web nodes.
+
+    A demo of failover: kill what you like. Its data is in cluster/ of the data folder.
+    """
+    with _errors_in_a_line():
+        folder = DataFolder(var_folder() / "cluster")
+        if pids:
+            for name, pid in sorted(folder.pids().items()):
+                click.echo(f"{name} {pid}")
+            return
+        os.environ["FAIRSEAT_VAR"] = str(folder.path)
+        database, owner = (os.environ.get(f"DATABASE_{name}", "") for name in ("URL", "OWNER_URL"))
+        demo_cluster.run_cluster(folder, database, owner)
+
+
+@click.command("workers")
+def workers_command() -> None:
+    """Start workers of every queue and a clock, as many as there is work for, until told to stop.
+
+    For DATABASE_URL and REDIS_URL, with the SECRET_KEY of the web nodes.
+    """
+    if missing := [name for name in NEEDED if not os.environ.get(name)]:
+        raise click.ClickException(f"Set {', '.join(missing)} as the portal has them.")
+    settings = Settings.read()
+    with _errors_in_a_line():
+        folder = DataFolder(var_folder())
+        servers = Servers(folder, database_url=settings.database_url, redis_url=settings.redis_url)
+        with owned(folder):
+            Supervisor(folder, servers).run()
+
+
+@click.command("restart")
+@click.option("--no-wait", is_flag=True, help="Return at once; the log of the portal tells more.")
+def restart_command(*, no_wait: bool) -> None:
+    """Have `fairseat up`, or `cluster`, replace its web servers, workers and clocks.
+
+    One after the other: each ends its work first, and pages connect again by themselves. PostgreSQL
+    and the ledger go on. Wait until the new processes serve. Exit status 1 where a web server does
+    not start (then the old processes go on), or something is missing.
+    """
+    with _errors_in_a_line():
+        folder = DataFolder(var_folder())
+        pid = folder.supervisor()
+    before = restart.latest(folder.path)
+    os.kill(pid, signal.SIGUSR1)
+    if no_wait:
+        click.echo("Asked for a restart.")
+        return
+    click.echo("Restarting one process after the other.")
+    try:
+        for line in restart.follow(folder.path, before, alive=lambda: _supervises(pid, folder)):
+            click.echo(line)
+    except restart.RestartError as why:
+        raise click.ClickException(str(why)) from why
+    click.echo("Restarted.")
+
+
+def _supervises(pid: int, folder: DataFolder) -> bool:
+    try:
+        return folder.supervisor() == pid
+    except FolderError:
+        return False

@@ -1,7 +1,7 @@
 # make run     everything on this machine: set-up, servers, demo, web, workers (PORT, HOST, FAIRSEAT_VAR)
 # make cluster the same, with a ledger that has replicas, two web nodes and HAProxy, to rehearse failures
 # make rehearsal     an opening played against the portal that runs, by made-up students (STUDENTS, MINUTES, ANYWAY)
-# make wheel   a wheel to install, with everything that it needs: docs/operations.md
+# make wheel   a wheel to install, with everything that it needs: docs/operators-guide.md
 # make test    set-up, lint, types, unit, integration and browser tests
 # make lint    the linter, the formatter, the types and the layers (.importlinter)
 # make translations  gather the texts, and say which are not translated yet

@@ -1,6 +1,6 @@
 """What very many students need, and where the first limit is: `python bench/scaling.py`.
 
-Told in docs/scaling.md and docs/operations.md, between marks, anew whenever bench/report.py writes.
+bench/report.py writes the results between marks in docs/scaling.md and docs/operators-guide.md.
 """
 
 import json
@@ -65,7 +65,7 @@ def one_portal(found: Figures) -> str:
     )
 
 
-PLACES = {"docs/scaling.md": table, "docs/operations.md": one_portal}
+PLACES = {"docs/scaling.md": table, "docs/operators-guide.md": one_portal}
 
 
 def write(root: Path, found: Figures) -> None:

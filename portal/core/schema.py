@@ -72,7 +72,7 @@ def knows(revision: str) -> bool:
 def serves(revision: str | None) -> bool:
     """Whether this code works with such tables: its own, or those of a version after it.
 
-    What that has changed leaves them usable for the version before: docs/operations.md.
+    What that has changed leaves them usable for the version before: docs/operators-guide.md.
     """
     return revision is not None and (revision == newest() or not knows(revision))
 

@@ -6,6 +6,8 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import psutil
+from redis import Redis
+from redis.exceptions import ConnectionError  # noqa: A004  Redis's own
 
 from portal.core import redis_clients
 from portal.runtime import demo_cluster, embedded_postgres
@@ -20,18 +22,18 @@ Undo = Callable[[], None]
 
 def cut_off(trial: Trial) -> Undo:
     """The primary runs, but nobody can reach it and it can reach nobody."""
-    return _cut_off(topology(trial), primary(trial))
+    return _cut_off(trial, topology(trial), primary(trial))
 
 
 def no_ledger(trial: Trial) -> Undo:
     """Nobody can reach any server of the ledger."""
     at, held = topology(trial), ExitStack()
     for number in range(1, len(at.servers) + 1):
-        held.callback(_cut_off(at, number))
+        held.callback(_cut_off(trial, at, number))
     return held.close
 
 
-def _cut_off(at: demo_cluster.Topology, number: int) -> Undo:
+def _cut_off(trial: Trial, at: demo_cluster.Topology, number: int) -> Undo:
     held = ExitStack()
     redis = held.enter_context(redis_clients.commands(at.server_url(number), size=1))
     redis.ping()
@@ -41,10 +43,21 @@ def _cut_off(at: demo_cluster.Topology, number: int) -> Undo:
             redis.client_kill_filter(_type=kind, skipme=True)
 
     def undo() -> None:
-        redis.config_set("port", at.servers[number - 1])
+        reopen(trial, at, number, redis)
         held.close()
 
     return undo
+
+
+def reopen(trial: Trial, at: demo_cluster.Topology, number: int, redis: Redis) -> None:
+    """Have a server listen at its port again.
+
+    A sentinel that makes it a replica ends our connection too: then a restart opens the port.
+    """
+    try:
+        redis.config_set("port", at.servers[number - 1])
+    except ConnectionError:
+        send(trial.heads(f"valkey-{number}"), signal.SIGKILL)
 
 
 def cut_from_ledger(name: str) -> Callable[[Trial], Undo]:

@@ -12,6 +12,7 @@ import psutil
 from portal.core import redis_clients
 from portal.runtime.demo_cluster import Topology
 from tests.faults.client import Rush
+from tests.faults.cuts import reopen
 from tests.faults.trial import Trial, until
 from tests.faults.whom import primary, topology
 
@@ -25,11 +26,13 @@ def cut(trial: Trial) -> Callable[[], None]:
     names = ["web-1", *(f"{kind}-{host}" for kind in ("valkey", "sentinel") for host in hosts)]
     held = ExitStack()
     for host in hosts:
-        held.callback(_shut(at, host, {port for name in names for port in _ports(trial, name)}))
+        held.callback(
+            _shut(trial, at, host, {port for name in names for port in _ports(trial, name)})
+        )
     return held.close
 
 
-def _shut(at: Topology, host: int, kept: set[int]) -> Callable[[], None]:
+def _shut(trial: Trial, at: Topology, host: int, kept: set[int]) -> Callable[[], None]:
     """Have a server talk to nobody else; whoever talks to it from these ports goes on."""
     held = ExitStack()
     redis = held.enter_context(redis_clients.commands(at.server_url(host), size=1))
@@ -40,7 +43,7 @@ def _shut(at: Topology, host: int, kept: set[int]) -> Callable[[], None]:
             redis.client_kill_filter(_id=client["id"])
 
     def undo() -> None:
-        redis.config_set("port", at.servers[host - 1])
+        reopen(trial, at, host, redis)
         held.close()
 
     return undo

@@ -67,7 +67,7 @@ def cut_from_ledger(name: str) -> Callable[[Trial], Undo]:
         at, own = topology(trial), named(trial, name)
         with ExitStack() as undo:
             found = [
-                _door(at, number, undo, _held(trial, own, number, port))
+                _door(trial, number, undo, _held(trial, own, number, port))
                 for number, port in enumerate(at.servers, 1)
             ]
             return _shut(found, undo)
@@ -96,12 +96,13 @@ def _processes(trial: Trial, name: str) -> Callable[[], set[int]]:
     return ask
 
 
-def _door(at: demo_cluster.Topology, number: int, undo: ExitStack, held: doors.Held) -> doors.Door:
+def _door(trial: Trial, number: int, undo: ExitStack, held: doors.Held) -> doors.Door:
     """One before a server of the ledger, by which those who are held must come in anew."""
+    at = topology(trial)
     redis = undo.enter_context(redis_clients.commands(at.server_url(number), size=1))
     port, behind = at.servers[number - 1], free_port()
     redis.config_set("replica-announce-port", port)
-    undo.callback(redis.config_set, "replica-announce-port", 0)
+    undo.callback(_announce_own_port, redis)
     redis.config_set("port", behind)
     undo.callback(redis.config_set, "port", port)
     door = doors.of_port(port, behind, held)
@@ -110,6 +111,11 @@ def _door(at: demo_cluster.Topology, number: int, undo: ExitStack, held: doors.H
     for caller in held(set(clients)):
         redis.client_kill_filter(_id=clients[caller], skipme=True)
     return door
+
+
+def _announce_own_port(redis: Redis) -> None:
+    with suppress(ConnectionError):  # it restarts
+        redis.config_set("replica-announce-port", 0)
 
 
 def _shut(found: Sequence[doors.Door], undo: ExitStack) -> Undo:

@@ -15,9 +15,9 @@ from sqlalchemy import select
 from bench import load, portal_on_trial
 from bench.site import Site, site
 from portal.backend import backend
+from portal.core.checkpoints import checkpoint
 from portal.core.db import transaction
 from portal.recorder import models
-from portal.recorder.event_log import checkpoint
 from portal.recorder.journal import last_seq
 
 CONNECTIONS = 32

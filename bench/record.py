@@ -21,8 +21,8 @@ from bench.sizes import CLASS, SEATS, batches, wishes
 from portal import backend as connections
 from portal.backend import backend
 from portal.core import memory
+from portal.core.checkpoints import checkpoint
 from portal.core.settings import Settings
-from portal.recorder.event_log import checkpoint
 from portal.recorder.recorder import BATCH, drain
 from tests.record.rush import Rush
 

@@ -19,8 +19,8 @@ from bench import load, stage
 from bench.stage import cli, patiently, started
 from portal.app import create_app
 from portal.backend import backend
+from portal.core.checkpoints import checkpoint
 from portal.core.settings import Settings
-from portal.recorder.event_log import checkpoint
 from portal.recorder.journal import last_seq
 from portal.runtime.child_process import Child
 

@@ -10,6 +10,7 @@ from e2e.portal import COMMAND, Running
 from e2e.test_lobby import banner_is
 from portal.catalog.models import Term
 from portal.waiting_room import room
+from portal.windows import draw_seeds
 from tests import cast as builders
 from tests.cast import Cast
 from tests.record.processes import wait_for
@@ -24,7 +25,7 @@ def test_who_came_early_finds_the_own_place_and_anyone_recomputes_the_order(
     ada, anyone = meet("ada"), meet()
     ada.go(f"/terms/{term.id}")
     draw = ada.page.locator("#gate").get_by_role(
-        "link", name=room.commitment(term.id, window.id)[:8]
+        "link", name=draw_seeds.commitment(term.id, window.id)[:8]
     )
     expect(draw).to_be_visible()
     address = f"/terms/{term.id}/windows/{window.id}/order"

@@ -8,7 +8,7 @@ from flask import Flask
 from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.routing import IntegerConverter
 
-from portal import backend
+from portal import backend, subscribers
 from portal.core import traces
 from portal.core.settings import ROOT, Settings
 from portal.web import api
@@ -60,6 +60,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     admission.check_tokens(app)  # before all that asks Redis or PostgreSQL
     uploads.start(app)  # before the token of a form is looked for in its body
     backend.connect(settings)
+    subscribers.connect()
     extensions.start(app)
     authentication.start()
     for part in (

@@ -3,7 +3,7 @@
 from portal.calendar import models as schedule
 from portal.catalog import models as catalog
 from portal.catalog import section_changes
-from portal.core import flags
+from portal.core import checkpoints, flags
 from portal.core.db import Base
 from portal.exchange.exporting import models as exports
 from portal.exchange.importing import models as imports
@@ -20,6 +20,7 @@ from portal.windows import models as windows
 __all__ = [
     "Base",
     "catalog",
+    "checkpoints",
     "exports",
     "flags",
     "imports",

@@ -1,1 +1,1 @@
-"""When a student is where: the week, days without classes, and the calendar feed."""
+"""Timetables of students, days off, and calendar feeds."""

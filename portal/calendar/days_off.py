@@ -1,4 +1,4 @@
-"""Days without classes, as pages and calendars tell of them."""
+"""Days off: days of a term on which no class meets, as breaks for pages and calendars."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ FRESH_SECONDS = 10
 
 @dataclass(frozen=True)
 class Break:
-    """Days in a row, of one name, on which no class meets."""
+    """Consecutive days off with one name."""
 
     name: str
     first: date
@@ -23,12 +23,12 @@ class Break:
 
 
 def breaks(term_id: int) -> tuple[Break, ...]:
-    """The breaks of a term in their order, a little old at most."""
+    """Return the breaks of a term in order, at most 10 seconds old."""
     return _breaks.get(term_id)
 
 
 def join_days(days: Iterable[tuple[date, str]]) -> tuple[Break, ...]:
-    """Days as breaks: those that follow each other under one name are one."""
+    """Return days as breaks: consecutive days with one name make one break."""
     found: list[Break] = []
     for day, name in sorted(days):
         before = found[-1] if found else None

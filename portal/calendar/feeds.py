@@ -1,4 +1,4 @@
-"""The secret addresses of calendars: made anew from what is stored, never stored themselves."""
+"""Secret addresses of calendar feeds: derived from stored rows and a key, never stored."""
 
 import hmac
 import re
@@ -20,13 +20,13 @@ NONCE_BYTES = 16
 
 
 def current(student: int) -> CalendarFeed | None:
-    """The student's feed that has not been ended, if there is one."""
+    """Return the student's live feed, if there is one."""
     with transaction() as session:
         return session.scalar(_live(student))
 
 
 def renew(student: int, was: int = 0) -> None:
-    """Give the student a feed in place of that of id `was`; nothing if they have another by now."""
+    """Replace the student's feed `was` by a new one; does nothing if they have another by now."""
     with transaction() as session:
         _end(session, student, was)
         fresh = {"student_id": student, "nonce": secrets.token_bytes(NONCE_BYTES), "digest": ""}
@@ -34,18 +34,18 @@ def renew(student: int, was: int = 0) -> None:
 
 
 def end(student: int, was: int) -> None:
-    """End the student's feed of that id; its address leads nowhere from now on."""
+    """End the student's feed `was`; its address no longer works."""
     with transaction() as session:
         _end(session, student, was)
 
 
 def secret(feed: CalendarFeed) -> str:
-    """The feed's secret, such as `12-Jx…`."""
+    """Return the feed's secret, such as `12-Jx…`."""
     return f"{feed.id}-{_seal(feed, backend().settings.secret_key)}"
 
 
 def find(session: Session, given: str) -> tuple[CalendarFeed, str] | None:
-    """The live feed of a secret and its student's language, None for every other text."""
+    """Return the live feed with that secret and its student's language, None if there is none."""
     form = FORM.fullmatch(given)
     if form is None:
         return None
@@ -66,7 +66,7 @@ def find(session: Session, given: str) -> tuple[CalendarFeed, str] | None:
 
 
 def since(feed: CalendarFeed, digest: str) -> datetime:
-    """Since when the feed has said what has that digest: now, where it said something else."""
+    """Return when the feed's content became what has that digest: now, if it has changed."""
     if feed.digest != digest:
         feed.digest, feed.changed_at = digest, datetime.now(UTC).replace(microsecond=0)
     return feed.changed_at

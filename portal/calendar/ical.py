@@ -1,6 +1,6 @@
-"""The days on which a meeting is held."""
+"""The classes of a student as an iCalendar (RFC 5545), for other calendar programs."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
@@ -18,21 +18,14 @@ from portal.core.i18n import _
 from portal.people.models import Instructor
 from portal.recorder.models import Enrollment
 
-
-def meeting_dates(days: int, first: date, last: date) -> Iterator[date]:
-    """The dates from `first` to `last` on the days of a mask (Monday 1 … Sunday 64)."""
-    for number in range((last - first).days + 1):
-        day = first + timedelta(days=number)
-        if days >> day.weekday() & 1:
-            yield day
-
-
-# The classes that a student holds, as PostgreSQL remembers them, for their calendar.
+WEEKDAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
+REFRESH = timedelta(hours=1)
+YEAR = timedelta(days=366)
 
 
 @dataclass(frozen=True)
 class ClassMeeting:
-    """One meeting of a class: `days` is a mask, Monday 1 … Sunday 64."""
+    """A meeting of a class: `days` is a mask, Monday 1 … Sunday 64."""
 
     section: int
     position: int
@@ -51,19 +44,31 @@ class ClassMeeting:
     first: date
     last: date
     room: str
-    off: frozenset[date]  # days of the term without classes
+    off: frozenset[date]  # days off of the term
+
+    @property
+    def dates(self) -> list[date]:
+        """Every date on its weekdays, days off included."""
+        return meeting_dates(self.days, self.first, self.last)
+
+
+def meeting_dates(days: int, first: date, last: date) -> list[date]:
+    """Return the dates from `first` to `last` on the days of a mask (Monday 1 … Sunday 64)."""
+    every = (first + timedelta(days=number) for number in range((last - first).days + 1))
+    return [day for day in every if days >> day.weekday() & 1]
 
 
 def enrolled_meetings(session: Session, student: int) -> list[ClassMeeting]:
-    """Every meeting with days and a time that the student holds, of all terms that are offered."""
-    rows = session.execute(_meetings(student)).all()
-    off = _days_off(session, {row.Section.term_id for row in rows})
-    return [_held(row, off) for row in rows]
-
-
-def _meetings(student: int) -> Any:
-    return (
-        select(Section, Course, Meeting, Room.name.label("room"), _teachers().label("teachers"))
+    """Return all meetings with days and a time of the student's seats, in all live terms."""
+    instructors = (
+        select(func.array_agg(aggregate_order_by(Instructor.name, Instructor.name)))
+        .join(section_teachers, section_teachers.c.teacher_id == Instructor.id)
+        .where(section_teachers.c.section_id == Section.id, Instructor.deleted_at.is_(None))
+        .correlate(Section)
+        .scalar_subquery()
+    )
+    query = (
+        select(Section, Course, Meeting, Room.name.label("room"), instructors.label("instructors"))
         .join(Enrollment, Enrollment.section_id == Section.id)
         .join(Term, Term.id == Section.term_id)
         .join(Course, Course.id == Section.course_id)
@@ -79,25 +84,46 @@ def _meetings(student: int) -> Any:
         )
         .order_by(Section.term_id, Section.id, Meeting.position)
     )
+    rows = session.execute(query).all()
+    off = _days_off(session, {row.Section.term_id for row in rows})
+    return [_class_meeting(row, off) for row in rows]
 
 
-def _teachers() -> Any:
-    return (
-        select(func.array_agg(aggregate_order_by(Instructor.name, Instructor.name)))
-        .join(section_teachers, section_teachers.c.teacher_id == Instructor.id)
-        .where(section_teachers.c.section_id == Section.id, Instructor.deleted_at.is_(None))
-        .correlate(Section)
-        .scalar_subquery()
-    )
+def render_calendar(
+    classes: Sequence[ClassMeeting], name: str, zone: ZoneInfo, stamp: datetime
+) -> bytes:
+    """Return the calendar with that name; `stamp` is when its content last changed."""
+    calendar = Calendar()
+    calendar.add("prodid", "-//Fairseat//Schedule//EN")
+    calendar.add("version", "2.0")
+    calendar.add("calscale", "GREGORIAN")
+    calendar.add("name", name)
+    calendar.add("x-wr-calname", name)
+    calendar.add("x-wr-timezone", zone.key)
+    calendar.add("refresh-interval", REFRESH, parameters={"VALUE": "DURATION"})
+    for each in classes:
+        if days := _event_dates(each):
+            exam_times = [
+                other
+                for other in classes
+                if other.section == each.section and other.exam and other.first != other.last
+            ]
+            calendar.add_component(_event(each, days, exam_times, zone, stamp))
+    if classes:
+        # A program needs the clock changes of these years alone.
+        first, last = min(each.first for each in classes), max(each.last for each in classes)
+        calendar.add_missing_timezones(first - YEAR, last + YEAR)
+    text: bytes = calendar.to_ical()
+    return text
 
 
 def _days_off(session: Session, terms: set[int]) -> dict[int, frozenset[date]]:
-    found = select(DayOff.term_id, DayOff.day).where(DayOff.term_id.in_(terms))
-    rows = session.execute(found).all()
+    query = select(DayOff.term_id, DayOff.day).where(DayOff.term_id.in_(terms))
+    rows = session.execute(query).all()
     return {term: frozenset(row.day for row in rows if row.term_id == term) for term in terms}
 
 
-def _held(row: Row[Any], off: dict[int, frozenset[date]]) -> ClassMeeting:
+def _class_meeting(row: Row[Any], off: dict[int, frozenset[date]]) -> ClassMeeting:
     section, course, meeting = row.Section, row.Course, row.Meeting
     return ClassMeeting(
         section=section.id,
@@ -108,7 +134,7 @@ def _held(row: Row[Any], off: dict[int, frozenset[date]]) -> ClassMeeting:
         number=section.number,
         title=course.title or section.title,
         crn=section.crn,
-        teachers=tuple(row.teachers or ()),
+        teachers=tuple(row.instructors or ()),
         kind=meeting.kind,
         exam=not meeting.clashes,
         days=meeting.days,
@@ -121,56 +147,17 @@ def _held(row: Row[Any], off: dict[int, frozenset[date]]) -> ClassMeeting:
     )
 
 
-# Classes as an iCalendar, which other programs show (RFC 5545).
-
-WEEKDAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
-REFRESH = timedelta(hours=1)
-A_YEAR = timedelta(days=366)
-
-
-def render_calendar(
-    classes: Sequence[ClassMeeting], name: str, zone: ZoneInfo, stamp: datetime
-) -> bytes:
-    """The calendar of that name; `stamp` is since when it has been as it is."""
-    made = Calendar()
-    made.add("prodid", "-//Fairseat//Schedule//EN")
-    made.add("version", "2.0")
-    made.add("calscale", "GREGORIAN")
-    made.add("name", name)
-    made.add("x-wr-calname", name)
-    made.add("x-wr-timezone", zone.key)
-    made.add("refresh-interval", REFRESH, parameters={"VALUE": "DURATION"})
-    for each in classes:
-        if days := _days(each):
-            made.add_component(_event(each, days, _kept(each.section, classes), zone, stamp))
-    if classes:
-        # Clocks change within these years: a program need know no others.
-        first, last = min(each.first for each in classes), max(each.last for each in classes)
-        made.add_missing_timezones(first - A_YEAR, last + A_YEAR)
-    text: bytes = made.to_ical()
-    return text
-
-
-def _days(meeting: ClassMeeting) -> list[date]:
-    """The days on which it is held; none if it is but a time kept free for exams."""
+def _event_dates(meeting: ClassMeeting) -> list[date]:
+    """Return the dates of a meeting; none for a time kept free for exams all through the term."""
     if meeting.exam:
         return [meeting.first] if meeting.first == meeting.last else []
-    return [day for day in _pattern(meeting) if day not in meeting.off]
-
-
-def _kept(section: int, classes: Iterable[ClassMeeting]) -> list[ClassMeeting]:
-    """Times that are kept free for exams of the section all through the term."""
-    return [
-        each
-        for each in classes
-        if each.section == section and each.exam and each.first != each.last
-    ]
+    return [day for day in meeting.dates if day not in meeting.off]
 
 
 def _event(
     meeting: ClassMeeting,
     days: list[date],
-    kept: list[ClassMeeting],
+    exam_times: list[ClassMeeting],
     zone: ZoneInfo,
     stamp: datetime,
 ) -> Event:
@@ -179,50 +166,45 @@ def _event(
     event.add("dtstamp", stamp.astimezone(UTC))
     event.add("sequence", meeting.version)
     event.add("summary", _summary(meeting))
-    event.add("dtstart", _at(days[0], meeting.starts, zone))
-    event.add("dtend", _at(days[0], meeting.ends, zone))
+    event.add("dtstart", datetime.combine(days[0], meeting.starts, zone))
+    event.add("dtend", datetime.combine(days[0], meeting.ends, zone))
     if len(days) > 1:
         _repeat(event, meeting, days, zone)
     if meeting.room:
         event.add("location", meeting.room)
-    event.add("description", "\n".join(_description(meeting, kept)))
+    event.add("description", "\n".join(_description(meeting, exam_times)))
     event.add("status", "CANCELLED" if meeting.canceled else "CONFIRMED")
     return event
 
 
 def _repeat(event: Event, meeting: ClassMeeting, days: list[date], zone: ZoneInfo) -> None:
-    """Weekly from the first of the days to the last, without the days off between."""
-    until = _at(days[-1], meeting.starts, zone).astimezone(UTC)
+    """Repeat weekly from the first to the last of the days, without the days off between."""
+    until = datetime.combine(days[-1], meeting.starts, zone).astimezone(UTC)
     names = [name for bit, name in enumerate(WEEKDAYS) if meeting.days >> bit & 1]
     event.add("rrule", vRecur(freq="WEEKLY", byday=names, until=until))
-    between_them = (day for day in _pattern(meeting) if days[0] < day < days[-1])
-    off = [_at(day, meeting.starts, zone) for day in between_them if day in meeting.off]
+    off = [
+        datetime.combine(day, meeting.starts, zone)
+        for day in meeting.dates
+        if days[0] < day < days[-1] and day in meeting.off
+    ]
     if off:
         event.add("exdate", off)
 
 
-def _pattern(meeting: ClassMeeting) -> list[date]:
-    return list(meeting_dates(meeting.days, meeting.first, meeting.last))
-
-
 def _summary(meeting: ClassMeeting) -> str:
     name = f"{requisites.shown(meeting.course)}-{meeting.number}"
-    what = formatting.kind(meeting.kind) if meeting.exam else meeting.title
+    title = formatting.kind(meeting.kind) if meeting.exam else meeting.title
     if meeting.canceled:
-        return _("Canceled: %(name)s %(title)s", name=name, title=what)
-    return f"{name} {what}"
+        return _("Canceled: %(name)s %(title)s", name=name, title=title)
+    return f"{name} {title}"
 
 
-def _description(meeting: ClassMeeting, kept: list[ClassMeeting]) -> list[str]:
+def _description(meeting: ClassMeeting, exam_times: list[ClassMeeting]) -> list[str]:
     lines = [formatting.kind(meeting.kind)] if meeting.kind else []
     if meeting.teachers:
         lines.append(_("With %(teachers)s", teachers=", ".join(meeting.teachers)))
     lines.append(_("CRN %(crn)s", crn=meeting.crn))
-    for each in kept:
+    for each in exam_times:
         days, times = formatting.days(each.days), formatting.times(each.starts, each.ends)
         lines.append(_("Kept free for exams: %(days)s %(times)s", days=days, times=times))
     return lines
-
-
-def _at(day: date, clock: time, zone: ZoneInfo) -> datetime:
-    return datetime.combine(day, clock, zone)

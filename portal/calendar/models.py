@@ -1,4 +1,4 @@
-"""Days without classes, and the secret addresses of calendars."""
+"""Days off and calendar feeds."""
 
 from datetime import date, datetime
 
@@ -21,7 +21,7 @@ class DayOff(Base):
 
 
 class CalendarFeed(Base):
-    """A student's calendar for other programs; its address follows from `id` and `nonce`."""
+    """A student's calendar for other programs; `id` and `nonce` determine its secret address."""
 
     __tablename__ = "calendar_feeds"
     __table_args__ = (
@@ -38,6 +38,6 @@ class CalendarFeed(Base):
     nonce: Mapped[bytes] = mapped_column(LargeBinary(16))
     created_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
     revoked_at: Mapped[datetime | None] = mapped_column(Moment)
-    # What the calendar said when it was last asked, and since when it has said so.
+    # SHA-256 of the content when it was last fetched, and since when it is so.
     digest: Mapped[str] = mapped_column(String(64), default="")
     changed_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())

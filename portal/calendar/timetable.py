@@ -1,4 +1,4 @@
-"""A week as a grid: which day, from when to when, and side by side where meetings overlap."""
+"""A student's timetable: what they have and wait for, as a weekly grid and as lists."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,12 +14,13 @@ from portal.ledger.types import HeldSeat, Standing, WaitlistPosition
 from portal.recorder import read_with_fallback
 
 STEP = 5  # minutes: the grid's finest line
+TINTS = 8  # colors that tell courses apart (static/css/schedule.css)
 HOUR = 60
 WORKDAYS = 5
 
 
 class Timed(Protocol):
-    """What can stand in a grid: a mask of days (Monday 1 … Sunday 64), minutes since midnight."""
+    """Content of a grid: a mask of days (Monday 1 … Sunday 64), minutes since midnight."""
 
     @property
     def mask(self) -> int: ...
@@ -34,23 +35,23 @@ Content = TypeVar("Content", bound=Timed)
 
 @dataclass(frozen=True)
 class Block(Generic[Content]):
-    """A meeting in its place: minutes after the grid's top and of its length, and its lanes."""
+    """A meeting in the grid: top and length in minutes, and its lanes side by side."""
 
     content: Content
     top: int
     length: int
     lane: int  # from 1
-    across: int  # lanes that it fills
+    across: int  # how many lanes it fills
 
     @property
     def bottom(self) -> int:
-        """Minutes from the grid's top to where it ends."""
+        """Minutes from the grid's top to its end."""
         return self.top + self.length
 
 
 @dataclass(frozen=True)
 class Day(Generic[Content]):
-    """A column: `weekday` from 0 for Monday, and its blocks by time."""
+    """A column of the grid: `weekday` 0 is Monday; blocks by time."""
 
     weekday: int
     lanes: int
@@ -59,7 +60,7 @@ class Day(Generic[Content]):
 
 @dataclass(frozen=True)
 class Week(Generic[Content]):
-    """Monday to Friday and the days of the weekend that are used, from one full hour to another."""
+    """Monday to Friday, and weekend days with meetings, from one full hour to another."""
 
     days: tuple[Day[Content], ...]
     first_hour: int
@@ -67,12 +68,12 @@ class Week(Generic[Content]):
 
     @property
     def hours(self) -> int:
-        """How many hours it shows; 0 where nothing has a time."""
+        """How many hours it shows; 0 if nothing has a time."""
         return self.last_hour - self.first_hour
 
 
 def week(meetings: Iterable[Content]) -> Week[Content]:
-    """The grid of all meetings, each on every of its days."""
+    """Return the grid of all meetings, each on every day that it meets."""
     found = list(meetings)
     first = min((each.start // HOUR for each in found), default=0)
     last = max((-(-each.end // HOUR) for each in found), default=0)
@@ -88,9 +89,9 @@ def week(meetings: Iterable[Content]) -> Week[Content]:
 def _day(weekday: int, meetings: list[Content], top: int) -> Day[Content]:
     ordered = sorted(meetings, key=lambda each: (each.start, each.end))
     clusters = [_laned(cluster) for cluster in _clusters(ordered)]
-    lanes = max((_widest(cluster) for cluster in clusters), default=1)
+    lanes = max((_lanes_used(cluster) for cluster in clusters), default=1)
     blocks = [
-        _block(content, lane, _widest(cluster), lanes, top)
+        _block(content, lane, _lanes_used(cluster), lanes, top)
         for cluster in clusters
         for content, lane in cluster
     ]
@@ -98,7 +99,7 @@ def _day(weekday: int, meetings: list[Content], top: int) -> Day[Content]:
 
 
 def _clusters(ordered: Sequence[Content]) -> Iterator[list[Content]]:
-    """Meetings that overlap, directly or by way of others."""
+    """Yield groups of meetings that overlap, directly or through others."""
     cluster: list[Content] = []
     for each in ordered:
         if cluster and _start(each) >= max(map(_end, cluster)):
@@ -110,7 +111,7 @@ def _clusters(ordered: Sequence[Content]) -> Iterator[list[Content]]:
 
 
 def _laned(cluster: list[Content]) -> list[tuple[Content, int]]:
-    """Each in the first lane that is free by then."""
+    """Put each meeting into the first free lane."""
     ends: list[int] = []
     placed = []
     for each in cluster:
@@ -121,12 +122,12 @@ def _laned(cluster: list[Content]) -> list[tuple[Content, int]]:
     return placed
 
 
-def _widest(cluster: list[tuple[Content, int]]) -> int:
+def _lanes_used(cluster: list[tuple[Content, int]]) -> int:
     return max(lane for _, lane in cluster)
 
 
 def _block(content: Content, lane: int, used: int, lanes: int, top: int) -> Block[Content]:
-    """The last lane that a cluster uses goes on to the edge of the day."""
+    """Return a block; the last lane of a cluster extends to the edge of the day."""
     across = lanes - used + 1 if lane == used else 1
     start, end = _start(content), _end(content)
     return Block(content, start - top, end - start, lane, across)
@@ -140,14 +141,9 @@ def _end(each: Timed) -> int:
     return -(-each.end // STEP) * STEP
 
 
-# My schedule: what a student holds and waits for, by week, by dates and without a time.
-
-TINTS = 8  # how many courses can be told apart by colour (static/css/schedule.css)
-
-
 @dataclass(frozen=True)
 class Entry:
-    """A section that a student holds, or waits for; `card` is None where it is gone."""
+    """A section that a student has or waits for; `card` is None if it no longer exists."""
 
     section: int
     credits: int  # hundredths
@@ -161,20 +157,20 @@ class Entry:
 
     @property
     def meetings(self) -> tuple[MeetingView, ...]:
-        """When it meets, exams apart."""
+        """Its meetings without exams."""
         every = self.card.meetings if self.card else ()
         return tuple(meeting for meeting in every if meeting.clashes)
 
     @property
     def exams(self) -> tuple[MeetingView, ...]:
-        """The blocks in which its exams are, or may be."""
+        """The blocks of its exams, fixed or possible."""
         every = self.card.meetings if self.card else ()
         return tuple(meeting for meeting in every if not meeting.clashes)
 
 
 @dataclass(frozen=True)
 class Meets:
-    """One meeting of an entry that has days and a time, as the grid takes it."""
+    """A meeting with days and a time, for the grid."""
 
     entry: Entry
     meeting: MeetingView
@@ -188,49 +184,53 @@ class Meets:
 
 @dataclass(frozen=True)
 class Timetable:
-    """A student's term."""
+    """A student's sections of a term, with the days off."""
 
     term: TermView
     selected: tuple[Entry, ...]
     waiting: tuple[Entry, ...]
     breaks: tuple[Break, ...]
-    recorded: bool  # told by the record, as the ledger could not be asked
+    recorded: bool  # from PostgreSQL, because the ledger is away
 
     @property
     def credits(self) -> int:
-        """Hundredths held."""
+        """Credits of the student's seats, in hundredths."""
         return sum(entry.credits for entry in self.selected)
 
     @cached_property
     def week(self) -> Week[Meets]:
-        """What is held and meets at a time, exams apart."""
+        """The weekly grid, without exams."""
         return week(each for entry in self.running for each in _timed(entry))
 
     @property
     def running(self) -> list[Entry]:
-        """What is held and has not been canceled."""
+        """The student's sections that are not canceled."""
         return [entry for entry in self.selected if not entry.canceled]
 
     @property
     def arranged(self) -> list[Entry]:
-        """What has no time yet, or a part that has none."""
-        return [entry for entry in self.running if len(list(_timed(entry))) < _parts(entry)]
+        """Sections of which all or some meetings have no time yet."""
+        return [
+            entry
+            for entry in self.running
+            if len(list(_timed(entry))) < max(1, len(entry.meetings))
+        ]
 
     @property
     def exams(self) -> list[tuple[Entry, MeetingView]]:
-        """Exam blocks of what is held, by date, then time."""
+        """Exam blocks by date, then time."""
         every = [(entry, meeting) for entry in self.running for meeting in entry.exams]
         return sorted(every, key=lambda each: (each[1].first, each[1].mask, each[1].start or 0))
 
     @property
     def mark(self) -> str:
-        """Tells one schedule from another, so that a page which shows it is not sent it again."""
+        """A checksum, so that a page gets a timetable only once it differs."""
         shown = [_shown(entry) for entry in (*self.selected, *self.waiting)]
         return f"{crc32(repr((shown, self.breaks, self.recorded)).encode()):08x}"
 
 
 def timetable(catalog: TermCatalog, student: int) -> Timetable:
-    """What the student has in the catalog's term."""
+    """Return the student's timetable in the catalog's term."""
     found = read_with_fallback.standing(catalog.term.id, student)
     tints = _tints(found, catalog)
     selected = [_entry(held, catalog, tints) for held in found.enrolled]
@@ -245,7 +245,7 @@ def timetable(catalog: TermCatalog, student: int) -> Timetable:
 
 
 def _breaks(term_id: int) -> tuple[Break, ...]:
-    """None are told while nobody can be asked."""
+    """Return the days off; none while PostgreSQL is away."""
     try:
         return breaks(term_id)
     except AWAY:
@@ -267,7 +267,7 @@ def _code(entry: Entry) -> tuple[str, str]:
 
 
 def _tints(found: Standing, catalog: TermCatalog) -> dict[int, int]:
-    """By section: a course has the tint of its turn, so that what comes later changes no other."""
+    """Return tints by section, in order of registration: a later course changes no earlier tint."""
     every: Iterable[HeldSeat | WaitlistPosition] = (*found.enrolled, *found.waiting)
     sections = [each.section for each in sorted(every, key=lambda each: each.at)]
     cards = {section: catalog.section(section) for section in sections}
@@ -277,7 +277,7 @@ def _tints(found: Standing, catalog: TermCatalog) -> dict[int, int]:
 
 
 def _shown(entry: Entry) -> tuple[object, ...]:
-    """What a page shows of an entry."""
+    """Return what a page shows of an entry."""
     card = entry.card
     known = (card.title, card.status, card.teachers, card.meetings) if card else ()
     return (entry.section, entry.credits, entry.tint, entry.place, *known)
@@ -287,8 +287,3 @@ def _timed(entry: Entry) -> Iterator[Meets]:
     for each in entry.meetings:
         if each.mask and each.start is not None and each.end is not None:
             yield Meets(entry, each, each.start, each.end)
-
-
-def _parts(entry: Entry) -> int:
-    """An entry without meetings has one part, whose time is still to be arranged."""
-    return len(entry.meetings) or 1

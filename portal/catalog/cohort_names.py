@@ -1,4 +1,4 @@
-"""Cohorts in words: whom selection windows and reserved seats are for.
+"""Descriptions of cohorts: whom selection windows and reserved seats are for.
 
 A cohort is a mapping. Empty, it means everyone; otherwise a student must match every entry. Years,
 levels, subjects and students are lists of names; a `list` has its id and its size.
@@ -13,18 +13,18 @@ from portal.core.i18n import _, _n
 
 KINDS = ("years", "levels", "subjects", "students", "list")
 NAMED_AT_MOST = 3
-MAX_NAMED = 50  # students whom a window names itself, as its every decision reads them
+MAX_NAMED = 50  # students that a window lists itself: each decision reads them
 
 
 def describe(cohort: Mapping[str, Any], most: int = NAMED_AT_MOST) -> str:
-    """Such as `Senior; majors and minors in Mathematics (MTH)`; more than so many are counted."""
+    """Return such as `Senior; majors and minors in Mathematics (MTH)`, with `most` names."""
     if not any(cohort.values()):
         return _("Everyone")
     return "; ".join(_told(kind, cohort[kind], most) for kind in KINDS if cohort.get(kind))
 
 
 def describe_publicly(cohort: Mapping[str, Any]) -> str:
-    """The same as any student may read it: nobody is named."""
+    """Return a description that any student may read: it names no student."""
     told = []
     if years := cohort.get("years"):
         told.append(_("students of class year %(names)s", names=requisites.any_of(years)))
@@ -39,7 +39,7 @@ def describe_publicly(cohort: Mapping[str, Any]) -> str:
 
 
 def join_names(names: list[str], most: int = NAMED_AT_MOST) -> str:
-    """Names with commas; more than so many are counted."""
+    """Return names with commas; those beyond `most` are counted."""
     shown = ", ".join(names[:most])
     if len(names) <= most:
         return shown

@@ -1,4 +1,4 @@
-"""Between the ledger's moments (ms since 1970) and the clocks on the institution's walls."""
+"""Convert between the ledger's moments (ms since 1970) and the institution's local time."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
@@ -25,91 +25,91 @@ class AmbiguousTime(ValueError):  # noqa: N818 - a fact about a clock, not a mis
 
 @dataclass(frozen=True)
 class LocalClock:
-    """Moments as people of one time zone read and write them, each in their own language."""
+    """Moments in one time zone, written in the reader's language and read from forms."""
 
     zone: ZoneInfo
 
     def at(self, ms: int) -> datetime:
-        """The local time of a moment."""
+        """Return the local time of a moment."""
         return datetime.fromtimestamp(ms / 1000, self.zone)
 
     def day(self, ms: int) -> str:
-        """Such as `Mon, Nov 23, 2026`."""
+        """Return such as `Mon, Nov 23, 2026`."""
         return self._date(ms, "yMMMEd")
 
     def weekday(self, ms: int) -> str:
-        """Such as `Mon, Nov 23`, where the year is plain."""
+        """Return such as `Mon, Nov 23`, where the year is obvious."""
         return self._date(ms, "MMMEd")
 
     def date(self, ms: int) -> str:
-        """Such as `Nov 23`, where the weekday is of no matter."""
+        """Return such as `Nov 23`, where the weekday does not matter."""
         return self._date(ms, "MMMd")
 
     def clock(self, ms: int, *, seconds: bool = False) -> str:
-        """Such as `9:00 am`; seconds where there are some, or in any case."""
+        """Return such as `9:00 am`, with seconds if there are any or if asked for."""
         return formatting.clock(self.at(ms).time(), seconds=seconds)
 
     def name(self, ms: int) -> str:
-        """The zone's short name at that moment, such as `EST`."""
+        """Return the zone's short name at that moment, such as `EST`."""
         return self.at(ms).tzname() or str(self.zone)
 
     def full(self, ms: int) -> str:
-        """Such as `Mon, Nov 23, 2026, 9:00 am EST`."""
+        """Return such as `Mon, Nov 23, 2026, 9:00 am EST`."""
         return f"{self.day(ms)}, {self.clock(ms)} {self.name(ms)}"
 
     def short(self, moment: datetime) -> str:
-        """Such as `Nov 23, 9:00:05 am`, of a moment out of the database."""
+        """Return such as `Nov 23, 9:00:05 am` for a moment from the database."""
         ms = int(moment.timestamp()) * 1000
         return f"{self.date(ms)}, {self.clock(ms)}"
 
     def exact(self, moment: datetime) -> str:
-        """The same with its seconds in any case, where many stand below one another."""
+        """Return the same, always with seconds, for columns of times."""
         ms = int(moment.timestamp()) * 1000
         return f"{self.date(ms)}, {self.clock(ms, seconds=True)}"
 
     def first(self, begin: datetime) -> str:
-        """Such as `Nov 23, 2026`, of a beginning out of the database; the time if not midnight."""
+        """Return a start such as `Nov 23, 2026`, with the time unless it is midnight."""
         return self._day_of(begin, begin)
 
     def last(self, end: datetime) -> str:
-        """The same of an end: the day before a midnight is the last one."""
+        """Return an end in the same way: if it is midnight, the day before."""
         return self._day_of(end, end - timedelta(seconds=1))
 
     def soon(self, ms: int, now: int) -> str:
-        """As briefly as it is clear: the clock if it is today, else the day, such as `Nov 23`."""
+        """Return the time if it is today, else the day, such as `Nov 23`."""
         return self.clock(ms) if self._same_day(ms, now) else formatting.day(self.at(ms).date())
 
     def moment_at(self, ms: int, now: int) -> str:
-        """Such as `9:00 am`, or `Mon, Nov 23, 9:00 am` on another day than `now`."""
+        """Return such as `9:00 am`, or `Mon, Nov 23, 9:00 am` if not on the day of `now`."""
         clock = self.clock(ms)
         return clock if self._same_day(ms, now) else f"{self.weekday(ms)}, {clock}"
 
     def when(self, ms: int, now: int) -> str:
-        """The same as a part of a sentence: `at 9:00 am`, `on Mon, Nov 23, 9:00 am`."""
+        """Return the same for a sentence: `at 9:00 am`, `on Mon, Nov 23, 9:00 am`."""
         if self._same_day(ms, now):
             return _("at %(time)s", time=self.clock(ms))
         return _("on %(day)s, %(time)s", day=self.weekday(ms), time=self.clock(ms))
 
     def spoken(self, ms: int) -> str:
-        """The same in full: `9:00 am on Thursday, September 3`."""
+        """Return it in full: `9:00 am on Thursday, September 3`."""
         day = format_date(
             self.at(ms), "EEEE, MMMM d" if current_locale() == ENGLISH else "full", current_locale()
         )
         return _("%(time)s on %(day)s", time=self.clock(ms), day=day)
 
     def iso(self, ms: int) -> str:
-        """For `<time datetime>`: in UTC, which every browser reads alike."""
+        """Return the value for `<time datetime>`, in UTC."""
         return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="seconds")
 
     def field(self, ms: int) -> str:
-        """For `<input type="datetime-local">`."""
+        """Return the value for `<input type="datetime-local">`."""
         local = self.at(ms)
         return f"{local:%Y-%m-%dT%H:%M:%S}" if local.second else f"{local:%Y-%m-%dT%H:%M}"
 
     def moment(self, text: str, *, second: bool | None = None) -> int:
-        """The ms of a local time as a form sends it; `second` picks one that comes twice.
+        """Return the ms of a local time as a form sends it; `second` picks one that comes twice.
 
-        Raises ValueError where it is no time, NotOnTheClock or TwiceOnTheClock.
+        Raises ValueError if it is not a time, NotOnTheClock or TwiceOnTheClock.
         """
         naive = datetime.fromisoformat(text)
         if naive.tzinfo is not None:
@@ -124,7 +124,7 @@ class LocalClock:
         return later if second else first
 
     def jump(self, text: str) -> tuple[int, int]:
-        """Around a skipped time: the last minute before and the first minute after the jump."""
+        """Return the last minute before and the first minute after a skipped time."""
         naive = datetime.fromisoformat(text)
         minute = timedelta(minutes=1)
         before = naive

@@ -6,9 +6,12 @@ from contextlib import suppress
 from typing import Any, Literal
 
 from redis.exceptions import RedisError
+from sqlalchemy import select
 
 from portal.backend import backend
+from portal.core.db import transaction
 from portal.ledger.function_library import prefix
+from portal.recorder.models import Enrollment, WaitlistEntry
 
 
 def signal_student(
@@ -30,6 +33,25 @@ def notice_arrived(account: int) -> None:
 def roster_changed(term: int, section: int) -> None:
     """Have the pages that show a roster ask for it anew, though nothing has been recorded."""
     _publish(f"{prefix(term)}:recorded", {"sections": [section], "seq": 0})
+
+
+def privacy_changed(student: int) -> None:
+    """Refresh the rosters that the student is on."""
+    with transaction() as session:
+        found = [
+            tuple(row)
+            for model, states in (
+                (Enrollment, ("enrolled",)),
+                (WaitlistEntry, ("waiting", "passed")),
+            )
+            for row in session.execute(
+                select(model.term_id, model.section_id).where(
+                    model.student_id == student, model.state.in_(states)
+                )
+            )
+        ]
+    for term, section in found:
+        roster_changed(term, section)
 
 
 def sessions_ended(account: int) -> None:

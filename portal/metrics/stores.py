@@ -15,7 +15,9 @@ from sqlalchemy.orm import Session
 
 from portal.backend import backend
 from portal.catalog.models import Term
+from portal.core.checkpoints import Checkpoint
 from portal.core.db import transaction
+from portal.core.moments import milliseconds
 from portal.exchange.importing import import_jobs
 from portal.ledger.replicas import in_sync
 from portal.notifications import outbox
@@ -24,9 +26,8 @@ from portal.notifications.webhooks import outbox as webhooks
 from portal.ops.models import AuditRun
 from portal.people.models import AuditEntry
 from portal.recorder import journal
-from portal.recorder.events import milliseconds
 from portal.recorder.journal import last_seq
-from portal.recorder.models import Checkpoint, ContinuousAudit, LoggedEvent
+from portal.recorder.models import ContinuousAudit, LoggedEvent
 
 
 def remembered(terms: Sequence[Term], *, ledger: bool) -> Iterator[Metric]:

@@ -24,13 +24,13 @@ from sqlalchemy.sql.dml import ReturningInsert
 from portal.catalog.models import Section
 from portal.catalog.term_catalog import offered_terms
 from portal.core.correlation import correlation
+from portal.core.moments import milliseconds
 from portal.core.queue import enqueue
 from portal.live.publish import notice_arrived as tell_account
 from portal.live.publish import signal_student
 from portal.notifications.kinds import HOLD, KINDS, PERMITTED, Kind
 from portal.notifications.models import Notification, NotificationSetting, OutboxEntry
 from portal.people.models import Account, AuditEntry, Hold, Permission, Student
-from portal.recorder.events import milliseconds
 from portal.recorder.models import LoggedEvent
 
 # What `news` has to select, in this order.

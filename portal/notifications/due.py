@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from portal.backend import backend
 from portal.core.db import transaction
+from portal.core.moments import milliseconds, moment
 from portal.notifications import outbox, reminders
-from portal.recorder.events import milliseconds, moment
 
 
 def terms_with_mail(terms: Sequence[int]) -> dict[int, int]:

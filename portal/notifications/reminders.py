@@ -13,11 +13,11 @@ from sqlalchemy.orm import Session
 
 from portal.backend import backend
 from portal.core.db import transaction
+from portal.core.moments import milliseconds, moment
 from portal.notifications.creation import create
 from portal.notifications.kinds import WINDOW_SOON
 from portal.notifications.models import Reminder
 from portal.people.models import Student
-from portal.recorder.events import milliseconds, moment
 from portal.recorder.models import LoggedEvent
 from portal.windows.cohorts import among
 from portal.windows.models import Window

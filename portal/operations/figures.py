@@ -23,6 +23,7 @@ from portal.catalog.models import Term
 from portal.catalog.term_catalog import NoSuchTerm, catalog_of, live_terms
 from portal.core import flags
 from portal.core.cache import Cache
+from portal.core.checkpoints import Checkpoint
 from portal.core.db import transaction
 from portal.core.flags import Flag
 from portal.core.i18n import _l
@@ -49,7 +50,7 @@ from portal.people import student_profile
 from portal.people.models import Account
 from portal.recorder.consistency import fence
 from portal.recorder.journal import last_seq
-from portal.recorder.models import Checkpoint, ContinuousAudit
+from portal.recorder.models import ContinuousAudit
 from portal.recorder.status import Lag, lag
 from portal.registration.seat_counts import Totals, totals
 from portal.waiting_room import admission_limits, room, wait_estimates

@@ -1,1 +1,1 @@
-"""Accounts, roles, login, and the academic record."""
+"""Accounts and roles, student profiles and records, holds, permissions, API tokens."""

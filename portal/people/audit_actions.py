@@ -1,4 +1,4 @@
-"""Every kind of deed that the audit trail takes, with its name there."""
+"""Every kind of action in the audit trail, with its label."""
 
 from portal.core.i18n import _l
 

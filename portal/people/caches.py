@@ -1,4 +1,4 @@
-"""Keeps what a process knows of people until it changes, as told by triggers in PostgreSQL."""
+"""Caches of accounts and students: kept until triggers in PostgreSQL report a change."""
 
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
@@ -17,14 +17,14 @@ from portal.core.db import transaction
 
 Value = TypeVar("Value")
 
-FRESH = 2.0  # seconds between two looks at what has changed
-KEPT = timedelta(days=1)  # how long a change is kept for those who have not looked
-BATCH = 500  # people a statement, when many are read
-WARM_SECONDS = 5.0
+FRESH_SECONDS = 2.0  # between two checks for changes
+RETENTION = timedelta(days=1)  # how long PostgreSQL keeps a change
+BATCH = 500  # rows a statement in a bulk read
+PRELOAD_SECONDS = 5.0
 
-# One statement, so that what is seen and the snapshot to go on from are of the same moment. By the
-# snapshot, not by a number: a transaction may commit long after it took one.
-NEWS = text("""
+# One statement, so that the changes and the snapshot to continue from are of the same moment. It
+# compares snapshots, not numbers: a transaction may commit long after it got its number.
+CHANGES = text("""
     WITH pruned AS (DELETE FROM people_changes WHERE at < now() - :kept)
     SELECT pg_current_snapshot()::text AS snapshot, now() AS at, (
         SELECT jsonb_agg(DISTINCT jsonb_build_array(kind, id)) FROM people_changes
@@ -36,7 +36,7 @@ NEWS = text("""
 
 @dataclass(frozen=True)
 class ChangePosition:
-    """Up to where the changes have been seen."""
+    """How far this process has seen the changes."""
 
     snapshot: str
     at: datetime
@@ -47,7 +47,7 @@ class ChangePosition:
         return int(self.snapshot.split(":")[1])
 
 
-_kept: dict[str, Cache[int, Any]] = {}
+_caches: dict[str, Cache[int, Any]] = {}
 
 
 def register(
@@ -55,19 +55,19 @@ def register(
     read: Callable[[int], Value],
     read_many: Callable[[Collection[int]], Mapping[int, Value]],
 ) -> Cache[int, Value]:
-    """Values of "account" or "student" by id, for as long as `look` finds no change of them."""
-    cache = _kept[kind] = Cache(read, inf, read_many=read_many)
+    """Return a new cache by id of one `kind` of change: "account", "student" or "inbox"."""
+    cache = _caches[kind] = Cache(read, inf, read_many=read_many)
     return cache
 
 
 def refresh() -> None:
-    """Forget what has changed; asks every 2 s at most, and not while PostgreSQL is away."""
+    """Forget what has changed; asks PostgreSQL at most every 2 s, and not while it is away."""
     _seen.get("people")
 
 
 def preload(cache: Cache[int, Value], batch: Callable[[int], dict[int, Value]]) -> None:
-    """Read as many as fit and can be in a few seconds; `batch` gives those next after an id."""
-    ends, last = monotonic() + WARM_SECONDS, 0
+    """Fill the cache for a few seconds at most; `batch` returns the rows after an id."""
+    ends, last = monotonic() + PRELOAD_SECONDS, 0
     with suppress(SQLAlchemyError):
         refresh()
         for _ in range(cache.size // BATCH):
@@ -78,24 +78,24 @@ def preload(cache: Cache[int, Value], batch: Callable[[int], dict[int, Value]]) 
 
 
 def apply_changes(seen: ChangePosition | None) -> ChangePosition:
-    """Forget what has changed since; everything where that can't be told any more."""
+    """Forget what has changed since; forget everything if the changes are no longer known."""
     with transaction() as session:
-        asked = {"kept": KEPT, "seen": seen and seen.snapshot}
-        found = session.execute(NEWS, asked).one()
+        asked = {"kept": RETENTION, "seen": seen and seen.snapshot}
+        found = session.execute(CHANGES, asked).one()
     now = ChangePosition(found.snapshot, found.at)
-    # An older number than before: the database is another one, such as a restored backup.
-    if seen is None or now.at - seen.at > KEPT / 2 or now.newest < seen.newest:
-        for cache in _kept.values():
+    # A lower number than before means another database, such as a restored backup.
+    if seen is None or now.at - seen.at > RETENTION / 2 or now.newest < seen.newest:
+        for cache in _caches.values():
             cache.clear()
     else:
-        for kind, each in found.changed or ():
-            if kind in _kept:
-                _kept[kind].forget(each)
+        for kind, changed in found.changed or ():
+            if kind in _caches:
+                _caches[kind].forget(changed)
     return now
 
 
-def _look(people: str) -> ChangePosition:
+def _read_changes(people: str) -> ChangePosition:
     return apply_changes(_seen.peek(people))
 
 
-_seen: Cache[str, ChangePosition] = Cache(_look, FRESH)
+_seen: Cache[str, ChangePosition] = Cache(_read_changes, FRESH_SECONDS)

@@ -1,4 +1,4 @@
-"""Which account teaches as which teachers of the catalogue; one may have several of them."""
+"""Link accounts to instructors of the catalog; an account may have several of them."""
 
 from dataclasses import dataclass
 
@@ -7,21 +7,21 @@ from sqlalchemy.orm import Session
 
 from portal.catalog.models import Department, Section, section_teachers
 from portal.core.db import transaction
-from portal.live.publish import sessions_ended
 from portal.people.models import Account, AuditEntry, Instructor
+from portal.people.signals import sessions_ended
 
-PAGE = 50
-WORDS = 6  # more of them find nobody else
-SUGGESTED = 5
+PAGE_SIZE = 50
+MAX_WORDS = 6  # of a search; more of them find nobody else
+MAX_SUGGESTIONS = 5
 
 
 class StaleLink(Exception):  # noqa: N818  a fact, not a mistake
-    """Somebody else has linked or unlinked the teacher since the page was shown."""
+    """Somebody else has linked or unlinked the instructor since the page was shown."""
 
 
 @dataclass(frozen=True)
 class InstructorView:
-    """A teacher, of how many sections, and the account that teaches so, if any does."""
+    """An instructor, the number of sections taught, and the linked account if there is one."""
 
     id: int
     name: str
@@ -36,66 +36,69 @@ class InstructorView:
 def search(
     session: Session, text: str, page: int, *, without: bool
 ) -> tuple[list[InstructorView], bool]:
-    """Those whom every word fits, by name, and whether there are more; `without` an account."""
-    found = _teachers().where(*map(_fits, text.split()[:WORDS]))
+    """Return a page of the instructors who match every word, by name, and whether more follow.
+
+    `without` leaves out those with an account.
+    """
+    query = _select().where(*map(_matches, text.split()[:MAX_WORDS]))
     if without:
-        found = found.where(Instructor.account_id.is_(None))
-    found = found.order_by(Instructor.name, Department.code, Instructor.id)
-    rows = session.execute(found.offset((page - 1) * PAGE).limit(PAGE + 1))
-    lines = [InstructorView(*row) for row in rows]
-    return lines[:PAGE], len(lines) > PAGE
+        query = query.where(Instructor.account_id.is_(None))
+    query = query.order_by(Instructor.name, Department.code, Instructor.id)
+    rows = session.execute(query.offset((page - 1) * PAGE_SIZE).limit(PAGE_SIZE + 1))
+    found = [InstructorView(*row) for row in rows]
+    return found[:PAGE_SIZE], len(found) > PAGE_SIZE
 
 
-def find(session: Session, teacher_id: int) -> InstructorView | None:
-    """The teacher of that id."""
-    row = session.execute(_teachers().where(Instructor.id == teacher_id)).one_or_none()
+def find(session: Session, instructor_id: int) -> InstructorView | None:
+    """Return the instructor with that id."""
+    row = session.execute(_select().where(Instructor.id == instructor_id)).one_or_none()
     return InstructorView(*row) if row else None
 
 
 def of_account(session: Session, account: int) -> list[InstructorView]:
-    """All teachers whom that account teaches as."""
-    found = _teachers().where(Instructor.account_id == account).order_by(Instructor.id)
-    return [InstructorView(*row) for row in session.execute(found)]
+    """Return all instructors that the account is linked to."""
+    query = _select().where(Instructor.account_id == account).order_by(Instructor.id)
+    return [InstructorView(*row) for row in session.execute(query)]
 
 
-def suggested_accounts(session: Session, line: InstructorView) -> list[Account]:
-    """Accounts of the same name or address."""
-    same = [func.lower(Account.name) == line.name.lower()]
-    if line.email:
-        same.append(func.lower(Account.email) == line.email.lower())
-    found = select(Account).where(or_(*same), Account.deleted_at.is_(None))
-    return list(session.scalars(found.order_by(Account.username).limit(SUGGESTED)))
+def suggested_accounts(session: Session, instructor: InstructorView) -> list[Account]:
+    """Return accounts with the instructor's name or email address."""
+    same = [func.lower(Account.name) == instructor.name.lower()]
+    if instructor.email:
+        same.append(func.lower(Account.email) == instructor.email.lower())
+    query = select(Account).where(or_(*same), Account.deleted_at.is_(None))
+    return list(session.scalars(query.order_by(Account.username).limit(MAX_SUGGESTIONS)))
 
 
 def account_of(session: Session, username: str) -> Account | None:
-    """The account of that user name."""
+    """Return the account with that username."""
     known = Account.username == username, Account.deleted_at.is_(None)
     return session.scalar(select(Account).where(*known))
 
 
-def link(teacher_id: int, account: int, *, by: int, why: str) -> None:
-    """Have the account teach as that teacher; raises Meanwhile where another does."""
-    _move(teacher_id, None, account, by, why)
+def link(instructor_id: int, account: int, *, by: int, why: str) -> None:
+    """Link the account to the instructor; raises StaleLink if another account is linked."""
+    _relink(instructor_id, None, account, by, why)
 
 
-def unlink(teacher_id: int, account: int, *, by: int, why: str) -> None:
-    """Have the account do so no more, also on its open pages; raises Meanwhile."""
-    _move(teacher_id, account, None, by, why)
-    sessions_ended(account)
+def unlink(instructor_id: int, account: int, *, by: int, why: str) -> None:
+    """Unlink the account from the instructor, on open pages too; raises StaleLink."""
+    _relink(instructor_id, account, None, by, why)
+    sessions_ended.send(account)
 
 
-def _move(teacher_id: int, before: int | None, after: int | None, by: int, why: str) -> None:
+def _relink(instructor_id: int, before: int | None, after: int | None, by: int, why: str) -> None:
     with transaction() as session:
-        known = Instructor.id == teacher_id, Instructor.deleted_at.is_(None)
-        found = session.scalar(select(Instructor).where(*known).with_for_update())
-        if found is None or found.account_id != before:
+        known = Instructor.id == instructor_id, Instructor.deleted_at.is_(None)
+        instructor = session.scalar(select(Instructor).where(*known).with_for_update())
+        if instructor is None or instructor.account_id != before:
             raise StaleLink
-        found.account_id = after
+        instructor.account_id = after
         session.add(
             AuditEntry(
                 account_id=by,
                 action="teacher.link" if after else "teacher.unlink",
-                subject=f"teacher:{teacher_id} account:{after or before}",
+                subject=f"teacher:{instructor_id} account:{after or before}",
                 before={"account": before},
                 after={"account": after},
                 reason=why,
@@ -103,7 +106,7 @@ def _move(teacher_id: int, before: int | None, after: int | None, by: int, why: 
         )
 
 
-def _teachers() -> Select[int, str, str, str, int, int | None, str | None, str | None]:
+def _select() -> Select[int, str, str, str, int, int | None, str | None, str | None]:
     taught = (
         select(func.count())
         .select_from(section_teachers)
@@ -122,6 +125,6 @@ def _teachers() -> Select[int, str, str, str, int, int | None, str | None, str |
     )
 
 
-def _fits(word: str) -> ColumnElement[bool]:
+def _matches(word: str) -> ColumnElement[bool]:
     columns = (Instructor.name, Department.name, Department.code, Account.username)
     return or_(*(column.icontains(word, autoescape=True) for column in columns))

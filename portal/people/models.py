@@ -1,4 +1,4 @@
-"""Who uses the portal: accounts, students and their records, teachers, access keys."""
+"""Accounts, students and their records, instructors, API tokens, and the audit trail."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -36,7 +36,7 @@ Moment = DateTime(timezone=True)
 
 
 class Account(SoftDelete, Base):
-    """A login. Roles follow from the student, teacher and admin rows that it has."""
+    """A login; its roles follow from its student row, its instructor rows and `is_admin`."""
 
     __tablename__ = "accounts"
 
@@ -46,7 +46,7 @@ class Account(SoftDelete, Base):
     email: Mapped[str] = mapped_column(String(254), default="")
     password_hash: Mapped[str] = mapped_column(String(200), default="")
     is_admin: Mapped[bool] = mapped_column(Boolean, default=False)
-    # A code of portal.core.i18n.LANGUAGES; blank = as the browser says.
+    # A code of portal.core.i18n.LANGUAGES; empty = as the browser prefers.
     language: Mapped[str] = mapped_column(String(8), default="", server_default="")
     # Raised to end every session of the account at once.
     session_epoch: Mapped[int] = mapped_column(Integer, default=1)
@@ -75,7 +75,7 @@ class Student(SoftDelete, Base):
     college: Mapped[str] = mapped_column(String(160), default="")
     # Null = the term's limit.
     credit_limit: Mapped[Decimal | None] = mapped_column(Credits)
-    # Whoever teaches sees no more than name and number: portal/people/privacy.py.
+    # Instructors see name and number alone: portal/people/privacy.py.
     private: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
 
     account: Mapped[Account] = relationship(back_populates="student")
@@ -97,7 +97,7 @@ class StudentSubject(Base):
 
 
 class StudentList(Base):
-    """Students who were named together; never changed, so the same ones make the same list."""
+    """A list of students for windows; never changed, so the same students make the same list."""
 
     __tablename__ = "student_lists"
 
@@ -114,7 +114,7 @@ class ListedStudent(Base):
 
 
 class CompletedCourse(Base):
-    """By code, since courses that were passed need not be offered any more."""
+    """A completed course, by code: it may no longer be in the catalog."""
 
     __tablename__ = "completed_courses"
 
@@ -126,7 +126,7 @@ class CompletedCourse(Base):
 
 
 class Hold(Base):
-    """A reason for which a student may not register until it is lifted, or its time is over."""
+    """A block on registration until it is lifted or ends."""
 
     __tablename__ = "holds"
 
@@ -142,9 +142,9 @@ class Hold(Base):
 
 
 class Instructor(SoftDelete, Base):
-    """A teacher of an import has a name alone, and no account until one is given.
+    """An instructor; imports give a name alone, without an account.
 
-    An account may have several: a name that is spelled in several ways, or in two departments.
+    An account may have several: for two spellings of a name, or for two departments.
     """
 
     __tablename__ = "teachers"
@@ -161,8 +161,8 @@ class Instructor(SoftDelete, Base):
     sections: Mapped[list[Section]] = relationship(secondary=section_teachers)
 
 
-class AccessToken(Base):
-    """A personal access token; only the SHA-256 of its secret is kept."""
+class ApiToken(Base):
+    """A personal API token; only the SHA-256 of its secret is stored."""
 
     __tablename__ = "access_keys"
 
@@ -180,7 +180,7 @@ class AccessToken(Base):
 
 
 class AuditEntry(Base):
-    """Who did what, when and why; rows are only ever added. A kind of deed is one of DEEDS."""
+    """Who did what, when and why; rows are only added. `action` is one of AUDIT_ACTIONS."""
 
     __tablename__ = "audit_entries"
 
@@ -201,7 +201,7 @@ class AuditEntry(Base):
 
 
 class Permission(Base):
-    """The registrar's permission for one student to pass rules of one section.
+    """Leave of the registrar for one student to pass rules of one section (an override).
 
     `waives` has codes of reasons (registration.reasons.PERMISSIONS).
     """
@@ -221,9 +221,9 @@ class Permission(Base):
 
 
 class PeopleChange(Base):
-    """That what is known of an account or a student has changed; written by triggers.
+    """A change of an account or a student, written by triggers for caches.
 
-    `xid` is the transaction that did it: one that commits late is told from those seen before.
+    `xid` is the transaction, which tells one that commits late from those seen before.
     """
 
     __tablename__ = "people_changes"

@@ -1,4 +1,4 @@
-"""Passwords: Argon2id at OWASP's minimum, since thousands log in within one minute."""
+"""Passwords: Argon2id at OWASP's minimum, because thousands of students log in within a minute."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -16,85 +16,39 @@ from portal.core.i18n import _
 Result = TypeVar("Result")
 
 SHORTEST, LONGEST = 12, 1024  # characters
-AT_ONCE = 300  # hashes of a process, made or waited for: some 8 s of work, a process a core
+MAX_HASHES = 300  # of a process, under way or waiting: about 8 s of work
+MIN_SCORE = 3  # of zxcvbn's 0 to 4: at least a hundred million guesses
+SCORED_LENGTH = 72  # characters; the rest makes no password worse
 
 _hasher = PasswordHasher(time_cost=2, memory_cost=19456, parallelism=1)
 
 
 class TooManyError(RuntimeError):
-    """More want their passwords looked at than could be in a time that anyone waits."""
+    """Too many logins at once."""
 
 
 def hash_password(password: str) -> str:
-    """The hash to keep of a password."""
-    return _aside(lambda: _hasher.hash(password))
+    """Return the hash to store; raises TooManyError."""
+    return _in_thread(lambda: _hasher.hash(password))
 
 
-def verify(kept: str, password: str) -> bool:
-    """Whether `password` is the one whose hash was kept; as slow where none was."""
-    return _aside(lambda: _fits(kept or _nobodys(), password)) and bool(kept)
+def verify(stored: str, password: str) -> bool:
+    """Return whether the password has the stored hash; equally slow without a stored hash."""
+    return _in_thread(lambda: _matches(stored or _decoy(), password)) and bool(stored)
 
 
-def outdated(kept: str) -> bool:
-    """Whether a hash was made with other parameters than today's."""
-    return _hasher.check_needs_rehash(kept)
-
-
-def _fits(kept: str, password: str) -> bool:
-    # Within the thread: gevent writes a traceback for whatever a thread raises.
-    try:
-        return _hasher.verify(kept, password)
-    except (VerificationError, InvalidHashError):
-        return False
-
-
-@cache
-def _nobodys() -> str:
-    return _hasher.hash(os.urandom(16))
-
-
-def _aside(work: Callable[[], Result]) -> Result:
-    """Run `work` beside the event loop, where there is one, so that nobody else waits for it.
-
-    Raises TooManyError.
-    """
-    if not is_module_patched("threading"):
-        return work()
-    if not _places().acquire(blocking=False):
-        raise TooManyError
-    try:
-        result: Result = _pool().apply(work)
-    finally:
-        _places().release()
-    return result
-
-
-@cache
-def _pool() -> ThreadPool:
-    """A thread for each core that no other process of the node has: more take memory and time."""
-    cores = os.cpu_count() or 1
-    processes = int(os.environ.get("WEB_CONCURRENCY") or 0) or cores
-    return ThreadPool(max(1, cores // processes))
-
-
-@cache
-def _places() -> BoundedSemaphore:
-    return BoundedSemaphore(AT_ONCE)
-
-
-# Whether a password is good enough to be chosen: by length and by how soon it would be guessed.
-
-GUESSED = 3  # of zxcvbn's scores, 0 to 4: at least a hundred million guesses
-LOOKED_AT = 72  # characters; what comes after makes no password worse
+def outdated(stored: str) -> bool:
+    """Return whether the hash was made with other parameters than today's."""
+    return _hasher.check_needs_rehash(stored)
 
 
 def objection(password: str, about: Sequence[str]) -> str:
-    """What speaks against a password of someone with these names; blank where nothing does."""
+    """Return why the password is too weak for a person with these names; empty if it is not."""
     if len(password) < SHORTEST:
         return _("A password has at least %(least)s characters.", least=SHORTEST)
     if len(password) > LONGEST:
         return _("A password has at most %(most)s characters.", most=LONGEST)
-    if _score(password, about) < GUESSED:
+    if _score(password, about) < MIN_SCORE:
         return _(
             "This would be guessed soon: it is often used, or made of names, dates or patterns."
             " Four words that have nothing to do with each other are hard to guess and easy to"
@@ -104,7 +58,49 @@ def objection(password: str, about: Sequence[str]) -> str:
 
 
 def _score(password: str, about: Sequence[str]) -> int:
-    from zxcvbn import zxcvbn  # noqa: PLC0415  its lists of words are 15 MB, and seldom needed
+    from zxcvbn import zxcvbn  # noqa: PLC0415  its word lists take 15 MB and are seldom needed
 
     words = [word for name in about for word in (name, *name.split())]
-    return int(zxcvbn(password[:LOOKED_AT], words)["score"])
+    return int(zxcvbn(password[:SCORED_LENGTH], words)["score"])
+
+
+def _matches(stored: str, password: str) -> bool:
+    # Catch errors inside the thread: gevent prints a traceback for whatever a thread raises.
+    try:
+        return _hasher.verify(stored, password)
+    except (VerificationError, InvalidHashError):
+        return False
+
+
+@cache
+def _decoy() -> str:
+    return _hasher.hash(os.urandom(16))
+
+
+def _in_thread(work: Callable[[], Result]) -> Result:
+    """Run `work` in a thread if there is an event loop, so that other requests go on.
+
+    Raises TooManyError.
+    """
+    if not is_module_patched("threading"):
+        return work()
+    if not _slots().acquire(blocking=False):
+        raise TooManyError
+    try:
+        result: Result = _pool().apply(work)
+    finally:
+        _slots().release()
+    return result
+
+
+@cache
+def _pool() -> ThreadPool:
+    """Return a pool with a thread for each core that no other web process of the node uses."""
+    cores = os.cpu_count() or 1
+    processes = int(os.environ.get("WEB_CONCURRENCY") or 0) or cores
+    return ThreadPool(max(1, cores // processes))
+
+
+@cache
+def _slots() -> BoundedSemaphore:
+    return BoundedSemaphore(MAX_HASHES)

@@ -1,4 +1,4 @@
-"""Overrides: what the registrar permits one student for one section, past a rule."""
+"""Permissions (overrides): leave for one student to pass named rules for one section."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,19 +10,19 @@ from sqlalchemy.orm import Session
 
 from portal.catalog.models import Section, Term
 from portal.core.db import transaction
-from portal.notifications.creation import announce_permission
 from portal.people.models import Account, AuditEntry, Permission, Student
+from portal.people.signals import permission_changed
 
-SAME = ("student_id", "section_id", "waives", "reason", "expires_at")
+CONTENT = ("student_id", "section_id", "waives", "reason", "expires_at")
 
 
 class PermissionRefusedError(ValueError):
-    """The override can't be given or taken back; the message says why."""
+    """The permission can't be granted or revoked; the message says why."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """A student by number or user name, and a section by the term's name and its CRN."""
+    """A student by number or username, and a section by the term's name and its CRN."""
 
     student: str
     term: str
@@ -31,7 +31,7 @@ class Target:
 
 @dataclass(frozen=True)
 class NewPermission:
-    """What is permitted to whom, why, and until when (None = for good)."""
+    """A permission to grant; `waives` are codes of reasons, `until` None means for good."""
 
     student_id: int
     section_id: int
@@ -40,20 +40,10 @@ class NewPermission:
     until: datetime | None = None
 
 
-def grant_by_name(whom: Target, waives: Sequence[str], reason: str, until: datetime | None) -> str:
-    """Permit it and say for whom; raises OverrideRefusedError."""
-    if not reason.strip():
-        raise PermissionRefusedError("An override needs a reason.")
-    with transaction() as session:
-        student, section = _student(session, whom.student), _section(session, whom)
-        grant(session, NewPermission(student.id, section.id, waives, reason, until))
-        return student.account.name
-
-
 def grant(session: Session, wanted: NewPermission, by: int | None = None) -> bool:
-    """Permit it with the transaction, for the account `by` or, None, from the command line.
+    """Grant the permission and return True; False if the student has the same one already.
 
-    False where the student has the very same one already.
+    `by` is the account that grants it, None the command line.
     """
     session.execute(select(Student.id).where(Student.id == wanted.student_id).with_for_update())
     new = Permission(
@@ -64,99 +54,107 @@ def grant(session: Session, wanted: NewPermission, by: int | None = None) -> boo
         granted_by=by,
         expires_at=wanted.until,
     )
-    same = (getattr(Permission, name) == getattr(new, name) for name in SAME)
+    same = (getattr(Permission, name) == getattr(new, name) for name in CONTENT)
     if session.scalar(select(Permission.id).where(Permission.revoked_at.is_(None), *same)):
         return False
     session.add(new)
     session.flush()
-    _note(session, new, None, new.reason, by)
+    _record(session, new, None, new.reason, by)
     return True
 
 
-def revoke(student: int, override_id: int, reason: str, *, by: int) -> bool:
-    """Take one back for the account `by`; False where it has been taken back already."""
+def revoke(student: int, permission_id: int, reason: str, *, by: int) -> bool:
+    """Revoke a permission of the student; False if it has been revoked already."""
     with transaction() as session:
-        found = _standing(session, Permission.student_id == student, Permission.id == override_id)
-        for override in found:
-            _end(session, override, reason, by)
-        return bool(found)
+        which = Permission.student_id == student, Permission.id == permission_id
+        return _revoke_all(session, reason, by, *which) > 0
 
 
-def revoke_by_name(whom: Target, reason: str) -> int:
-    """Take back all that is permitted to the student for the section, and give their number.
+def grant_by_name(
+    target: Target, waives: Sequence[str], reason: str, until: datetime | None
+) -> str:
+    """Grant a permission from the command line, and return the student's name.
 
-    Raises OverrideRefusedError.
+    Raises PermissionRefusedError.
+    """
+    if not reason.strip():
+        raise PermissionRefusedError("An override needs a reason.")
+    with transaction() as session:
+        student, section = _student(session, target.student), _section(session, target)
+        grant(session, NewPermission(student.id, section.id, waives, reason, until))
+        return student.account.name
+
+
+def revoke_by_name(target: Target, reason: str) -> int:
+    """Revoke all permissions of the student for the section, and return how many there were.
+
+    Raises PermissionRefusedError.
     """
     with transaction() as session:
-        student, section = _student(session, whom.student), _section(session, whom)
-        for_this = Permission.student_id == student.id, Permission.section_id == section.id
-        found = _standing(session, *for_this)
-        for override in found:
-            _end(session, override, reason)
-        return len(found)
+        student, section = _student(session, target.student), _section(session, target)
+        which = Permission.student_id == student.id, Permission.section_id == section.id
+        return _revoke_all(session, reason, None, *which)
 
 
-def _standing(session: Session, *which: ColumnElement[bool]) -> Sequence[Permission]:
-    found = select(Permission).where(Permission.revoked_at.is_(None), *which)
-    return session.scalars(found.with_for_update()).all()
+def _revoke_all(session: Session, reason: str, by: int | None, *which: ColumnElement[bool]) -> int:
+    query = select(Permission).where(Permission.revoked_at.is_(None), *which)
+    found = session.scalars(query.with_for_update()).all()
+    for permission in found:
+        before = _audit_facts(permission)
+        permission.revoked_at = session.scalar(select(func.now()))
+        _record(session, permission, before, reason or permission.reason, by)
+    return len(found)
 
 
-def _end(session: Session, override: Permission, reason: str, by: int | None = None) -> None:
-    before = _facts(override)
-    override.revoked_at = session.scalar(select(func.now()))
-    _note(session, override, before, reason or override.reason, by)
-
-
-def _student(session: Session, named: str) -> Student:
+def _student(session: Session, name: str) -> Student:
     found = session.scalars(
         select(Student)
         .join(Account)
-        .where(or_(Student.number == named, Account.username == named))
+        .where(or_(Student.number == name, Account.username == name))
         .where(Student.deleted_at.is_(None))
-        .order_by((Student.number == named).desc())
+        .order_by((Student.number == name).desc())
     ).first()
     if found is None:
-        raise PermissionRefusedError(f"No student has the number or user name {named!r}.")
+        raise PermissionRefusedError(f"No student has the number or user name {name!r}.")
     return found
 
 
-def _section(session: Session, whom: Target) -> Section:
-    term = session.scalar(select(Term).where(Term.name == whom.term, Term.deleted_at.is_(None)))
+def _section(session: Session, target: Target) -> Section:
+    term = session.scalar(select(Term).where(Term.name == target.term, Term.deleted_at.is_(None)))
     if term is None:
-        raise PermissionRefusedError(f"There is no term named {whom.term!r}.")
-    named = Section.term_id == term.id, Section.crn == whom.crn, Section.deleted_at.is_(None)
+        raise PermissionRefusedError(f"There is no term named {target.term!r}.")
+    named = Section.term_id == term.id, Section.crn == target.crn, Section.deleted_at.is_(None)
     found = session.scalar(select(Section).where(*named))
     if found is None:
-        raise PermissionRefusedError(f"{whom.term} has no section with the CRN {whom.crn!r}.")
+        raise PermissionRefusedError(f"{target.term} has no section with the CRN {target.crn!r}.")
     return found
 
 
-def _note(
+def _record(
     session: Session,
-    override: Permission,
+    permission: Permission,
     before: dict[str, Any] | None,
     reason: str,
     by: int | None,
 ) -> None:
-    """Note in the audit trail that it is given or taken back, and let the student know."""
     entry = AuditEntry(
         account_id=by,
         action="override.revoke" if before else "override.grant",
-        subject=f"student:{override.student_id} section:{override.section_id}"
-        f" override:{override.id}",
+        subject=f"student:{permission.student_id} section:{permission.section_id}"
+        f" override:{permission.id}",
         before=before,
-        after=_facts(override),
+        after=_audit_facts(permission),
         reason=reason,
     )
     session.add(entry)
-    announce_permission(session, override, entry)
+    permission_changed.send(session, permission, entry)
 
 
-def _facts(override: Permission) -> dict[str, Any]:
+def _audit_facts(permission: Permission) -> dict[str, Any]:
     return {
-        "student": override.student_id,
-        "section": override.section_id,
-        "waives": override.waives,
-        "until": override.expires_at and override.expires_at.isoformat(),
-        "revoked": override.revoked_at and override.revoked_at.isoformat(),
+        "student": permission.student_id,
+        "section": permission.section_id,
+        "waives": permission.waives,
+        "until": permission.expires_at and permission.expires_at.isoformat(),
+        "revoked": permission.revoked_at and permission.revoked_at.isoformat(),
     }

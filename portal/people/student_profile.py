@@ -1,15 +1,14 @@
-"""What the rules need to know of a student, read at once and kept until it changes."""
+"""Student profiles: what the rules need to know of a student, cached until it changes."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from sys import intern
 from typing import Any
 
-from sqlalchemy import ARRAY, Integer, String, func, select
+from sqlalchemy import ARRAY, ColumnElement, Integer, String, func, select
 from sqlalchemy.orm import Session
-from sqlalchemy.sql.elements import ColumnElement
 
 from portal.catalog.models import Department, Subject
 from portal.core.db import transaction
@@ -24,12 +23,10 @@ from portal.people.models import (
     StudentSubject,
 )
 
-Facts = dict[str, Any]
-
 
 @dataclass(frozen=True)
 class HoldView:
-    """A hold that has not been lifted, and from when to when it stands."""
+    """A hold that has not been lifted, with its start and end."""
 
     kind: str
     reason: str
@@ -39,23 +36,23 @@ class HoldView:
 
     @property
     def stands(self) -> bool:
-        """Whether it bars now."""
+        """Whether it blocks registration now."""
         return within(self.since, self.until)
 
     @property
     def over(self) -> bool:
-        """Whether its time has ended."""
+        """Whether it has ended."""
         return not within(None, self.until)
 
     @property
     def facts(self) -> dict[str, str]:
-        """What a refusal tells of it."""
+        """The facts that a refusal shows."""
         return {"kind": self.kind, "reason": self.reason, "office": self.office}
 
 
 @dataclass(frozen=True)
 class PermissionView:
-    """Codes of the reasons that the student may pass for a section, until a moment if any."""
+    """The reasons (codes) that the student may pass for a section, and until when if limited."""
 
     section: int
     waives: frozenset[str]
@@ -64,7 +61,7 @@ class PermissionView:
 
 @dataclass(frozen=True)
 class StudentProfile:
-    """A student as the rules see one; `majors` and `minors` have codes and names alike."""
+    """A student as the rules see one; `majors` and `minors` hold codes and names alike."""
 
     student: int
     account: int
@@ -78,16 +75,16 @@ class StudentProfile:
     department: str
     majors: frozenset[str] = frozenset()
     minors: frozenset[str] = frozenset()
-    fields: tuple[str, ...] = ()  # names of majors and minors, as the student is told of them
+    fields: tuple[str, ...] = ()  # names of majors and minors, to show to the student
     completed: frozenset[str] = frozenset()
     holds: tuple[HoldView, ...] = ()
     credit_limit: Decimal | None = None  # None = the term's limit
     permits: tuple[PermissionView, ...] = ()
-    lists: frozenset[int] = frozenset()  # for windows, by id
+    lists: frozenset[int] = frozenset()  # ids of lists for windows
 
     @property
     def overrides(self) -> Mapping[int, frozenset[str]]:
-        """By section, the codes of the reasons that may be passed now."""
+        """By section, the codes of the reasons that the student may pass now."""
         found: dict[int, frozenset[str]] = {}
         for permit in self.permits:
             if within(None, permit.until):
@@ -96,88 +93,52 @@ class StudentProfile:
 
 
 def within(since: datetime | None, until: datetime | None) -> bool:
-    """Whether now is between two moments; None is no limit, the end is excluded."""
+    """Return whether now is between two moments, the end excluded; None means no limit."""
     now = datetime.now(UTC)
     return (since is None or since <= now) and (until is None or now < until)
 
 
 def profile(student_id: int) -> StudentProfile:
-    """The student's profile, at most 2 s behind, more only while PostgreSQL is away.
+    """Return the student's profile, at most 2 s out of date while PostgreSQL is reachable.
 
-    Raises LookupError where there is no such student.
+    Raises LookupError if there is no such student.
     """
     caches.refresh()
     return _profiles.get(student_id)
 
 
 def read(student_id: int) -> StudentProfile:
-    """The student's profile as it is now; raises LookupError where there is none."""
+    """Return the student's profile as it is now; raises LookupError if there is none."""
     with transaction() as session:
-        found = next(facts(session, Student.id == student_id), None)
-    if found is None:
+        found = _query(session, Student.id == student_id)
+    if not found:
         raise LookupError(f"student {student_id}")
-    return _profile(found)
+    return found[student_id]
 
 
 def read_all(session: Session, students: Iterable[int]) -> dict[int, StudentProfile]:
-    """The profiles of those students as they are now; who is not there has none."""
-    found = facts(session, Student.id.in_(list(students)))
-    return {each["student"]: _profile(each) for each in found}
+    """Return the profiles of those students as they are now; unknown students are left out."""
+    return _query(session, Student.id.in_(list(students)))
 
 
 def preload() -> None:
-    """Read profiles, so that a rush finds them."""
-    caches.preload(_profiles, _batch)
+    """Read profiles in bulk before many students arrive at once."""
+    caches.preload(_profiles, _read_batch)
 
 
 def cached() -> int:
-    """How many profiles this process holds."""
+    """Return how many profiles this process has cached."""
     return len(_profiles)
 
 
 def cache_size() -> int:
-    """How many profiles a process can hold."""
+    """Return how many profiles this process can cache."""
     return _profiles.size
 
 
-def _batch(after: int) -> dict[int, StudentProfile]:
+def _read_batch(after: int) -> dict[int, StudentProfile]:
     with transaction() as session:
-        found = facts(session, Student.id > after, limit=caches.BATCH)
-        return {each["student"]: _profile(each) for each in found}
-
-
-def _profile(found: Facts) -> StudentProfile:
-    subjects, permits = found.pop("subjects") or (), found.pop("overrides") or ()
-    return StudentProfile(
-        **found
-        | {
-            "completed": frozenset(map(intern, found["completed"] or ())),
-            "holds": tuple(_hold(*hold) for hold in found["holds"] or ()),
-            "lists": frozenset(found["lists"] or ()),
-        },
-        majors=_named(subjects, "major"),
-        minors=_named(subjects, "minor"),
-        fields=tuple(sorted({name for _, _, name in subjects})),
-        permits=tuple(_permit(*permit) for permit in permits),
-    )
-
-
-def _named(subjects: Iterable[list[str]], kind: str) -> frozenset[str]:
-    return frozenset(word for each, code, name in subjects if each == kind for word in (code, name))
-
-
-def _hold(
-    kind: str, reason: str, office: str, since: float | None, until: float | None
-) -> HoldView:
-    return HoldView(kind, reason, office, _moment(since), _moment(until))
-
-
-def _permit(section: int, waives: list[str], until: float | None) -> PermissionView:
-    return PermissionView(section, frozenset(waives), _moment(until))
-
-
-def _moment(seconds: float | None) -> datetime | None:
-    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+        return _query(session, Student.id > after, limit=caches.BATCH)
 
 
 def _read_many(students: Collection[int]) -> dict[int, StudentProfile]:
@@ -188,14 +149,12 @@ def _read_many(students: Collection[int]) -> dict[int, StudentProfile]:
 _profiles = caches.register("student", read, _read_many)
 
 
-# Reads profiles, however many, in one statement.
-
-
-def facts(
-    session: Session, *which: ColumnElement[bool], limit: int | None = None
-) -> Iterator[Facts]:
-    """What is on record of those students, by student."""
-    found = (
+def _query(
+    session: Session, which: ColumnElement[bool], limit: int | None = None
+) -> dict[int, StudentProfile]:
+    """Read profiles, however many, in one statement."""
+    code = CompletedCourse.course_code
+    query = (
         select(
             Student.id.label("student"),
             Student.account_id.label("account"),
@@ -209,25 +168,34 @@ def facts(
             func.coalesce(Department.name, "").label("department"),
             Student.credit_limit,
             _subjects().label("subjects"),
-            _completed().label("completed"),
+            _of_student(CompletedCourse, func.array_agg(code, type_=ARRAY(String))).label(
+                "completed"
+            ),
             _holds().label("holds"),
-            _overrides().label("overrides"),
-            _lists().label("lists"),
+            _permissions().label("permits"),
+            _of_student(
+                ListedStudent, func.array_agg(ListedStudent.list_id, type_=ARRAY(Integer))
+            ).label("lists"),
         )
         .join(Account, Account.id == Student.account_id)
         .outerjoin(Department, Department.id == Student.department_id)
-        .where(Student.deleted_at.is_(None), *which)
+        .where(Student.deleted_at.is_(None), which)
         .order_by(Student.id)
         .limit(limit)
     )
-    for row in session.execute(found).mappings():
-        yield dict(row)
+    return {row["student"]: _profile(dict(row)) for row in session.execute(query).mappings()}
 
 
-def _subjects() -> ColumnElement[Any]:
-    pair = func.jsonb_build_array(StudentSubject.kind, Subject.code, Subject.name)
+def _of_student(model: Any, aggregate: ColumnElement[Any], *which: ColumnElement[bool]) -> Any:
+    """Return a subquery that collects the student's rows of a table in one value."""
+    mine = model.student_id == Student.id
+    return select(aggregate).where(mine, *which).correlate(Student).scalar_subquery()
+
+
+def _subjects() -> Any:
+    subject = func.jsonb_build_array(StudentSubject.kind, Subject.code, Subject.name)
     return (
-        select(func.jsonb_agg(pair))
+        select(func.jsonb_agg(subject))
         .join(Subject, Subject.id == StudentSubject.subject_id)
         .where(StudentSubject.student_id == Student.id)
         .correlate(Student)
@@ -235,42 +203,42 @@ def _subjects() -> ColumnElement[Any]:
     )
 
 
-def _completed() -> ColumnElement[Any]:
-    return (
-        select(func.array_agg(CompletedCourse.course_code, type_=ARRAY(String)))
-        .where(CompletedCourse.student_id == Student.id)
-        .correlate(Student)
-        .scalar_subquery()
-    )
-
-
-def _holds() -> ColumnElement[Any]:
+def _holds() -> Any:
     dates = (func.extract("epoch", each) for each in (Hold.starts_at, Hold.ends_at))
     hold = func.jsonb_build_array(Hold.kind, Hold.reason, Hold.office, *dates)
-    return (
-        select(func.jsonb_agg(hold))
-        .where(Hold.student_id == Student.id, Hold.lifted_at.is_(None))
-        .correlate(Student)
-        .scalar_subquery()
-    )
+    return _of_student(Hold, func.jsonb_agg(hold), Hold.lifted_at.is_(None))
 
 
-def _overrides() -> ColumnElement[Any]:
-    permit = func.jsonb_build_array(
+def _permissions() -> Any:
+    permission = func.jsonb_build_array(
         Permission.section_id, Permission.waives, func.extract("epoch", Permission.expires_at)
     )
-    return (
-        select(func.jsonb_agg(permit))
-        .where(Permission.student_id == Student.id, Permission.revoked_at.is_(None))
-        .correlate(Student)
-        .scalar_subquery()
+    return _of_student(Permission, func.jsonb_agg(permission), Permission.revoked_at.is_(None))
+
+
+def _profile(row: dict[str, Any]) -> StudentProfile:
+    subjects = row.pop("subjects") or ()
+    row["completed"] = frozenset(map(intern, row["completed"] or ()))
+    row["lists"] = frozenset(row["lists"] or ())
+    row["holds"] = tuple(
+        HoldView(kind, reason, office, _moment(since), _moment(until))
+        for kind, reason, office, since, until in row["holds"] or ()
+    )
+    row["permits"] = tuple(
+        PermissionView(section, frozenset(waives), _moment(until))
+        for section, waives, until in row["permits"] or ()
+    )
+    return StudentProfile(
+        **row,
+        majors=_codes_and_names(subjects, "major"),
+        minors=_codes_and_names(subjects, "minor"),
+        fields=tuple(sorted({name for _, _, name in subjects})),
     )
 
 
-def _lists() -> ColumnElement[Any]:
-    return (
-        select(func.array_agg(ListedStudent.list_id, type_=ARRAY(Integer)))
-        .where(ListedStudent.student_id == Student.id)
-        .correlate(Student)
-        .scalar_subquery()
-    )
+def _codes_and_names(subjects: Iterable[list[str]], kind: str) -> frozenset[str]:
+    return frozenset(text for each, code, name in subjects if each == kind for text in (code, name))
+
+
+def _moment(seconds: float | None) -> datetime | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)

@@ -1,4 +1,4 @@
-"""A student's record as the registrar sees it."""
+"""Student records as the registrar sees them: search, read, and correct completed courses."""
 
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -12,8 +12,22 @@ from portal.catalog import requisites
 from portal.catalog.models import Course, Section, Term
 from portal.core.db import transaction
 from portal.people import student_profile
-from portal.people.models import Account, AuditEntry, CompletedCourse, Hold, Permission, Student
+from portal.people.models import (
+    Account,
+    AuditEntry,
+    CompletedCourse,
+    Hold,
+    Permission,
+    Student,
+)
 from portal.people.student_profile import StudentProfile, within
+
+PAGE_SIZE = 50
+MAX_WORDS = 6  # of a search; more of them find nobody else
+
+
+class StaleRecord(Exception):  # noqa: N818  a fact, not a mistake
+    """The record has changed since the page was shown."""
 
 
 @dataclass(frozen=True)
@@ -31,18 +45,18 @@ class HoldRecord:
 
     @property
     def stands(self) -> bool:
-        """Whether it bars now."""
+        """Whether it blocks registration now."""
         return self.lifted is None and within(self.since, self.until)
 
     @property
     def over(self) -> bool:
-        """Whether it will not bar any more."""
+        """Whether it has been lifted or has ended."""
         return self.lifted is not None or (self.until is not None and not within(None, self.until))
 
 
 @dataclass(frozen=True)
 class PermissionRecord:
-    """What the registrar permits for one section; `waives` are codes of reasons."""
+    """A permission for one section; `waives` are codes of reasons."""
 
     id: int
     term: str
@@ -58,7 +72,7 @@ class PermissionRecord:
 
     @property
     def name(self) -> str:
-        """Of the section, such as CSC 1100-01."""
+        """The section's name, such as CSC 1100-01."""
         return f"{requisites.shown(self.code)}-{self.number}"
 
     @property
@@ -68,11 +82,11 @@ class PermissionRecord:
 
 
 @dataclass(frozen=True)
-class Completed:
-    """A course that is on record as completed."""
+class CompletedRecord:
+    """A completed course."""
 
     code: str
-    term: str
+    term_name: str
     grade: str
     credits: Decimal
 
@@ -87,28 +101,126 @@ class StudentRecord:
     private: bool  # see portal/people/privacy.py
     holds: list[HoldRecord]
     permits: list[PermissionRecord]
-    completed: list[Completed]
+    completed: list[CompletedRecord]
+
+
+@dataclass(frozen=True)
+class StudentSummary:
+    """A student in a list."""
+
+    id: int
+    name: str
+    number: str
+    email: str
+    year: str
+    level: str
+
+
+def search(session: Session, text: str, page: int) -> tuple[list[StudentSummary], bool]:
+    """Return a page of the students who match every word, by name, and whether more follow."""
+    query = (
+        select(Student.id, Account.name, Student.number, Account.email, Student.year, Student.level)
+        .join(Account, Account.id == Student.account_id)
+        .where(Student.deleted_at.is_(None), *map(_matches, text.split()[:MAX_WORDS]))
+        .order_by(Account.name, Student.number)
+        .offset((page - 1) * PAGE_SIZE)
+        .limit(PAGE_SIZE + 1)
+    )
+    rows = [StudentSummary(*row) for row in session.execute(query)]
+    return rows[:PAGE_SIZE], len(rows) > PAGE_SIZE
+
+
+def find_by_number(session: Session, number: str) -> int | None:
+    """Return the id of the student with exactly this number."""
+    return session.scalar(
+        select(Student.id).where(Student.number == number, Student.deleted_at.is_(None))
+    )
 
 
 def find(session: Session, student_id: int) -> StudentRecord | None:
-    """The record of that student."""
+    """Return the student's record."""
     student = session.get(Student, student_id)
     if student is None or student.deleted_at:
         return None
-    account = student.account
+    completed = (
+        select(
+            CompletedCourse.course_code,
+            CompletedCourse.term_name,
+            CompletedCourse.grade,
+            CompletedCourse.credits,
+        )
+        .where(CompletedCourse.student_id == student_id)
+        .order_by(CompletedCourse.course_code)
+    )
     return StudentRecord(
         profile=student_profile.read(student_id),
-        username=account.username,
-        email=account.email,
+        username=student.account.username,
+        email=student.account.email,
         private=student.private,
         holds=_holds(session, student_id),
-        permits=permits(session, student_id),
-        completed=_completed(session, student_id),
+        permits=_permissions(session, student_id),
+        completed=[CompletedRecord(*row) for row in session.execute(completed)],
+    )
+
+
+def correct_completed_course(  # noqa: PLR0913  whose, what was, what is to be, who and why
+    student: int,
+    code: str,
+    seen: CompletedRecord | None,
+    wanted: CompletedRecord | None,
+    *,
+    by: int,
+    why: str,
+) -> None:
+    """Add the course (`seen` is None), correct it, or remove it (`wanted` is None).
+
+    Repeating the call changes nothing. Raises StaleRecord if the record is not as `seen`.
+    """
+    with transaction() as session:
+        session.execute(select(Student.id).where(Student.id == student).with_for_update())
+        row = session.get(CompletedCourse, (student, code))
+        now = CompletedRecord(code, row.term_name, row.grade, row.credits) if row else None
+        if now == wanted:
+            return
+        if now != seen:
+            raise StaleRecord(code)
+        if row and wanted is None:
+            session.delete(row)
+        elif wanted:
+            facts = {**asdict(wanted), "course_code": code, "student_id": student}
+            del facts["code"]
+            session.merge(CompletedCourse(**facts))
+        action = "record.add" if now is None else "record.correct" if wanted else "record.remove"
+        session.add(
+            AuditEntry(
+                account_id=by,
+                action=action,
+                subject=f"student:{student} course:{code}",
+                before=_audit_facts(now),
+                after=_audit_facts(wanted),
+                reason=why,
+            )
+        )
+
+
+def _audit_facts(course: CompletedRecord | None) -> dict[str, Any] | None:
+    if course is None:
+        return None
+    facts = asdict(course)
+    return {"course": facts.pop("code"), **facts, "credits": str(course.credits)}
+
+
+def _matches(word: str) -> ColumnElement[bool]:
+    return or_(
+        Student.number.istartswith(word, autoescape=True),
+        Account.name.icontains(word, autoescape=True),
+        Account.email.icontains(word, autoescape=True),
+        Account.username.istartswith(word, autoescape=True),
     )
 
 
 def _holds(session: Session, student_id: int) -> list[HoldRecord]:
-    found = (
+    query = (
         select(
             Hold.id,
             Hold.kind,
@@ -122,24 +234,23 @@ def _holds(session: Session, student_id: int) -> list[HoldRecord]:
         .where(Hold.student_id == student_id)
         .order_by(Hold.lifted_at.desc().nulls_first(), Hold.id.desc())
     )
-    return [HoldRecord(*row) for row in session.execute(found)]
+    return [HoldRecord(*row) for row in session.execute(query)]
 
 
-def permits(session: Session, student_id: int) -> list[PermissionRecord]:
-    """All that was ever permitted to the student."""
-    found = (
+def _permissions(session: Session, student_id: int) -> list[PermissionRecord]:
+    query = (
         select(
             Permission.id,
-            Term.name.label("term"),
-            Term.id.label("term_id"),
-            Section.id.label("section_id"),
+            Term.name,
+            Term.id,
+            Section.id,
             Course.code,
             Section.number,
             Permission.waives,
             Permission.reason,
-            Permission.granted_at.label("granted"),
-            Permission.expires_at.label("until"),
-            Permission.revoked_at.label("revoked"),
+            Permission.granted_at,
+            Permission.expires_at,
+            Permission.revoked_at,
         )
         .join(Section, Section.id == Permission.section_id)
         .join(Course, Course.id == Section.course_id)
@@ -147,123 +258,4 @@ def permits(session: Session, student_id: int) -> list[PermissionRecord]:
         .where(Permission.student_id == student_id)
         .order_by(Permission.id.desc())
     )
-    return [PermissionRecord(**row) for row in session.execute(found).mappings()]
-
-
-def _completed(session: Session, student_id: int) -> list[Completed]:
-    found = select(CompletedCourse).where(CompletedCourse.student_id == student_id)
-    rows = session.scalars(found.order_by(CompletedCourse.course_code))
-    return [Completed(row.course_code, row.term_name, row.grade, row.credits) for row in rows]
-
-
-# Correcting which courses a student has completed, each change in the audit trail.
-
-
-class StaleRecord(Exception):  # noqa: N818  a fact, not a mistake
-    """The record has been changed since it was looked at."""
-
-
-@dataclass(frozen=True)
-class CompletedFacts:
-    """A completed course as it is to stand on record."""
-
-    term_name: str
-    grade: str
-    credits: Decimal
-
-
-def correct_completed_course(  # noqa: PLR0913  whose, what was, what is to be, who and why
-    student: int,
-    code: str,
-    seen: CompletedFacts | None,
-    wanted: CompletedFacts | None,
-    *,
-    by: int,
-    why: str,
-) -> None:
-    """Add the course (nothing `seen`), correct it, or take it off the record (nothing `wanted`).
-
-    Raises Stale where what is on record is not what was seen. It is done once if done twice.
-    """
-    with transaction() as session:
-        session.execute(select(Student.id).where(Student.id == student).with_for_update())
-        row = session.get(CompletedCourse, (student, code))
-        now = CompletedFacts(row.term_name, row.grade, row.credits) if row else None
-        if now == wanted:
-            return
-        if now != seen:
-            raise StaleRecord(code)
-        if row and wanted is None:
-            session.delete(row)
-        elif wanted:
-            session.merge(CompletedCourse(student_id=student, course_code=code, **asdict(wanted)))
-        session.add(
-            AuditEntry(
-                account_id=by,
-                action=ACTIONS[now is None, wanted is None],
-                subject=f"student:{student} course:{code}",
-                before=_facts(code, now),
-                after=_facts(code, wanted),
-                reason=why,
-            )
-        )
-
-
-# Whether there was none, and whether there is none any more.
-ACTIONS = {
-    (True, False): "record.add",
-    (False, False): "record.correct",
-    (False, True): "record.remove",
-}
-
-
-def _facts(code: str, course: CompletedFacts | None) -> dict[str, Any] | None:
-    return {"course": code, **asdict(course), "credits": str(course.credits)} if course else None
-
-
-# Finding students by number, name or e-mail, a page at a time.
-
-PAGE = 50
-WORDS = 6  # more of them find nobody else
-
-
-@dataclass(frozen=True)
-class StudentSummary:
-    """A student as a list names one."""
-
-    id: int
-    name: str
-    number: str
-    email: str
-    year: str
-    level: str
-
-
-def search(session: Session, text: str, page: int) -> tuple[list[StudentSummary], bool]:
-    """Those whom every word of the text fits, by name, and whether there are more pages."""
-    found = (
-        select(Student.id, Account.name, Student.number, Account.email, Student.year, Student.level)
-        .join(Account, Account.id == Student.account_id)
-        .where(Student.deleted_at.is_(None), *map(_fits, text.split()[:WORDS]))
-        .order_by(Account.name, Student.number)
-        .offset((page - 1) * PAGE)
-        .limit(PAGE + 1)
-    )
-    rows = [StudentSummary(*row) for row in session.execute(found)]
-    return rows[:PAGE], len(rows) > PAGE
-
-
-def find_by_number(session: Session, number: str) -> int | None:
-    """The id of the student who has exactly this number."""
-    return session.scalar(
-        select(Student.id).where(Student.number == number, Student.deleted_at.is_(None))
-    )
-
-
-def _fits(word: str) -> ColumnElement[bool]:
-    return or_(
-        Student.number.istartswith(word, autoescape=True),
-        Account.name.icontains(word, autoescape=True),
-        Account.email.icontains(word, autoescape=True),
-        Account.username.istartswith(word, autoescape=True),
-    )
+    return [PermissionRecord(*row) for row in session.execute(query)]

@@ -1,4 +1,4 @@
-"""Personal access tokens, of which only a digest is kept."""
+"""Personal API tokens: create, list and revoke them, and find the bearer of one."""
 
 import hashlib
 import secrets
@@ -14,16 +14,19 @@ from sqlalchemy.orm import Session
 
 from portal.core.cache import Cache
 from portal.core.db import transaction
-from portal.notifications.account_mails import alert
-from portal.people.models import AccessToken, Account, AuditEntry
+from portal.people.models import Account, ApiToken, AuditEntry
+from portal.people.signals import token_created
 
-PREFIX = "fs_"  # so that scanners for leaked secrets can know one
-SCOPES = ("read", "register")  # to look at what is one's own, and to change it
+PREFIX = "fs_"  # lets scanners for leaked secrets recognize one
+SCOPES = ("read", "register")  # read one's own data, and change it
 MAX_TOKENS = 20  # live tokens of one account
+FRESH_SECONDS = 2.0  # every node knows of a revoked token within this time
+USE_PRECISION = timedelta(minutes=5)  # how exactly the last use is recorded
+UNKNOWN_TOKENS = 10_000  # remembered at most
 
 
 class UnknownUserError(LookupError):
-    """Nobody has that name."""
+    """No account has that username."""
 
 
 class TooManyError(ValueError):
@@ -34,29 +37,41 @@ class NameTakenError(ValueError):
     """The account has a live token of that name already."""
 
 
+class UnknownTokenError(LookupError):
+    """No live token has that secret."""
+
+
 @dataclass(frozen=True)
 class TokenRequest:
-    """The token that is wanted: what it is for, what it may do, and for how many days."""
+    """A token to create: what it is for, what it may do, and for how many days (None = always)."""
 
     name: str
     scopes: Sequence[str] = SCOPES
-    days: int | None = None  # None = for ever
+    days: int | None = None
 
 
-def create(account_id: int, wish: TokenRequest) -> str:
-    """A new token of one's own, whose name tells it from the others.
+@dataclass(frozen=True)
+class Bearer:
+    """The account of a live token, and what the token may do."""
+
+    account_id: int
+    scopes: frozenset[str]
+    expires_at: datetime | None
+
+
+def create(account_id: int, wanted: TokenRequest) -> str:
+    """Return the secret of a new token of the account.
 
     Raises TooManyError and NameTakenError.
     """
     with transaction() as session:
-        live = _live(session, account_id)
-        if wish.name in {key.name for key in live}:
-            raise NameTakenError(wish.name)
-        return _make(session, account_id, wish, {"account_id": account_id, "reason": ""})
+        if wanted.name in {token.name for token in _usable_tokens(session, account_id)}:
+            raise NameTakenError(wanted.name)
+        return _create(session, account_id, wanted, {"account_id": account_id, "reason": ""})
 
 
-def create_for(username: str, wish: TokenRequest) -> str:
-    """A new token of that account, by whoever runs the portal.
+def create_for(username: str, wanted: TokenRequest) -> str:
+    """Return the secret of a new token that the operator creates for an account.
 
     Raises UnknownUserError and TooManyError.
     """
@@ -65,144 +80,124 @@ def create_for(username: str, wish: TokenRequest) -> str:
         account_id = session.scalar(select(Account.id).where(*named))
         if account_id is None:
             raise UnknownUserError(f"There is no account named {username!r}.")
-        _live(session, account_id)
-        return _make(session, account_id, wish, {"reason": "command line"})
+        _usable_tokens(session, account_id)
+        return _create(session, account_id, wanted, {"reason": "command line"})
 
 
-def live_tokens(account_id: int) -> list[AccessToken]:
-    """The account's tokens that have not been revoked, the newest first."""
+def live_tokens(account_id: int) -> list[ApiToken]:
+    """Return the account's tokens that have not been revoked, the newest first."""
     with transaction() as session:
-        return list(session.scalars(_of(account_id).order_by(AccessToken.id.desc())))
+        return list(session.scalars(_not_revoked(account_id).order_by(ApiToken.id.desc())))
 
 
-def revoke(account_id: int, key_id: int | None = None) -> list[str]:
-    """End the account's token of that id, or all of them, and give their names."""
+def revoke(account_id: int, token_id: int | None = None) -> list[str]:
+    """Revoke one token of the account, or all of them, and return their names."""
+    query = _not_revoked(account_id)
+    if token_id is not None:
+        query = query.where(ApiToken.id == token_id)
     with transaction() as session:
-        mine = (
-            _of(account_id) if key_id is None else _of(account_id).where(AccessToken.id == key_id)
-        )
-        ended = session.scalars(mine.with_for_update()).all()
-        for key in ended:
-            before = _facts(key)
-            key.revoked_at = datetime.now(UTC)
+        revoked = session.scalars(query.with_for_update()).all()
+        for token in revoked:
+            before = _audit_facts(token)
+            token.revoked_at = datetime.now(UTC)
             by = {"account_id": account_id, "reason": ""}
-            session.add(_entry("token.revoke", key, before, by))
-        return [key.name for key in ended]
+            session.add(_audit_entry("token.revoke", token, before, by))
+        return [token.name for token in revoked]
 
 
 def digest(secret: str) -> bytes:
-    """What is kept of a token."""
+    """Return what the database keeps of a token's secret."""
     return hashlib.sha256(secret.encode()).digest()
 
 
-def _of(account_id: int) -> Select[AccessToken]:
-    return select(AccessToken).where(
-        AccessToken.account_id == account_id, AccessToken.revoked_at.is_(None)
-    )
+def find_bearer(secret: str) -> Bearer | None:
+    """Return the bearer of a live token, at most 2 s out of date.
+
+    While PostgreSQL is away a cached bearer is returned. Unknown tokens have a cache of their own,
+    where they can't push out a good one.
+    """
+    key = digest(secret)
+    with _lock:
+        if key in _unknown:
+            return None
+    try:
+        bearer = _bearers.get(key)
+    except UnknownTokenError:
+        with _lock:
+            _unknown[key] = True
+        return None
+    expired = bearer.expires_at and bearer.expires_at <= datetime.now(UTC)
+    return None if expired else bearer
 
 
-def _live(session: Session, account_id: int) -> Sequence[AccessToken]:
-    """The account's tokens that are good, one asking at a time; raises TooManyError."""
-    mine = select(Account.id).where(Account.id == account_id)
-    session.execute(mine.with_for_update(key_share=True))
-    good = or_(AccessToken.expires_at.is_(None), AccessToken.expires_at > func.now())
-    found = session.scalars(_of(account_id).where(good)).all()
+def is_cached(secret: str) -> bool:
+    """Return whether this process has looked up the token before."""
+    key = digest(secret)
+    with _lock:
+        return key in _unknown or _bearers.peek(key) is not None
+
+
+def _not_revoked(account_id: int) -> Select[ApiToken]:
+    mine = ApiToken.account_id == account_id
+    return select(ApiToken).where(mine, ApiToken.revoked_at.is_(None))
+
+
+def _usable_tokens(session: Session, account_id: int) -> Sequence[ApiToken]:
+    """Lock the account and return its tokens that work; raises TooManyError."""
+    account = select(Account.id).where(Account.id == account_id)
+    session.execute(account.with_for_update(key_share=True))
+    unexpired = or_(ApiToken.expires_at.is_(None), ApiToken.expires_at > func.now())
+    found = session.scalars(_not_revoked(account_id).where(unexpired)).all()
     if len(found) >= MAX_TOKENS:
         raise TooManyError(f"An account has {MAX_TOKENS} live tokens at most: revoke one first.")
     return found
 
 
-def _make(session: Session, account_id: int, wish: TokenRequest, by: dict[str, Any]) -> str:
+def _create(session: Session, account_id: int, wanted: TokenRequest, by: dict[str, Any]) -> str:
     secret = PREFIX + secrets.token_urlsafe(32)
-    key = AccessToken(
+    token = ApiToken(
         account_id=account_id,
-        name=wish.name,
+        name=wanted.name,
         digest=digest(secret),
-        scopes=sorted(wish.scopes),
-        expires_at=datetime.now(UTC) + timedelta(days=wish.days) if wish.days else None,
+        scopes=sorted(wanted.scopes),
+        expires_at=datetime.now(UTC) + timedelta(days=wanted.days) if wanted.days else None,
     )
-    session.add(key)
+    session.add(token)
     session.flush()
-    session.add(_entry("token.make", key, None, by))
-    alert(session, account_id, "token", name=wish.name)
+    session.add(_audit_entry("token.make", token, None, by))
+    token_created.send(session, account_id, wanted.name)
     return secret
 
 
-def _entry(
-    action: str, key: AccessToken, before: dict[str, Any] | None, by: dict[str, Any]
+def _audit_entry(
+    action: str, token: ApiToken, before: dict[str, Any] | None, by: dict[str, Any]
 ) -> AuditEntry:
-    subject = f"token:{key.id}"
-    return AuditEntry(action=action, subject=subject, before=before, after=_facts(key), **by)
+    subject, after = f"token:{token.id}", _audit_facts(token)
+    return AuditEntry(action=action, subject=subject, before=before, after=after, **by)
 
 
-def _facts(key: AccessToken) -> dict[str, Any]:
+def _audit_facts(token: ApiToken) -> dict[str, Any]:
     return {
-        "account": key.account_id,
-        "name": key.name,
-        "scopes": key.scopes,
-        "until": key.expires_at and key.expires_at.isoformat(),
-        "revoked": key.revoked_at and key.revoked_at.isoformat(),
+        "account": token.account_id,
+        "name": token.name,
+        "scopes": token.scopes,
+        "until": token.expires_at and token.expires_at.isoformat(),
+        "revoked": token.revoked_at and token.revoked_at.isoformat(),
     }
 
 
-# What a process knows of the access tokens that are sent to it.
-
-FRESH = 2.0  # seconds within which every node has heard of what was revoked
-NOTED = timedelta(minutes=5)  # how exactly it is kept when a token was last used
-STRANGERS = 10_000
-
-
-@dataclass(frozen=True)
-class Bearer:
-    """A token that has not been revoked: whose it is, and what it may do."""
-
-    account_id: int
-    scopes: frozenset[str]
-    expires_at: datetime | None
-
-
-class UnknownTokenError(LookupError):
-    """No token of ours, or one that has been revoked."""
-
-
-def find_bearer(secret: str) -> Bearer | None:
-    """The token's bearer, at most 2 s behind; a known one too while PostgreSQL is away.
-
-    Those that are not ours are remembered apart, where they can push out no good one.
-    """
-    hashed = digest(secret)
-    with _lock:
-        if hashed in _strangers:
-            return None
-    try:
-        found = _bearers.get(hashed)
-    except UnknownTokenError:
-        with _lock:
-            _strangers[hashed] = True
-        return None
-    ended = found.expires_at and found.expires_at <= datetime.now(UTC)
-    return None if ended else found
-
-
-def is_cached(secret: str) -> bool:
-    """Whether this process has asked whose token it is before."""
-    hashed = digest(secret)
-    with _lock:
-        return hashed in _strangers or _bearers.peek(hashed) is not None
-
-
-def _read(digest: bytes) -> Bearer:
+def _read_bearer(key: bytes) -> Bearer:
     with transaction() as session:
-        live = AccessToken.digest == digest, AccessToken.revoked_at.is_(None)
-        key = session.scalar(select(AccessToken).where(*live))
-        if key is None:
+        live = ApiToken.digest == key, ApiToken.revoked_at.is_(None)
+        token = session.scalar(select(ApiToken).where(*live))
+        if token is None:
             raise UnknownTokenError
         now = datetime.now(UTC)
-        if key.used_at is None or now - key.used_at > NOTED:
-            session.execute(update(AccessToken).where(AccessToken.id == key.id).values(used_at=now))
-    return Bearer(key.account_id, frozenset(key.scopes), key.expires_at)
+        if token.used_at is None or now - token.used_at > USE_PRECISION:
+            session.execute(update(ApiToken).where(ApiToken.id == token.id).values(used_at=now))
+    return Bearer(token.account_id, frozenset(token.scopes), token.expires_at)
 
 
-_bearers: Cache[bytes, Bearer] = Cache(_read, FRESH)
-_strangers: TTLCache[bytes, bool] = TTLCache(STRANGERS, FRESH)
+_bearers: Cache[bytes, Bearer] = Cache(_read_bearer, FRESH_SECONDS)
+_unknown: TTLCache[bytes, bool] = TTLCache(UNKNOWN_TOKENS, FRESH_SECONDS)
 _lock = Lock()

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from portal.backend import backend
 from portal.catalog.term_catalog import terms_named
+from portal.core.checkpoints import checkpoint
 from portal.ledger.errors import LedgerUnavailable
 from portal.recorder.consistency.audit import catch_up
-from portal.recorder.event_log import checkpoint
 from portal.recorder.journal import JournalGap, last_seq
 from portal.recorder.projections import UnknownEvent
 

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from portal.core.db import transaction
 from portal.recorder.events import Event
 from portal.recorder.journal import JournalGap
-from portal.recorder.models import EVENT_COLUMNS, Checkpoint, LoggedEvent
+from portal.recorder.models import EVENT_COLUMNS, LoggedEvent
 from portal.recorder.projections import TermState, UnknownEvent, apply
 
 ROWS_PER_FETCH = 5000
@@ -91,14 +91,3 @@ def find_event(session: Session, term: int, seq: int) -> Event | None:
 
 def _note_missing(state: TermState, expected: int, came: int) -> None:
     state.contradictions += [(seq, MISSING) for seq in range(expected, came)]
-
-
-# How far a term has been recorded.
-
-
-def checkpoint(term: int, session: Session | None = None) -> int:
-    """The number of the last event that PostgreSQL has, as the session sees it; 0 for none."""
-    if session is None:
-        with transaction() as own:
-            return checkpoint(term, own)
-    return session.scalar(select(Checkpoint.seq).where(Checkpoint.term_id == term)) or 0

@@ -1,13 +1,13 @@
 """One event of the ledger, told alike by the journal and by the event log."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import orjson
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-MILLISECOND = timedelta(milliseconds=1)
+from portal.core.moments import milliseconds, moment
+
 CONTEXT = ("actor", "correlation", "cause", "request")
 OF_A_SEAT = ("enrolled", "promoted", "dropped")
 # Where there are some: by hand, why and the codes of the reasons that were put aside; else the
@@ -72,13 +72,3 @@ def entry_of(fact: Event) -> str:
     told |= {"version": fact.version, "aggregate": fact.aggregate}
     context = {name: fact.context[name] for name in (*CONTEXT, *MORE) if fact.context.get(name)}
     return orjson.dumps(told | context | fact.payload).decode()
-
-
-def moment(milliseconds: int) -> datetime:
-    """A time of the ledger as a date and time, to the millisecond."""
-    return EPOCH + milliseconds * MILLISECOND
-
-
-def milliseconds(moment: datetime) -> int:
-    """A date and time as the ledger has it."""
-    return (moment - EPOCH) // MILLISECOND

@@ -13,11 +13,12 @@ from sqlalchemy import delete, func, select, text
 from sqlalchemy.orm import Session
 
 from portal.backend import backend
+from portal.core.moments import moment
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.function_library import prefix, translate_errors
 from portal.recorder.consistency.differences import Difference
 from portal.recorder.consistency.ledger_keys import batches
-from portal.recorder.events import Event, moment
+from portal.recorder.events import Event
 from portal.recorder.models import EVENT_COLUMNS, LoggedEvent, StoredAnswer
 
 DAY = timedelta(days=1)

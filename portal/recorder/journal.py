@@ -9,10 +9,10 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from portal.backend import backend
+from portal.core.checkpoints import Checkpoint
 from portal.ledger import replicas
 from portal.ledger.function_library import prefix, translate_errors
 from portal.recorder.events import Event, entry_of, parsed
-from portal.recorder.models import Checkpoint
 
 AT_ONCE = 2000  # entries
 

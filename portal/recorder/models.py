@@ -62,16 +62,6 @@ EVENT_COLUMNS = (
 )
 
 
-class Checkpoint(Base):
-    """How far a term's journal has been recorded; its row lock is the drainer's lease."""
-
-    __tablename__ = "checkpoints"
-
-    term_id: Mapped[int] = mapped_column(ForeignKey("terms.id"), primary_key=True)
-    seq: Mapped[int] = mapped_column(BigInteger, default=0)
-    moved_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
-
-
 class StoredAnswer(Base):
     """What was answered under a request key, word for word, while it may be asked for again."""
 

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from portal.recorder.events import Event, milliseconds, moment
+from portal.core.moments import milliseconds, moment
+from portal.recorder.events import Event
 
 Row = dict[str, Any]
 Pair = tuple[int, int]  # section, student

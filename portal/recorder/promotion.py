@@ -20,7 +20,7 @@ from portal.recorder.models import LoggedEvent, SectionSeats, WaitlistEntry
 from portal.registration import rules
 from portal.registration.credits import hundredths
 from portal.registration.limits import credit_limit
-from portal.windows.phases import open_to
+from portal.windows.cohorts import open_to
 
 AT_ONCE = 20  # waiters a round trip
 

@@ -12,11 +12,11 @@ from flask import g, has_app_context
 from sqlalchemy import func, select
 
 from portal.backend import backend
+from portal.core.checkpoints import Checkpoint
 from portal.core.db import transaction
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.types import SeatCounts, Standing, WindowView
 from portal.recorder import recorded_state
-from portal.recorder.models import Checkpoint
 
 Said = TypeVar("Said")
 

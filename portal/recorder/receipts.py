@@ -10,12 +10,13 @@ from sqlalchemy.orm import aliased
 from portal.backend import backend
 from portal.catalog.models import Term
 from portal.core.cache import AWAY
+from portal.core.checkpoints import checkpoint
 from portal.core.db import transaction
+from portal.core.moments import milliseconds
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.types import Reason, SeatCounts
 from portal.recorder import event_log, journal
-from portal.recorder.event_log import checkpoint
-from portal.recorder.events import Event, milliseconds
+from portal.recorder.events import Event
 from portal.recorder.models import EVENT_COLUMNS, LoggedEvent
 
 SYMBOLS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's: no I, L, O, U

@@ -7,9 +7,9 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session, aliased
 
 from portal.core.db import transaction
+from portal.core.moments import milliseconds
 from portal.ledger import replies
 from portal.ledger.types import HeldSeat, SeatCounts, Standing, WaitlistPosition, WindowView
-from portal.recorder.events import milliseconds
 from portal.recorder.models import Enrollment, LoggedEvent, SectionSeats, WaitlistEntry
 from portal.windows.models import Window
 

@@ -17,6 +17,7 @@ from sqlalchemy.sql import func
 
 from portal.backend import backend
 from portal.core import metrics
+from portal.core.checkpoints import Checkpoint
 from portal.core.db import transaction
 from portal.core.queue import NO_TERM, enqueue
 from portal.ledger.function_library import prefix
@@ -26,7 +27,6 @@ from portal.people.models import Student
 from portal.recorder import event_log, idempotency, journal, read_models, status, trail
 from portal.recorder.events import Event
 from portal.recorder.journal import JournalGap
-from portal.recorder.models import Checkpoint
 from portal.recorder.projections import UnknownEvent, apply
 
 BATCH = 2000

@@ -14,11 +14,13 @@ from sqlalchemy.orm import Session
 
 from portal.backend import backend
 from portal.catalog.models import Term
+from portal.core.checkpoints import Checkpoint
 from portal.core.db import transaction
+from portal.core.moments import MILLISECOND
 from portal.recorder.consistency import fence
-from portal.recorder.events import IMPORT_PREFIX, MILLISECOND, Event
+from portal.recorder.events import IMPORT_PREFIX, Event
 from portal.recorder.journal import last_seq
-from portal.recorder.models import Checkpoint, ContinuousAudit, LagMinute
+from portal.recorder.models import ContinuousAudit, LagMinute
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,14 @@ from sqlalchemy import func, select
 
 from portal.backend import backend
 from portal.catalog.models import Section, Term
+from portal.core.checkpoints import Checkpoint
 from portal.core.db import transaction
+from portal.core.moments import milliseconds, moment
 from portal.core.queue import NO_TERM, enqueue
 from portal.ledger.function_library import prefix, translate_errors
 from portal.notifications.due import terms_with_mail
 from portal.notifications.webhooks import outbox
 from portal.recorder.consistency import continuous_audit, fence
-from portal.recorder.events import milliseconds, moment
-from portal.recorder.models import Checkpoint
 from portal.recorder.promotion import SkippedWaiter, retry
 from portal.recorder.promotion import retriable as chances
 from portal.reports.closeout import unreported

@@ -12,7 +12,7 @@ from portal.backend import backend
 from portal.catalog.term_catalog import TermCatalog, catalog_of
 from portal.ledger.types import WindowView
 from portal.people.student_profile import StudentProfile
-from portal.windows.phases import open_to
+from portal.windows.cohorts import open_to
 
 WINDOWS_FRESH_SECONDS = 1
 HALF_A_DAY = timedelta(hours=12)

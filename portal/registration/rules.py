@@ -7,7 +7,7 @@ from portal.catalog import requisites
 from portal.ledger.types import Reason
 from portal.registration.reasons import LEDGER_CHECKS
 from portal.registration.restrictions import grouped
-from portal.windows.phases import in_cohort
+from portal.windows.cohorts import in_cohort
 
 if TYPE_CHECKING:
     from portal.catalog.term_catalog import SectionView, TermCatalog

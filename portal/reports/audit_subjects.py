@@ -14,7 +14,7 @@ from portal.core.db import transaction
 from portal.exchange.importing.models import Import
 from portal.notifications.webhooks.models import Webhook
 from portal.ops.names import PARTS
-from portal.people.models import AccessToken, Account, Instructor, Student
+from portal.people.models import Account, ApiToken, Instructor, Student
 from portal.windows.models import Window
 
 Key = tuple[str, str]  # kind and id
@@ -134,7 +134,7 @@ def _teachers(session: Session, ids: set[int]) -> Names:
 
 
 def _tokens(session: Session, ids: set[int]) -> Names:
-    found = session.execute(select(AccessToken.id, AccessToken.name).where(AccessToken.id.in_(ids)))
+    found = session.execute(select(ApiToken.id, ApiToken.name).where(ApiToken.id.in_(ids)))
     return {key: (f"“{name}”", "") for key, name in found}
 
 

@@ -8,9 +8,10 @@ from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
 from portal.catalog.models import Subject
+from portal.core.moments import milliseconds
 from portal.people.models import Student, StudentSubject
 from portal.recorder.event_log import read_events
-from portal.recorder.events import Event, milliseconds
+from portal.recorder.events import Event
 from portal.recorder.projections import TermState, apply
 from portal.windows.cohorts import in_cohort_clause
 from portal.windows.models import Window

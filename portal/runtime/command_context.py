@@ -10,7 +10,7 @@ from redis.exceptions import TimeoutError as LedgerLate
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, InterfaceError, OperationalError
 
-from portal import backend
+from portal import backend, subscribers
 from portal.backend import Backend
 from portal.core import schema
 from portal.core.db import with_driver
@@ -60,6 +60,7 @@ def connected() -> Iterator[Backend]:
     try:
         with _servers() as urls:
             os.environ.update(urls)
+            subscribers.connect()
             yield backend.connect(Settings.read())
     except ERRORS as error:
         raise click.ClickException(str(error)) from error

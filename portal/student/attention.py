@@ -11,8 +11,8 @@ from portal.catalog.local_time import LocalClock
 from portal.catalog.time_conflicts import pair_in_words, pairs
 from portal.catalog.views import SectionView
 from portal.core.i18n import _
+from portal.core.moments import milliseconds
 from portal.people.student_profile import HoldView, StudentProfile
-from portal.recorder.events import milliseconds
 from portal.registration import reasons, rules
 from portal.student.drawing import drawn
 

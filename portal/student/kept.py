@@ -6,8 +6,8 @@ from portal.backend import backend
 from portal.catalog.term_catalog import SectionView
 from portal.catalog.views import ReserveView
 from portal.core.i18n import _n
+from portal.core.moments import milliseconds
 from portal.ledger.types import SeatCounts
-from portal.recorder.events import milliseconds
 from portal.registration import reasons, rules
 from portal.student.scene import Scene
 

@@ -18,6 +18,7 @@ from portal.waiting_room.wait_estimates import NEVER, Pace, WaitRange
 from portal.web.http import admission
 from portal.web.http.access import visitor
 from portal.web.http.request_info import is_prefetch
+from portal.windows import draw_seeds
 
 FRESH_SECONDS = 1
 LEFT = "left"  # in the session: the window whose line was left on purpose
@@ -87,7 +88,7 @@ class Line:
     @property
     def fingerprint(self) -> str:
         """What has been published of the seed that gives the order of those who come early."""
-        return room.commitment(self.term, self.window)
+        return draw_seeds.commitment(self.term, self.window)
 
     @property
     def asks(self) -> tuple[int, int]:

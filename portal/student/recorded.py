@@ -24,7 +24,8 @@ from portal.student.listing import PAGE
 from portal.student.planning.panel import on_plan_page
 from portal.student.scene import titled
 from portal.web.http.access import visitor
-from portal.windows.phases import open_to, phase, sections_visible
+from portal.windows.cohorts import open_to
+from portal.windows.phases import phase, sections_visible
 
 View = Callable[..., ResponseReturnValue]
 

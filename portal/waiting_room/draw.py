@@ -19,6 +19,7 @@ from portal.core.db import transaction
 from portal.ledger.function_library import prefix, translate_errors
 from portal.people.models import AuditEntry
 from portal.waiting_room import room
+from portal.windows import draw_seeds
 
 DIGEST, REQUEST = re.compile(r"[0-9a-f]{64}"), re.compile(r"[0-9a-f]{32}")
 DIGITS = room.BITS // 4  # of a digest that count
@@ -70,7 +71,7 @@ def published(term: int, window: int, *, opened: bool) -> Draw:
     process reads and checks it once in FRESH_SECONDS, however many ask.
     """
     if not opened:
-        return Draw(room.commitment(term, window))
+        return Draw(draw_seeds.commitment(term, window))
     return _drawn.get((term, window))
 
 
@@ -86,7 +87,7 @@ def forget() -> None:
 
 
 def _read(of: tuple[int, int]) -> Draw:
-    return Draw(room.commitment(*of), room.seed(*of), tuple(room.drawn_requests(*of)))
+    return Draw(draw_seeds.commitment(*of), draw_seeds.seed(*of), tuple(room.drawn_requests(*of)))
 
 
 def _owners(of: tuple[int, int]) -> dict[int, int]:

@@ -13,11 +13,11 @@ from redis import Redis
 
 from portal.backend import backend
 from portal.core import flags
-from portal.ledger import replicas
 from portal.ledger.errors import LedgerSilent, LedgerUnavailable
 from portal.ledger.function_library import FunctionLibrary, join_files, prefix, translate_errors
 from portal.waiting_room.access_tokens import LIFETIME
 from portal.waiting_room.batching import Batcher
+from portal.windows import draw_seeds
 
 # In this order, as each knows those before it.
 PARTS = ("room", "places", "calling", "doors")
@@ -99,7 +99,7 @@ def enter(term: int, window: int, student: int) -> QueueEntry:
     try:
         return _entered(term, window, student)
     except SeedLost:
-        _seed.cache_clear()
+        draw_seeds.forget()
         return _entered(term, window, student)
 
 
@@ -185,16 +185,6 @@ def record_estimate(term: int, window: int, request: str, least: int, most: int)
 # The order of those who came early
 
 
-def seed(term: int, window: int) -> str:
-    """What the order of the early ones follows from, made once: a secret until the window opens."""
-    return _seed(backend().redis, term, window)
-
-
-def commitment(term: int, window: int) -> str:
-    """The seed's SHA-256: published before, so that the seed can't be chosen afterwards."""
-    return hashlib.sha256(seed(term, window).encode()).hexdigest()
-
-
 def rank(secret: str, request: str) -> float:
     """Where a seed puts a request among the early ones, in [0, 1)."""
     digest = hashlib.sha256(f"{secret}:{request}".encode()).digest()
@@ -209,21 +199,12 @@ def drawn_requests(term: int, window: int) -> list[str]:
     return [each.decode() for each in found]
 
 
-@lru_cache(maxsize=1000)
-def _seed(redis: Redis, term: int, window: int) -> str:
-    with translate_errors(), redis.pipeline(transaction=False) as pipe:
-        pipe.hsetnx(_base(term, window), "seed", secrets.token_hex(32))
-        pipe.hget(_base(term, window), "seed")
-        _, kept = replicas.execute(pipe, backend().settings.replicas)
-    return str(kept.decode())
-
-
 def _base(term: int, window: int) -> str:
     return f"{prefix(term)}:room:{window}"
 
 
 def _entered(term: int, window: int, student: int) -> QueueEntry:
-    request, secret = secrets.token_hex(16), seed(term, window)
+    request, secret = secrets.token_hex(16), draw_seeds.seed(term, window)
     facts = {"request": request, "seed": secret, "fraction": repr(rank(secret, request))}
     return _placed("enter", term, window, student=student, **facts)
 

@@ -1,4 +1,4 @@
-"""Forms that an admin has filled in and not confirmed, kept a day: going back sends none again."""
+"""Filled-in forms that an admin has not confirmed yet, stored for a day."""
 
 import json
 

@@ -13,7 +13,8 @@ from portal.ledger.errors import LedgerUnavailable
 from portal.people.student_profile import profile
 from portal.recorder import read_with_fallback
 from portal.web.http.access import signed_in, visitor
-from portal.windows.phases import Phase, open_to, phase
+from portal.windows.cohorts import open_to
+from portal.windows.phases import Phase, phase
 
 bp = Blueprint("home", __name__)
 

@@ -1,1 +1,1 @@
-"""Selection windows and their four answers."""
+"""Selection windows: cohorts, scheduling, phases, and making terms ready to open."""

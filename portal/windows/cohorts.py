@@ -1,8 +1,9 @@
-"""Whom a window is for: {} = everyone, else those who match all that is given.
+"""Cohorts: which students a window or a reserved seat is for, as queries and for one student.
 
-Years, levels, subjects and students are lists of names; a `list` has its id and its size.
+An empty mapping means everyone; otherwise a student must match every entry.
 """
 
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import Any
 
@@ -28,64 +29,44 @@ from portal.catalog.cohort_names import MAX_NAMED
 from portal.catalog.models import Subject
 from portal.catalog.subjects import labels
 from portal.core.db import transaction
+from portal.ledger.types import WindowView
 from portal.people.models import ListedStudent, Student, StudentList, StudentSubject, year_order
+from portal.people.student_profile import StudentProfile
 
 Cohort = dict[str, Any]
 
 
-def count_students(session: Session, cohort: Cohort) -> int:
-    """How many students it has."""
-    count = select(func.count()).select_from(Student).where(Student.deleted_at.is_(None))
-    return session.scalar(among(count, cohort)) or 0
+def open_to(profile: StudentProfile, windows: Iterable[WindowView]) -> list[WindowView]:
+    """Return the windows whose cohort the student is in."""
+    return [window for window in windows if in_cohort(profile, window.cohort)]
 
 
-def choices(session: Session) -> dict[str, dict[str, str]]:
-    """What years, levels and subjects there are to choose from, with what each is called."""
-    live = Student.deleted_at.is_(None)
-    years = select(Student.year).where(live).distinct()
-    levels = select(Student.level).where(live).distinct().order_by(Student.level)
-    subjects = (
-        select(Subject.code)
-        .where(exists().where(StudentSubject.subject_id == Subject.id))
-        .order_by(Subject.code)
-    )
-    found = {"years": years, "levels": levels, "subjects": subjects}
-    offered = {kind: list(session.scalars(query)) for kind, query in found.items()}
-    offered["years"].sort(key=year_order)
-    called = {**offered, "subjects": labels(offered["subjects"])}
-    return {kind: dict(zip(names, called[kind], strict=True)) for kind, names in offered.items()}
-
-
-def unknown_students(session: Session, numbers: list[str]) -> list[str]:
-    """Those of the numbers that no student has."""
-    return sorted(
-        set(numbers) - set(session.scalars(select(Student.number).where(numbered(numbers))))
-    )
-
-
-def numbered(numbers: list[str]) -> ColumnElement[bool]:
-    """Whether a student has one of these numbers, however many, as a condition."""
-    given = bindparam(None, numbers, type_=ARRAY(String))
-    return (Student.number == any_(given)) & Student.deleted_at.is_(None)
-
-
-def among(query: Select[Any], cohort: Cohort) -> Select[Any]:
-    """The query, of students, narrowed to those of the cohort."""
-    return query.where(in_cohort_clause(cohort))
+def in_cohort(profile: StudentProfile, cohort: Mapping[str, Any]) -> bool:
+    """Return whether the student matches every entry of the cohort."""
+    names: dict[str, frozenset[str]] = {
+        "years": frozenset({profile.year}),
+        "levels": frozenset({profile.level}),
+        "subjects": profile.majors | profile.minors,
+        "students": frozenset({profile.number}),
+    }
+    listed = cohort.get("list")
+    if listed and listed["id"] not in profile.lists:
+        return False
+    return all(not cohort.get(kind) or mine & set(cohort[kind]) for kind, mine in names.items())
 
 
 def in_cohort_clause(cohort: Cohort) -> ColumnElement[bool]:
-    """Whether a student is in the cohort, as a condition."""
+    """Return the same rule as a condition on students in a query."""
     found: list[ColumnElement[bool]] = []
     if years := cohort.get("years"):
         found.append(Student.year.in_(years))
     if levels := cohort.get("levels"):
         found.append(Student.level.in_(levels))
     if students := cohort.get("students"):
-        found.append(numbered(students))
-    if kept := cohort.get("list"):
-        on_it = ListedStudent.list_id == kept["id"]
-        found.append(exists().where(ListedStudent.student_id == Student.id, on_it))
+        found.append(_has_number(students))
+    if listed := cohort.get("list"):
+        on_list = ListedStudent.list_id == listed["id"]
+        found.append(exists().where(ListedStudent.student_id == Student.id, on_list))
     if subjects := cohort.get("subjects"):
         of_subject = (
             exists()
@@ -96,36 +77,74 @@ def in_cohort_clause(cohort: Cohort) -> ColumnElement[bool]:
     return and_(true(), *found)
 
 
-# Long lists of students: kept once and for all, so that a window need only name its own.
+def among(query: Select[Any], cohort: Cohort) -> Select[Any]:
+    """Return a query of students, limited to those in the cohort."""
+    return query.where(in_cohort_clause(cohort))
+
+
+def count_students(session: Session, cohort: Cohort) -> int:
+    """Return how many students are in the cohort."""
+    count = select(func.count()).select_from(Student).where(Student.deleted_at.is_(None))
+    return session.scalar(among(count, cohort)) or 0
+
+
+def choices(session: Session) -> dict[str, dict[str, str]]:
+    """Return the years, levels and subjects to choose from, each with its label."""
+    live = Student.deleted_at.is_(None)
+    years = select(Student.year).where(live).distinct()
+    levels = select(Student.level).where(live).distinct().order_by(Student.level)
+    subjects = (
+        select(Subject.code)
+        .where(exists().where(StudentSubject.subject_id == Subject.id))
+        .order_by(Subject.code)
+    )
+    codes = list(session.scalars(subjects))
+    return {
+        "years": {year: year for year in sorted(session.scalars(years), key=year_order)},
+        "levels": {level: level for level in session.scalars(levels)},
+        "subjects": dict(zip(codes, labels(codes), strict=True)),
+    }
+
+
+def unknown_students(session: Session, numbers: list[str]) -> list[str]:
+    """Return the numbers that no student has."""
+    known = session.scalars(select(Student.number).where(_has_number(numbers)))
+    return sorted(set(numbers) - set(known))
 
 
 def with_student_list(cohort: Cohort) -> Cohort:
-    """The cohort with its students as a list, where they are many.
+    """Return the cohort with a stored list in place of its students if they are many.
 
-    The same students make the same list, so that doing it again changes nothing.
+    The same students make the same list, so repeating the call changes nothing.
     """
     numbers = cohort.get("students", [])
     if len(numbers) <= MAX_NAMED:
         return cohort
     rest = {kind: names for kind, names in cohort.items() if kind != "students"}
-    number, students = save_list(numbers)
-    return rest | {"list": {"id": number, "students": students}}
+    list_id, students = save_list(numbers)
+    return rest | {"list": {"id": list_id, "students": students}}
 
 
 def save_list(numbers: list[str]) -> tuple[int, int]:
-    """The id of the list of these students, and how many there are of them."""
+    """Return the id of the stored list of these students, and how many are on it."""
     digest = sha256("\n".join(sorted(set(numbers))).encode()).hexdigest()
-    which = select(StudentList.id).where(StudentList.digest == digest)
+    existing = select(StudentList.id).where(StudentList.digest == digest)
     with transaction() as session:
-        made = session.scalar(
+        new = session.scalar(
             upsert(StudentList)
             .values(digest=digest)
             .on_conflict_do_nothing()
             .returning(StudentList.id)
         )
-        if made:
-            known = select(literal(made), Student.id).where(numbered(numbers))
-            session.execute(insert(ListedStudent).from_select(["list_id", "student_id"], known))
-        kept = made or session.scalars(which).one()
-        count = select(func.count()).where(ListedStudent.list_id == kept)
-        return kept, session.scalars(count).one()
+        if new:
+            students = select(literal(new), Student.id).where(_has_number(numbers))
+            session.execute(insert(ListedStudent).from_select(["list_id", "student_id"], students))
+        list_id = new or session.scalars(existing).one()
+        count = select(func.count()).where(ListedStudent.list_id == list_id)
+        return list_id, session.scalars(count).one()
+
+
+def _has_number(numbers: list[str]) -> ColumnElement[bool]:
+    """Return a condition: a student has one of these numbers, however many they are."""
+    given = bindparam(None, numbers, type_=ARRAY(String))
+    return (Student.number == any_(given)) & Student.deleted_at.is_(None)

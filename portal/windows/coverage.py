@@ -1,8 +1,8 @@
-"""What the windows of a term mean to its students: who has none, who has two, and when."""
+"""Whom the windows of a term cover, and what a change to a window would do to its students."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
 from sqlalchemy import func, or_, select
@@ -18,7 +18,7 @@ from portal.windows.phases import phase
 
 @dataclass(frozen=True)
 class GroupCount:
-    """Students of one level and year who are in the same windows, by their places in a list."""
+    """How many students of a level and year are in the same windows (indexes into a list)."""
 
     level: str
     year: str
@@ -28,7 +28,7 @@ class GroupCount:
 
 @dataclass(frozen=True)
 class CoveredPeriod:
-    """A time (ms) in which as many have a window open, and as many of them more than one."""
+    """A period (ms) and how many students have one window open in it, and more than one."""
 
     opens: int
     closes: int
@@ -38,7 +38,7 @@ class CoveredPeriod:
 
 @dataclass(frozen=True)
 class GroupCoverage:
-    """A cohort by level and year, with those who have no window at all."""
+    """The students of a level and year, how many have no window, and when they have one."""
 
     level: str
     year: str
@@ -47,42 +47,115 @@ class GroupCoverage:
     stretches: tuple[CoveredPeriod, ...]
 
     def doubled(self, now: int) -> int:
-        """How many have two windows open at once, at the time from now on when most have."""
-        coming = (stretch.doubled for stretch in self.stretches if stretch.closes > now)
+        """Return how many have two windows open at once, at the worst time from now on."""
+        coming = (period.doubled for period in self.stretches if period.closes > now)
         return max(coming, default=0)
 
     def gaps(self, now: int) -> list[tuple[int, int]]:
-        """Times (ms) from now on between two windows in which nobody of the cohort has one."""
+        """Return periods (ms) from now on, between two windows, in which no one has a window."""
         return [
-            (one.closes, next_one.opens)
-            for one, next_one in pairwise(self.stretches)
-            if one.closes < next_one.opens and next_one.opens > now
+            (one.closes, following.opens)
+            for one, following in pairwise(self.stretches)
+            if one.closes < following.opens and following.opens > now
         ]
 
 
+@dataclass(frozen=True)
+class Said:
+    """What the pages of so many students say, before and after a change."""
+
+    now: str
+    then: str
+    students: int
+
+
+@dataclass(frozen=True)
+class Effects:
+    """What a change does: what pages say, who loses the window, the room, overlaps."""
+
+    said: list[Said]
+    without: int
+    waiting: int
+    inside: int
+    doubled: int
+
+
 def coverage_by_group(session: Session, windows: Sequence[WindowView]) -> list[GroupCoverage]:
-    """Every cohort by level and year under the windows that were not canceled."""
+    """Return how the windows that are not canceled cover each level and year."""
     live = [window for window in windows if window.state != "canceled"]
     found = sorted(groups(session, live), key=lambda each: (year_order(each.year), each.level))
     return [
-        _lane(level, year, list(some), live)
+        _coverage(level, year, list(some), live)
         for (level, year), some in groupby(found, lambda each: (each.level, each.year))
     ]
 
 
 def groups(session: Session, windows: Sequence[WindowView]) -> Iterator[GroupCount]:
-    """All students, counted by level, year and the windows that they are in."""
-    flags = [in_cohort_clause(window.cohort).label(f"w{at}") for at, window in enumerate(windows)]
+    """Count all students by level, year and the windows that they are in."""
+    flags = [
+        in_cohort_clause(window.cohort).label(f"w{index}") for index, window in enumerate(windows)
+    ]
     each = select(Student.level, Student.year, *flags).where(Student.deleted_at.is_(None))
     inner = each.subquery()
-    for level, year, *ins, count in session.execute(
+    for level, year, *member, count in session.execute(
         select(*inner.c, func.count()).group_by(*inner.c)
     ):
-        within = frozenset(at for at, is_in in enumerate(ins) if is_in)
+        within = frozenset(index for index, is_member in enumerate(member) if is_member)
         yield GroupCount(level, year, count, within)
 
 
-def _lane(
+def effects(session: Session, term: int, window: WindowView, after: WindowView, at: int) -> Effects:
+    """Return what happens if the window becomes `after`, `at` the ledger's time (ms)."""
+    others = [each for each in backend().ledger.windows(term) if each.id != window.id]
+    state = room.state(term, window.id) if backend().settings.room is not None else None
+    said, without = _said(session, (window, after), others, at)
+    return Effects(
+        said=said,
+        without=without,
+        waiting=state.waiting if state else 0,
+        inside=state.inside if state else 0,
+        doubled=count_doubled(session, after, others, at),
+    )
+
+
+def count_doubled(
+    session: Session, window: WindowView, others: Sequence[WindowView], now: int
+) -> int:
+    """Return how many students of a window will have another one open at the same time."""
+    overlapping = [
+        in_cohort_clause(each.cohort)
+        for each in others
+        if each.id != window.id and _overlap(window, each, now)
+    ]
+    if not overlapping:
+        return 0
+    live = select(func.count()).select_from(Student).where(Student.deleted_at.is_(None))
+    return session.scalar(live.where(in_cohort_clause(window.cohort), or_(*overlapping))) or 0
+
+
+def _overlap(one: WindowView, other: WindowView, now: int) -> bool:
+    """Return whether both are open at some time from now on."""
+    begins, ends = max(one.opens, other.opens, now), min(one.closes, other.closes)
+    return begins < ends and one.state == other.state == "scheduled"
+
+
+def _said(
+    session: Session, change: tuple[WindowView, WindowView], others: list[WindowView], at: int
+) -> tuple[list[Said], int]:
+    """Return what the window's students read, most students first, and how many lose the window."""
+    counts: Counter[tuple[str, str]] = Counter()
+    without = 0
+    for group in groups(session, [change[0], *others]):
+        if 0 not in group.windows:
+            continue
+        theirs = [others[index - 1] for index in group.windows - {0}]
+        now, then = (phase([each, *theirs], at) for each in change)
+        counts[now.sentence, then.sentence] += group.students
+        without += group.students if then.kind == "unscheduled" else 0
+    return [Said(*sentences, count) for sentences, count in counts.most_common()], without
+
+
+def _coverage(
     level: str, year: str, some: list[GroupCount], windows: Sequence[WindowView]
 ) -> GroupCoverage:
     return GroupCoverage(
@@ -90,12 +163,12 @@ def _lane(
         year,
         students=sum(group.students for group in some),
         without=sum(group.students for group in some if not group.windows),
-        stretches=tuple(_joined(_stretches(some, windows))),
+        stretches=tuple(_merged(_periods(some, windows))),
     )
 
 
-def _stretches(some: list[GroupCount], windows: Sequence[WindowView]) -> Iterator[CoveredPeriod]:
-    """Between every two moments at which a window turns."""
+def _periods(some: list[GroupCount], windows: Sequence[WindowView]) -> Iterator[CoveredPeriod]:
+    """Yield the period between every two moments at which a window opens or closes."""
     moments = sorted({moment for each in windows for moment in (each.opens, each.closes)})
     for opens, closes in pairwise(moments):
         running = {at for at, each in enumerate(windows) if each.opens <= opens < each.closes}
@@ -106,94 +179,17 @@ def _stretches(some: list[GroupCount], windows: Sequence[WindowView]) -> Iterato
             yield CoveredPeriod(opens, closes, covered, doubled)
 
 
-def _joined(stretches: Iterator[CoveredPeriod]) -> Iterator[CoveredPeriod]:
-    """Those that follow one another with the same counts, as one."""
-    last: CoveredPeriod | None = None
-    for each in stretches:
-        if last and (last.closes, last.covered, last.doubled) == (
-            each.opens,
-            each.covered,
-            each.doubled,
+def _merged(periods: Iterator[CoveredPeriod]) -> list[CoveredPeriod]:
+    """Merge periods that follow one another with the same counts."""
+    found: list[CoveredPeriod] = []
+    for each in periods:
+        last = found[-1] if found else None
+        if (
+            last
+            and replace(each, opens=last.opens, closes=last.closes) == last
+            and (last.closes == each.opens)
         ):
-            last = CoveredPeriod(last.opens, each.closes, each.covered, each.doubled)
+            found[-1] = replace(last, closes=each.closes)
         else:
-            if last:
-                yield last
-            last = each
-    if last:
-        yield last
-
-
-# What a change to a window would do, before it is made: to whom, and what they see of it.
-
-
-@dataclass(frozen=True)
-class Said:
-    """The sentences on the pages of so many students, before and after."""
-
-    now: str
-    then: str
-    students: int
-
-
-@dataclass(frozen=True)
-class Effects:
-    """What pages say; who has no window then, who waits in the room, who has two windows then."""
-
-    said: list[Said]
-    without: int
-    waiting: int
-    inside: int
-    doubled: int
-
-
-def effects(session: Session, term: int, window: WindowView, after: WindowView, at: int) -> Effects:
-    """What it does that a window becomes `after`, `at` the ledger's time (ms)."""
-    ledger, in_room = backend().ledger, backend().settings.room is not None
-    others = [each for each in ledger.windows(term) if each.id != window.id]
-    stands = room.state(term, window.id) if in_room else None
-    said, without = _said(session, (window, after), others, at)
-    return Effects(
-        said=said,
-        without=without,
-        waiting=stands.waiting if stands else 0,
-        inside=stands.inside if stands else 0,
-        doubled=count_doubled(session, after, others, at),
-    )
-
-
-def _said(
-    session: Session, change: tuple[WindowView, WindowView], others: list[WindowView], at: int
-) -> tuple[list[Said], int]:
-    """What the window's students read, by all the windows that they are in, the most first."""
-    told: Counter[tuple[str, str]] = Counter()
-    without = 0
-    for group in groups(session, [change[0], *others]):
-        if 0 not in group.windows:
-            continue
-        beside = [others[place - 1] for place in group.windows - {0}]
-        now, then = (phase([each, *beside], at) for each in change)
-        told[now.sentence, then.sentence] += group.students
-        without += group.students if then.kind == "unscheduled" else 0
-    return [Said(*sentences, count) for sentences, count in told.most_common()], without
-
-
-def count_doubled(
-    session: Session, window: WindowView, others: Sequence[WindowView], now: int
-) -> int:
-    """How many students of a window will have another one open at the same time."""
-    beside = [
-        in_cohort_clause(each.cohort)
-        for each in others
-        if each.id != window.id and _overlap(window, each, now)
-    ]
-    if not beside:
-        return 0
-    live = select(func.count()).select_from(Student).where(Student.deleted_at.is_(None))
-    return session.scalar(live.where(in_cohort_clause(window.cohort), or_(*beside))) or 0
-
-
-def _overlap(one: WindowView, other: WindowView, now: int) -> bool:
-    """Whether both are open at some time from now on."""
-    begins, ends = max(one.opens, other.opens, now), min(one.closes, other.closes)
-    return begins < ends and one.state == other.state == "scheduled"
+            found.append(each)
+    return found

@@ -1,4 +1,4 @@
-"""Selection windows as last recorded; the ledger holds the ones that decide."""
+"""Selection windows as last recorded; the ledger decides by its own."""
 
 from datetime import datetime
 from typing import Any
@@ -13,7 +13,7 @@ window_ids = Sequence("window_ids", metadata=Base.metadata)
 
 
 class Window(Base):
-    """Written by the recorder alone. `state`: scheduled, canceled or closed (early)."""
+    """A window, written by the recorder alone; `state`: scheduled, canceled or closed (early)."""
 
     __tablename__ = "windows"
 
@@ -23,6 +23,6 @@ class Window(Base):
     opens_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
     closes_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
     state: Mapped[str] = mapped_column(String(12))
-    # {} = everyone; else any of years, levels, subjects, students must match, each kind given.
+    # Empty = everyone; otherwise a student must match every entry.
     cohort: Mapped[dict[str, Any]] = mapped_column(JSONB)
     seq: Mapped[int] = mapped_column(BigInteger)

@@ -1,6 +1,6 @@
-"""What remains until a window opens or closes, in words: for pages, and for their own countdown."""
+"""Phases of selection windows: not scheduled, before, open or ended, with a countdown in words."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, Literal
@@ -9,16 +9,18 @@ from babel import Locale
 
 from portal.core.i18n import _, _n, current_locale
 from portal.ledger.types import WindowView
-from portal.people.student_profile import StudentProfile
 
 Unit = Literal["seconds", "minutes", "hours", "days"]
 UNITS: tuple[Unit, ...] = ("seconds", "minutes", "hours", "days")
-COUNT = "%(count)s"  # left for the script to fill in
-SAMPLES = range(100, -1, -1)  # numbers of every plural form
+COUNT = "%(count)s"  # static/js/countdown.js fills it in
+SAMPLES = range(100, -1, -1)  # includes a number of every plural form
+SECOND, MINUTE = 1000, 60_000  # ms
+
+Kind = Literal["unscheduled", "before", "open", "ended"]
 
 
 def sentence(kind: str, unit: Unit, amount: int, count: object) -> str:
-    """Such as `Begins in 5 minutes`, or `Ends in …` of an open window; `count` is what it shows."""
+    """Return a sentence such as `Begins in 5 minutes` or, for an open window, `Ends in …`."""
     return {
         "before": {
             "seconds": _n(
@@ -46,7 +48,7 @@ def sentence(kind: str, unit: Unit, amount: int, count: object) -> str:
 
 
 def until(kind: str, amount: int, count: object) -> str:
-    """What is said aloud when so many minutes are left."""
+    """Return what a screen reader says when so many minutes are left."""
     return {
         "before": _n(
             "%(count)s minute until it opens",
@@ -64,7 +66,7 @@ def until(kind: str, amount: int, count: object) -> str:
 
 
 def brief(amount: int, unit: Unit) -> str:
-    """Such as `5 min`, `3 h`, `2 d`."""
+    """Return a short form such as `5 min`, `3 h` or `2 d`."""
     return {
         "seconds": _("%(count)s s", count=amount),
         "minutes": _("%(count)s min", count=amount),
@@ -74,7 +76,7 @@ def brief(amount: int, unit: Unit) -> str:
 
 
 def countdown_texts() -> dict[str, Any]:
-    """What the browser's countdown says (static/js/countdown.js), in the reader's language."""
+    """Return the texts of the browser's countdown (static/js/countdown.js), in its language."""
     return _words(current_locale())
 
 
@@ -97,20 +99,13 @@ def _words(locale: Locale) -> dict[str, Any]:
 
 
 def plural_forms(locale: Locale, say: Callable[[int, str], str]) -> dict[str, str]:
-    """A sentence by the name of each plural form, as `Intl.PluralRules` has them."""
+    """Return a sentence for each plural form, by its name in `Intl.PluralRules`."""
     return {locale.plural_form(number): say(number, COUNT) for number in SAMPLES}
-
-
-# The four answers about selection windows; every page and the API say them in these words.
-
-SECOND, MINUTE = 1000, 60_000
-
-Kind = Literal["unscheduled", "before", "open", "ended"]
 
 
 @dataclass(frozen=True)
 class Phase:
-    """Where one stands with a window at `now` (ms by the ledger's clock)."""
+    """The phase of a window at `now` (ms by the ledger's clock)."""
 
     kind: Kind
     window: WindowView | None
@@ -118,19 +113,19 @@ class Phase:
 
     @property
     def turns(self) -> int | None:
-        """The moment (ms) at which this answer ceases to be true."""
+        """The moment (ms) at which this phase ends."""
         if self.window is None:
             return None
         return {"before": self.window.opens, "open": self.window.closes}.get(self.kind)
 
     @property
     def seconds(self) -> int:
-        """Seconds until then, a begun one counted in full; 0 where nothing is to come."""
+        """Seconds until then, rounded up; 0 if nothing is to come."""
         return -(-(self.turns - self.now) // SECOND) if self.turns else 0
 
     @property
     def sentence(self) -> str:
-        """The answer."""
+        """The phase in words."""
         if self.kind in {"before", "open"}:
             amount, unit = span(self.seconds)
             return sentence(self.kind, unit, amount, amount)
@@ -138,22 +133,22 @@ class Phase:
 
     @property
     def brief(self) -> str:
-        """What remains, in few letters; blank where nothing is to come."""
+        """The remaining time in short form; empty if nothing is to come."""
         return brief(*span(self.seconds)) if self.turns else ""
 
 
 def span(seconds: int) -> tuple[int, Unit]:
-    """So many seconds, in minutes from one on, and in hours and in days from two on."""
+    """Return an amount and its unit: minutes from one minute on, hours and days from two on."""
     if seconds < 60:
         return seconds, "seconds"
-    minutes = -(-seconds // 60)  # a begun one counts in full
+    minutes = -(-seconds // 60)  # rounded up
     if minutes >= 2 * 24 * 60:
         return minutes // (24 * 60), "days"
     return (minutes // 60, "hours") if minutes >= 2 * 60 else (minutes, "minutes")
 
 
 def phase(windows: Iterable[WindowView], now: int) -> Phase:
-    """The answer for several windows: an open one counts first, then the next, then the last."""
+    """Return the phase of several windows: of an open one, else the next, else the last."""
     live = [window for window in windows if window.state != "canceled"]
     now_open = [window for window in live if _kind(window, now) == "open"]
     if now_open:
@@ -167,31 +162,12 @@ def phase(windows: Iterable[WindowView], now: int) -> Phase:
 
 
 def sections_visible(found: Phase, *, to_register: bool = False) -> bool:
-    """Whether students see the sections of a term, other than those they hold or wait for.
+    """Return whether students see sections of a term other than their own.
 
-    The one rule for lists, searches, forms, live counts and the API: students may plan until
-    selection ends, and are offered sections to register for only while it is open.
+    This one rule serves lists, searches, forms, live counts and the API: students may plan until
+    selection ends, and see sections `to_register` for only while a window is open.
     """
     return found.kind == "open" if to_register else found.kind != "ended"
-
-
-def open_to(profile: StudentProfile, windows: Iterable[WindowView]) -> list[WindowView]:
-    """The windows whose cohort the student is in."""
-    return [window for window in windows if in_cohort(profile, window.cohort)]
-
-
-def in_cohort(profile: StudentProfile, cohort: Mapping[str, Any]) -> bool:
-    """Whether the student is among those named, by every kind of name that is given."""
-    names: dict[str, frozenset[str]] = {
-        "years": frozenset({profile.year}),
-        "levels": frozenset({profile.level}),
-        "subjects": profile.majors | profile.minors,
-        "students": frozenset({profile.number}),
-    }
-    kept = cohort.get("list")
-    if kept and kept["id"] not in profile.lists:
-        return False
-    return all(not cohort.get(kind) or mine & set(cohort[kind]) for kind, mine in names.items())
 
 
 def _kind(window: WindowView, now: int) -> Kind:

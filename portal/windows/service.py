@@ -1,4 +1,4 @@
-"""What admins do with selection windows: the ledger allows each change, the audit notes it."""
+"""Schedule, move, extend, close and cancel windows: the ledger decides, the audit trail records."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -6,26 +6,27 @@ from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import exists, select
-from sqlalchemy.orm import Session
 
 from portal.backend import backend
 from portal.catalog import formatting
 from portal.catalog.local_time import LocalClock
 from portal.catalog.views import TermView
+from portal.core.checkpoints import checkpoint
 from portal.core.db import transaction
 from portal.core.i18n import _
 from portal.core.queue import enqueue
 from portal.ledger.types import Change, WindowView
 from portal.people.models import AuditEntry
-from portal.recorder.event_log import checkpoint
-from portal.waiting_room import room
 from portal.windows.cohorts import Cohort, with_student_list
+from portal.windows.draw_seeds import commitment
 from portal.windows.models import window_ids
+
+EARLY = timedelta(days=366)
 
 
 @dataclass(frozen=True)
 class NewWindow:
-    """A window as it is to be: times in ms, `closes` the first moment that is too late."""
+    """A window to schedule: times in ms, `closes` the first moment that is too late."""
 
     name: str
     opens: int
@@ -35,7 +36,7 @@ class NewWindow:
 
 @dataclass(frozen=True)
 class Author:
-    """Who changes a window and why, and the times (ms) that it had when they decided to."""
+    """Who changes a window and why, and the times (ms) that the page had shown."""
 
     by: int
     reason: str = ""
@@ -43,111 +44,83 @@ class Author:
 
 
 def new_id() -> int:
-    """A window id that nobody else has or will get."""
+    """Return an unused window id."""
     with transaction() as session:
         return session.scalars(select(window_ids.next_value())).one()
 
 
 def find_window(term: int, window: int) -> WindowView | None:
-    """The window as the ledger has it."""
+    """Return the window as the ledger has it."""
     return next((each for each in backend().ledger.windows(term) if each.id == window), None)
 
 
-def schedule(term: int, window: int, plan: NewWindow, by: int) -> Change:
-    """Schedule a new window; raises WindowRefused, `exists` if it has been scheduled already."""
-    cohort = with_student_list(plan.cohort)
-    return _change(
-        "window.schedule",
-        term,
-        window,
-        Author(by),
-        lambda actor: backend().ledger.put_window(
+def schedule(term: int, window: int, wanted: NewWindow, by: int) -> Change:
+    """Schedule a new window; raises WindowRefused, with `exists` if it is scheduled already."""
+    cohort = with_student_list(wanted.cohort)
+
+    def decide(actor: str) -> Change:
+        return backend().ledger.put_window(
             term,
             window,
-            plan.name,
-            plan.opens,
-            plan.closes,
+            wanted.name,
+            wanted.opens,
+            wanted.closes,
             cohort,
             actor,
             recorded=checkpoint(term),
-        ),
-    )
+        )
+
+    return _change("window.schedule", term, window, Author(by), decide)
 
 
 def move(term: int, window: int, opens: int, closes: int, author: Author) -> Change:
-    """Give a window that has not begun other times; raises WindowRefused."""
-    times = {"opens": opens, "closes": closes}
-    return _deed("window.move", term, window, author, backend().ledger.move_window, **times)
+    """Move a window that has not opened to other times; raises WindowRefused."""
+
+    def decide(actor: str) -> Change:
+        return backend().ledger.move_window(
+            term, window, opens=opens, closes=closes, actor=actor, was=author.was
+        )
+
+    return _change("window.move", term, window, author, decide)
 
 
 def cancel(term: int, window: int, author: Author) -> Change:
-    """Call off a window that has not begun; raises WindowRefused."""
-    return _deed("window.cancel", term, window, author, backend().ledger.cancel_window)
+    """Cancel a window that has not opened; raises WindowRefused."""
+
+    def decide(actor: str) -> Change:
+        return backend().ledger.cancel_window(term, window, actor=actor, was=author.was)
+
+    return _change("window.cancel", term, window, author, decide)
 
 
 def extend(term: int, window: int, closes: int, author: Author) -> Change:
-    """Let a running window close later; raises WindowRefused."""
-    decide = backend().ledger.extend_window
-    return _deed("window.extend", term, window, author, decide, closes=closes)
+    """Let an open window close later; raises WindowRefused."""
+
+    def decide(actor: str) -> Change:
+        return backend().ledger.extend_window(
+            term, window, closes=closes, actor=actor, was=author.was
+        )
+
+    return _change("window.extend", term, window, author, decide)
 
 
 def close(term: int, window: int, author: Author) -> Change:
-    """Close a running window now; raises WindowRefused."""
-    return _deed("window.close", term, window, author, backend().ledger.close_window)
+    """Close an open window now; raises WindowRefused."""
 
+    def decide(actor: str) -> Change:
+        return backend().ledger.close_window(term, window, actor=actor, was=author.was)
 
-def _deed(
-    action: str,
-    term: int,
-    window: int,
-    author: Author,
-    decide: Callable[..., Change],
-    **times: int,
-) -> Change:
-    return _change(
-        action,
-        term,
-        window,
-        author,
-        lambda actor: decide(term, window, **times, actor=actor, was=author.was),
-    )
-
-
-def _change(
-    action: str, term: int, window: int, author: Author, decide: Callable[[str], Change]
-) -> Change:
-    """Let the ledger decide, then note what it made of the window; a refusal leaves no note.
-
-    Should the note be lost with the database, the event log still has the change and its actor.
-    """
-    before = find_window(term, window)
-    change = decide(f"account:{author.by}")
-    enqueue(term, change.wake)
-    subject = f"term:{term} window:{window}"
-    with transaction() as session:
-        if not change.seq and _noted(session, action, subject):  # it was so already
-            return change
-        session.add(
-            AuditEntry(
-                account_id=author.by,
-                action=action,
-                subject=subject,
-                before=_facts(term, before),
-                after=_facts(term, find_window(term, window)),
-                reason=author.reason,
-            )
-        )
-    return change
+    return _change("window.close", term, window, author, decide)
 
 
 def already_done(
     action: str, term: int, window: int, author: Author, values: Mapping[str, int]
 ) -> bool:
-    """Whether the author has done just this already, from the times that the window had then."""
+    """Return whether the author has made this change already, from the times that were shown."""
     if author.was is None:
         return False
     before = dict(zip(("opens", "closes"), author.was, strict=True))
-    noted = exists().where(
+    entry = exists().where(
         AuditEntry.action == f"window.{action}",
         AuditEntry.subject == f"term:{term} window:{window}",
         AuditEntry.account_id == author.by,
@@ -155,32 +128,13 @@ def already_done(
         AuditEntry.after.contains(dict(values)),
     )
     with transaction() as session:
-        return bool(session.scalar(select(noted)))
-
-
-def _noted(session: Session, action: str, subject: str) -> bool:
-    noted = exists().where(AuditEntry.action == action, AuditEntry.subject == subject)
-    return bool(session.scalar(select(noted)))
-
-
-def _facts(term: int, window: WindowView | None) -> dict[str, Any] | None:
-    """Its times and cohort; and the seed's fingerprint, which is never to be another one."""
-    if window is None:
-        return None
-    names = ("name", "opens", "closes", "state", "cohort")
-    facts = {name: getattr(window, name) for name in names}
-    return facts | {"fingerprint": room.commitment(term, window.id)}
-
-
-# What an admin should know before a window is set to these times; none of it forbids them.
-
-EARLY = timedelta(days=366)
+        return bool(session.scalar(select(entry)))
 
 
 def time_warnings(
     term: TermView, clock: LocalClock, opens: int, closes: int, now: int
 ) -> list[str]:
-    """Sentences about a beginning in the past and times outside the term (all in ms)."""
+    """Return sentences about a start in the past and times outside the term (all in ms)."""
     found = []
     if opens <= now:
         found.append(_("It begins in the past, so it opens at once."))
@@ -199,3 +153,40 @@ def time_warnings(
             )
         )
     return found
+
+
+def _change(
+    action: str, term: int, window: int, author: Author, decide: Callable[[str], Change]
+) -> Change:
+    """Let the ledger decide, then record the change in the audit trail; refusals are not recorded.
+
+    If the database fails in between, the event log still has the change and its actor.
+    """
+    before = find_window(term, window)
+    change = decide(f"account:{author.by}")
+    enqueue(term, change.wake)
+    subject = f"term:{term} window:{window}"
+    recorded = exists().where(AuditEntry.action == action, AuditEntry.subject == subject)
+    with transaction() as session:
+        if not change.seq and session.scalar(select(recorded)):  # the same change once more
+            return change
+        session.add(
+            AuditEntry(
+                account_id=author.by,
+                action=action,
+                subject=subject,
+                before=_audit_facts(term, before),
+                after=_audit_facts(term, find_window(term, window)),
+                reason=author.reason,
+            )
+        )
+    return change
+
+
+def _audit_facts(term: int, window: WindowView | None) -> dict[str, Any] | None:
+    """Return times and cohort, and the commitment to the draw's seed, which must never change."""
+    if window is None:
+        return None
+    names = ("name", "opens", "closes", "state", "cohort")
+    facts = {name: getattr(window, name) for name in names}
+    return facts | {"fingerprint": commitment(term, window.id)}

@@ -1,4 +1,4 @@
-"""The rules of a term that its registrar sets: credits, drops a day, places on waitlists."""
+"""The rules of a term: credit limit, drops a day, and when a waitlist position is lost."""
 
 from dataclasses import asdict, dataclass
 from decimal import Decimal
@@ -12,7 +12,7 @@ from portal.core.db import transaction
 from portal.people.models import AuditEntry
 from portal.recorder.models import Enrollment, WaitlistEntry
 
-# Why a waiter may be passed over, as far as a rule may count it.
+# Reasons for skipping a waiting student that a rule may count.
 COUNTED = (
     *("hold", "time_conflict", "same_course", "credit_limit", "prerequisite", "restriction"),
     *("corequisite", "window_ended", "window_unscheduled"),
@@ -20,12 +20,12 @@ COUNTED = (
 
 
 class RulesChanged(Exception):  # noqa: N818  a state of the world, not a mistake
-    """Somebody has changed the rules since they were looked at."""
+    """Somebody has changed the rules since the page was shown."""
 
 
 @dataclass(frozen=True)
 class TermRules:
-    """`pass_limit` None: a place is never lost; `pass_codes` of reasons that count, none = any."""
+    """A term's rules: `pass_limit` None keeps every position; no `pass_codes` counts any reason."""
 
     credit_limit: Decimal
     drops_per_day: int
@@ -34,26 +34,26 @@ class TermRules:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """As the audit trail keeps them."""
+        """The rules as the audit trail stores them."""
         return {**asdict(self), "credit_limit": str(self.credit_limit)}
 
 
 @dataclass(frozen=True)
 class Reach:
-    """Whom rules concern: who holds more credits than they allow, and how many places wait."""
+    """How many students have more credits than the limit, and how many waitlist positions exist."""
 
     beyond: int
     places: int
 
 
 def rules(term: Term) -> TermRules:
-    """The rules of the term."""
+    """Return the term's rules."""
     codes = tuple(term.pass_codes)
     return TermRules(term.credit_limit, term.drops_per_day, term.pass_limit, codes)
 
 
 def change(term_id: int, seen: TermRules, wanted: TermRules, by: int, reason: str) -> None:
-    """Set the rules; raises RulesChanged where they are others by now than were `seen`."""
+    """Set the rules; raises RulesChanged if they are no longer as `seen`."""
     with transaction() as session:
         term = session.get_one(Term, term_id, with_for_update=True)
         if rules(term) != seen:
@@ -74,7 +74,7 @@ def change(term_id: int, seen: TermRules, wanted: TermRules, by: int, reason: st
 
 
 def reach(session: Session, term: int, wanted: TermRules) -> Reach:
-    """Whom the rules would concern as things stand."""
+    """Return how many students and waitlist positions the rules would concern now."""
     held = (
         select(Enrollment.student_id)
         .where(Enrollment.term_id == term, Enrollment.state == "enrolled")

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from portal.recorder.events import EPOCH, Event
+from portal.core.moments import EPOCH
+from portal.recorder.events import Event
 from tests.faults import history
 from tests.faults.checker import Verdict, judge
 from tests.faults.history import AWAY, DECIDED, WRONG, Deed, Try

@@ -22,13 +22,14 @@ from sqlalchemy.sql import func
 from portal.app import create_app
 from portal.backend import Backend
 from portal.core import metrics
+from portal.core.checkpoints import Checkpoint
 from portal.core.db import transaction
 from portal.core.queue import enqueue
 from portal.ledger.function_library import prefix
 from portal.metrics import gathered
 from portal.people.models import AuditEntry
 from portal.recorder.consistency import audit_runs, continuous_audit
-from portal.recorder.models import Checkpoint, ContinuousAudit
+from portal.recorder.models import ContinuousAudit
 from portal.recorder.recorder import drain
 from portal.runtime import embedded_postgres
 from portal.runtime.cli import main

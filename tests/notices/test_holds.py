@@ -9,7 +9,6 @@ from sqlalchemy import select
 
 from portal.core.db import transaction
 from portal.core.i18n import in_language
-from portal.notifications.creation import announce_hold
 from portal.notifications.texts import NotificationContent
 from portal.notifications.texts import text_of as words
 from portal.people import holds
@@ -25,13 +24,13 @@ BILL = {"kind": "Bursar", "reason": "a bill is unpaid", "office": "the bursar’
 
 def place(cast: Cast, **fields: Any) -> None:
     wish = NewHold(**{**BILL, **fields})
-    holds.place(cast.ada.id, wish, by=cast.max.id, why="Unpaid.", tell=announce_hold)
+    holds.place(cast.ada.id, wish, by=cast.max.id, why="Unpaid.")
 
 
 def lift(cast: Cast) -> None:
     with transaction() as session:
         [number] = session.scalars(select(Hold.id))
-    holds.lift(cast.ada.id, number, by=cast.max.id, why="Paid.", tell=announce_hold)
+    holds.lift(cast.ada.id, number, by=cast.max.id, why="Paid.")
 
 
 def said(language: str = "en") -> tuple[str, ...]:

@@ -12,11 +12,11 @@ from portal.catalog.local_time import LocalClock
 from portal.catalog.models import Course, Section, Term
 from portal.core.db import transaction
 from portal.core.i18n import in_language
+from portal.core.moments import moment
 from portal.ledger.types import Candidate, Reason
 from portal.notifications.mail import InvalidAddress, compose
 from portal.notifications.reminders import remind
 from portal.people.models import Account
-from portal.recorder.events import moment
 from tests import cast as builders
 from tests.cast import Cast
 from tests.notices.stories import Story, a_letter, outbox, set_section

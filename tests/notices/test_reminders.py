@@ -9,10 +9,10 @@ from sqlalchemy import text
 from portal.backend import Backend
 from portal.catalog.models import Term
 from portal.core.db import transaction
+from portal.core.moments import moment
 from portal.ledger.types import WindowView
 from portal.notifications import reminders
 from portal.notifications.reminders import remind
-from portal.recorder.events import moment
 from portal.recorder.recorder import drain
 from tests import cast as builders
 from tests.cast import Cast

@@ -21,13 +21,13 @@ from portal import backend as connections
 from portal.backend import Backend
 from portal.catalog.models import Section
 from portal.core import flags, schema
+from portal.core.checkpoints import checkpoint as recorded
 from portal.core.db import Sessions, transaction
 from portal.core.settings import Settings
 from portal.ops import backup
 from portal.people.models import Student
 from portal.recorder import event_log, journal
 from portal.recorder.consistency.audit import audit
-from portal.recorder.event_log import checkpoint as recorded
 from portal.recorder.journal import last_seq
 from portal.recorder.models import Enrollment
 from portal.recorder.recorder import drain

@@ -11,7 +11,7 @@ from sqlalchemy.exc import OperationalError
 from portal.core import cache
 from portal.core.db import transaction
 from portal.people import tokens
-from portal.people.models import AccessToken
+from portal.people.models import ApiToken
 from tests.cast import Cast
 from tests.people.tokens import a_token, kept
 from tests.statements import statements
@@ -33,7 +33,7 @@ def asked(sent: list[str]) -> int:
 
 def used(secret: str, ago: timedelta) -> None:
     with transaction() as session:
-        mine = update(AccessToken).where(AccessToken.digest == tokens.digest(secret))
+        mine = update(ApiToken).where(ApiToken.digest == tokens.digest(secret))
         session.execute(mine.values(used_at=datetime.now(UTC) - ago))
 
 
@@ -47,7 +47,7 @@ def test_a_token_says_whose_it_is_and_what_it_may_do(cast: Cast) -> None:
 def long(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is known stays known for as long as a test may take."""
     monkeypatch.setattr(tokens._bearers, "seconds", 3600)  # noqa: SLF001
-    monkeypatch.setattr(tokens, "_strangers", TTLCache(tokens.STRANGERS, 3600))
+    monkeypatch.setattr(tokens, "_unknown", TTLCache(tokens.UNKNOWN_TOKENS, 3600))
 
 
 @pytest.mark.usefixtures("long")

@@ -70,7 +70,7 @@ def test_a_thousand_questions_cost_one_look_every_two_seconds(cast: Cast) -> Non
     with statements() as sent:
         for _ in range(1000):
             known(cast.ada, cast.ben)
-    assert len(sent) <= 1 + (monotonic() - began) / caches.FRESH
+    assert len(sent) <= 1 + (monotonic() - began) / caches.FRESH_SECONDS
 
 
 def test_a_hold_that_another_process_places_is_seen_within_seconds(

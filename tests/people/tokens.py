@@ -6,14 +6,14 @@ from datetime import datetime
 from sqlalchemy import select
 
 from portal.core.db import transaction
-from portal.people.models import AccessToken, AuditEntry
+from portal.people.models import ApiToken, AuditEntry
 from portal.people.tokens import SCOPES, digest
 
 
 def a_token(account_id: int, *scopes: str, name: str = "test", **fields: datetime) -> str:
     """The secret of a token with these scopes, with all if none is named."""
     secret = f"fs_{secrets.token_urlsafe(8)}"
-    key = AccessToken(
+    key = ApiToken(
         account_id=account_id,
         name=name,
         digest=digest(secret),
@@ -25,10 +25,10 @@ def a_token(account_id: int, *scopes: str, name: str = "test", **fields: datetim
     return secret
 
 
-def kept() -> list[AccessToken]:
+def kept() -> list[ApiToken]:
     """All tokens, the oldest first."""
     with transaction() as session:
-        return list(session.scalars(select(AccessToken).order_by(AccessToken.id)))
+        return list(session.scalars(select(ApiToken).order_by(ApiToken.id)))
 
 
 def deeds() -> list[AuditEntry]:

@@ -4,8 +4,8 @@ import json
 from typing import Any
 
 from portal.backend import backend
+from portal.core.checkpoints import checkpoint
 from portal.ledger.function_library import prefix
-from portal.recorder.event_log import checkpoint
 
 
 def make_old(term: int, hours: int) -> None:

@@ -6,10 +6,10 @@ from contextlib import contextmanager
 import pytest
 from sqlalchemy import select, text
 
+from portal.core.checkpoints import Checkpoint
 from portal.core.db import transaction
 from portal.recorder import recorder
 from portal.recorder.consistency import audit
-from portal.recorder.models import Checkpoint
 
 
 @contextmanager

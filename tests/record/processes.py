@@ -9,9 +9,10 @@ from contextlib import contextmanager
 from sqlalchemy import func, select
 
 from portal.backend import backend
+from portal.core.checkpoints import Checkpoint
 from portal.core.db import transaction
 from portal.recorder.journal import last_seq
-from portal.recorder.models import Checkpoint, LoggedEvent
+from portal.recorder.models import LoggedEvent
 
 
 def start(*command: str) -> subprocess.Popen[bytes]:

@@ -7,10 +7,10 @@ from sqlalchemy import update
 
 from portal.backend import Backend, backend
 from portal.core.db import transaction
+from portal.core.moments import moment
 from portal.people import permissions
 from portal.people.models import Hold
 from portal.people.permissions import NewPermission
-from portal.recorder.events import moment
 from portal.recorder.promotion import SKEW, promote, retriable, retry
 from portal.recorder.recorder import drain
 from portal.recorder.sweep import Sweeper

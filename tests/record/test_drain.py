@@ -10,13 +10,14 @@ from sqlalchemy.exc import DBAPIError
 
 from portal import backend as connections
 from portal.backend import Backend, backend
+from portal.core.checkpoints import Checkpoint
 from portal.core.db import Sessions, transaction
 from portal.core.settings import Settings
 from portal.recorder import journal as margin
 from portal.recorder import read_models
 from portal.recorder.consistency.audit import audit
 from portal.recorder.journal import JournalGap
-from portal.recorder.models import Checkpoint, Enrollment
+from portal.recorder.models import Enrollment
 from portal.recorder.projections import UnknownEvent
 from portal.recorder.recorder import UnknownStudents, drain
 from tests.record.processes import events, recorded, wait_for

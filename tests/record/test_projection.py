@@ -7,8 +7,8 @@ from sqlalchemy import select
 
 from portal.backend import Backend, backend
 from portal.core.db import Base, transaction
+from portal.core.moments import milliseconds
 from portal.ledger.types import Candidate, Reason
-from portal.recorder.events import milliseconds
 from portal.recorder.models import Enrollment, LoggedEvent, SectionSeats, WaitlistEntry
 from portal.recorder.recorder import drain
 from portal.windows.models import Window

@@ -16,7 +16,7 @@ from portal.people.student_profile import read
 from portal.rehearsal import practice_term
 from portal.rehearsal.practice_term import NotForPractice, PracticeTerm
 from portal.windows import cohorts
-from portal.windows.phases import open_to
+from portal.windows.cohorts import open_to
 from tests import cast as builders
 from tests.cast import Cast
 from tests.web.visitors import browser_of

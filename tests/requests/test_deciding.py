@@ -12,7 +12,6 @@ from portal.backend import backend
 from portal.catalog.models import Room, Section, Term
 from portal.catalog.term_catalog import forget
 from portal.core.db import transaction
-from portal.notifications.creation import announce_hold
 from portal.people import holds
 from portal.people.holds import NewHold
 from portal.people.models import Permission
@@ -79,7 +78,7 @@ def test_it_says_what_stands_in_the_way_of_the_student_now(
     set_section(section, prerequisites={"course": "MAT-1"})
     forget()
     a_bill = NewHold("Bursar", "a bill", "")
-    holds.place(cast.dan.id, a_bill, by=cast.max.id, why="Unpaid.", tell=announce_hold)
+    holds.place(cast.dan.id, a_bill, by=cast.max.id, why="Unpaid.")
     page = admin.get(f"/admin/requests/{override}").text
     assert f'href="/admin/students/{cast.dan.id}?term={section.term_id}"' in page
     asked, _even_so, other = page.partition("This stays in the way even so:")

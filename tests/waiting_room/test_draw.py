@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 from portal.backend import Backend
 from portal.registration import limits
 from portal.waiting_room import draw, room
-from portal.windows import service
+from portal.windows import draw_seeds, service
 from portal.windows.service import Author, NewWindow
 from tests import cast as builders
 from tests.cast import Cast
@@ -41,7 +41,8 @@ def page(client: FlaskClient, term: Any, window: Any, end: str = "") -> Any:
 def test_before_the_opening_there_is_the_fingerprint_alone(client: FlaskClient, term: Any) -> None:
     window = builders.a_coming_window(term)
     request = room.enter(term.id, window.id, 7).request
-    seed, fingerprint = room.seed(term.id, window.id), room.commitment(term.id, window.id)
+    seed = draw_seeds.seed(term.id, window.id)
+    fingerprint = draw_seeds.commitment(term.id, window.id)
     for end in ("", ".txt"):
         told = page(client, term, window, end)
         assert told.status_code == 200
@@ -53,7 +54,7 @@ def test_before_the_opening_there_is_the_fingerprint_alone(client: FlaskClient, 
 def test_afterwards_anyone_sees_the_seed_and_the_order(client: FlaskClient, term: Any) -> None:
     window = drawn(term, range(1, 30))
     told = page(client, term, window).text
-    assert room.seed(term.id, window.id) in told
+    assert draw_seeds.seed(term.id, window.id) in told
     listed = re.findall(r"<li[^>]*><code>([0-9a-f]{32})<", told)
     assert listed == room.drawn_requests(term.id, window.id)
     assert len(listed) == 29
@@ -154,7 +155,7 @@ def test_the_audit_notes_the_fingerprint_when_a_window_is_scheduled(
     service.schedule(term.id, number, plan, cast.max.id)
     service.move(term.id, number, now + 2 * 10**6, now + 10**7, Author(cast.max.id))
     [(at, fingerprint)] = draw.audited_commitments(term.id, number)
-    assert fingerprint == room.commitment(term.id, number)
+    assert fingerprint == draw_seeds.commitment(term.id, number)
     told = words(client.get(f"/terms/{term.id}/windows/{number}/order").text)
     assert "Noted" in told
     assert "another one" not in told
@@ -168,7 +169,7 @@ def test_another_fingerprint_than_was_noted_is_told(
     number = service.new_id()
     service.schedule(term.id, number, NewWindow("", now + 10**6, now + 10**7, {}), cast.max.id)
     backend.redis.hset(f"{{t:{term.id}}}:room:{number}", "seed", "0" * 64)
-    room._seed.cache_clear()  # noqa: SLF001 - as if the portal had been restarted
+    draw_seeds.forget()  # as if the portal had been restarted
     assert "another one" in words(client.get(f"/terms/{term.id}/windows/{number}/order").text)
 
 

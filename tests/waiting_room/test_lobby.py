@@ -8,6 +8,7 @@ from flask.testing import FlaskClient
 
 from portal.backend import Backend
 from portal.waiting_room import room
+from portal.windows import draw_seeds
 from tests import cast as builders
 from tests.cast import Cast
 from tests.waiting_room.lobby import come, facts, look, shut, strip
@@ -32,7 +33,7 @@ def test_who_has_come_early_is_in_the_draw(ada: FlaskClient, term: Any) -> None:
     come(ada, term)
     page = look(ada, term)
     assert "You are in the draw for the first places." in strip(page)
-    assert room.commitment(term.id, window.id)[:8] in strip(page)
+    assert draw_seeds.commitment(term.id, window.id)[:8] in strip(page)
     told = facts(page)
     assert (told["phase"], told["next"], told["then"]) == ("before", "line", "Drawing the order…")
     assert told["room"] == str(window.id)

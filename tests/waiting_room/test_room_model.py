@@ -18,6 +18,7 @@ from portal.backend import Backend
 from portal.waiting_room import room
 from portal.waiting_room.access_tokens import LIFETIME
 from portal.waiting_room.room import QueueEntry, WindowShut
+from portal.windows import draw_seeds
 from tests import cast as builders
 from tests.waiting_room.hall import kept
 from tests.waiting_room.model import Model, Told
@@ -78,7 +79,7 @@ class Waiting(RuleBasedStateMachine):
             at = room.state(self.term.id, self.window.id).at + self.passed
             assert self.model.phase(at) == "ended"
             return
-        fraction = room.rank(room.seed(self.term.id, self.window.id), place.request)
+        fraction = room.rank(draw_seeds.seed(self.term.id, self.window.id), place.request)
         at = place.room.at + self.passed
         assert self.told(place) == self.model.enter(at, student, place.request, fraction)
 

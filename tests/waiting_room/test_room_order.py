@@ -6,6 +6,7 @@ from typing import Any
 
 from portal.backend import Backend
 from portal.waiting_room import draw, room
+from portal.windows import draw_seeds
 from tests import cast as builders
 from tests.waiting_room.conftest import Enter
 from tests.waiting_room.hall import kept, key, limits, open_now
@@ -14,11 +15,11 @@ from tests.waiting_room.hall import kept, key, limits, open_now
 def test_the_early_ones_are_in_the_order_that_the_seed_gives(term: Any, enter: Enter) -> None:
     window = builders.a_coming_window(term)
     limits(term, window, per_minute=0)
-    promised = room.commitment(term.id, window.id)
+    promised = draw_seeds.commitment(term.id, window.id)
     requests = [enter(window, student).request for student in range(1, 60)]
     open_now(term, window)
     late = enter(window, 100)
-    seed = room.seed(term.id, window.id)
+    seed = draw_seeds.seed(term.id, window.id)
     assert hashlib.sha256(seed.encode()).hexdigest() == promised
     by_hand = sorted(requests, key=lambda each: hashlib.sha256(f"{seed}:{each}".encode()).digest())
     assert room.drawn_requests(term.id, window.id) == by_hand
@@ -57,11 +58,11 @@ def test_a_room_that_lost_its_seed_is_entered_by_its_new_one(
 ) -> None:
     window = builders.a_coming_window(term)
     enter(window, 1)
-    lost = room.seed(term.id, window.id)
+    lost = draw_seeds.seed(term.id, window.id)
     backend.redis.delete(key(term, window))
     assert enter(window, 2).kind == "early"
     kept = backend.redis.hget(key(term, window), "seed")
-    assert kept == room.seed(term.id, window.id).encode()
+    assert kept == draw_seeds.seed(term.id, window.id).encode()
     assert kept != lost.encode()
 
 

@@ -9,7 +9,6 @@ from flask.testing import FlaskClient
 
 from portal.backend import Backend
 from portal.core.db import transaction
-from portal.notifications.creation import announce_hold
 from portal.people import holds, permissions, student_profile
 from portal.people.holds import NewHold
 from portal.people.permissions import NewPermission
@@ -30,7 +29,7 @@ def hold(cast: Cast, **fields: Any) -> None:
     wish = NewHold(
         **{"kind": "Bursar", "reason": "a bill is unpaid", "office": "the bursar", **fields}
     )
-    holds.place(cast.ada.id, wish, by=cast.max.id, why="Unpaid.", tell=announce_hold)
+    holds.place(cast.ada.id, wish, by=cast.max.id, why="Unpaid.")
     student_profile._profiles.clear()  # noqa: SLF001  rather than wait two seconds
 
 

@@ -229,7 +229,7 @@ def test_when_too_many_log_in_at_once_the_attempt_is_not_charged(
     home = somewhere()
     with monkeypatch.context() as crowded:
         crowded.setattr(passwords, "is_module_patched", lambda _: True)
-        crowded.setattr(passwords, "_places", lambda: Semaphore(0))
+        crowded.setattr(passwords, "_slots", lambda: Semaphore(0))
         answers = {log_in(app.test_client(), address=home).status_code for _ in range(11)}
     assert answers == {503}
     assert guess(app, 11, home) == [422] * 10 + [429]
@@ -243,7 +243,7 @@ def test_an_attempt_by_captcha_that_is_not_compared_gives_nobody_another(
     prove(ada)
     with monkeypatch.context() as crowded:
         crowded.setattr(passwords, "is_module_patched", lambda _: True)
-        crowded.setattr(passwords, "_places", lambda: Semaphore(0))
+        crowded.setattr(passwords, "_slots", lambda: Semaphore(0))
         assert log_in(ada).status_code == 503
     assert guess(attacked, 1) == [429]
 

@@ -5,8 +5,7 @@ import pytest
 from portal.people import caches
 from portal.people.student_profile import profile, read
 from portal.windows import cohorts
-from portal.windows.cohorts import Cohort
-from portal.windows.phases import in_cohort
+from portal.windows.cohorts import Cohort, in_cohort
 from tests.cast import Cast
 
 

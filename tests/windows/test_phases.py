@@ -6,7 +6,8 @@ import pytest
 
 from portal.ledger.types import WindowView
 from portal.people.student_profile import StudentProfile
-from portal.windows.phases import MINUTE, in_cohort, open_to, phase
+from portal.windows.cohorts import in_cohort, open_to
+from portal.windows.phases import MINUTE, phase
 
 WINDOW = WindowView(1, "Selection", 100 * MINUTE, 200 * MINUTE, "scheduled", {})
 ADA = StudentProfile(

@@ -8,9 +8,10 @@ from flask.typing import ResponseReturnValue
 from portal.catalog.term_catalog import SectionView, catalog_of
 from portal.core.db import transaction
 from portal.core.i18n import _, _l
+from portal.core.moments import milliseconds
 from portal.recorder import participants as people
 from portal.recorder import read_with_fallback
-from portal.recorder.events import Event, milliseconds
+from portal.recorder.events import Event
 from portal.recorder.receipt_texts import outcome
 from portal.recorder.receipts import code
 from portal.web.http.access import requires

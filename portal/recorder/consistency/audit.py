@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from portal.backend import backend
 from portal.catalog.term_catalog import terms_named
+from portal.core.checkpoints import checkpoint
 from portal.core.db import transaction
 from portal.recorder import idempotency, read_models
 from portal.recorder.consistency import ledger_keys
@@ -20,14 +21,7 @@ from portal.recorder.consistency.ledger_image import (
     split,
 )
 from portal.recorder.consistency.ledger_keys import Step
-from portal.recorder.event_log import (
-    ProgressCallback,
-    checkpoint,
-    fold,
-    no_progress,
-    replay,
-    strides,
-)
+from portal.recorder.event_log import ProgressCallback, fold, no_progress, replay, strides
 from portal.recorder.journal import JournalGap, last_seq
 from portal.recorder.projections import UnknownEvent
 from portal.recorder.recorder import drain

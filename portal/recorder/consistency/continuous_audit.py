@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 
 from portal.backend import backend
 from portal.catalog.models import Term
+from portal.core.checkpoints import Checkpoint
 from portal.core.db import transaction
 from portal.notifications.account_mails import alert
 from portal.people.models import Account
@@ -23,7 +24,7 @@ from portal.recorder.consistency import partial_audit
 from portal.recorder.consistency.audit import unrecordable
 from portal.recorder.consistency.differences import Difference
 from portal.recorder.consistency.partial_audit import OF_SECTION, Behind
-from portal.recorder.models import Checkpoint, ContinuousAudit
+from portal.recorder.models import ContinuousAudit
 
 SECONDS = 20.0  # for one part
 KEPT = 200  # differences that are kept word for word

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from sqlalchemy import select
 
 from portal.backend import backend
+from portal.core.checkpoints import checkpoint
 from portal.core.db import transaction
 from portal.recorder.consistency import ledger_keys, partial_audit
 from portal.recorder.consistency.differences import Difference
 from portal.recorder.consistency.ledger_image import BY_NAME, split
 from portal.recorder.consistency.partial_audit import Behind, Slice
-from portal.recorder.event_log import checkpoint
 from portal.recorder.events import Event
 from portal.recorder.models import Enrollment, LoggedEvent, SectionSeats, WaitlistEntry
 

@@ -12,9 +12,10 @@ from typing import Any, Literal
 
 import orjson
 
+from portal.core.moments import milliseconds
 from portal.ledger import types
 from portal.ledger.types import COUNTS
-from portal.recorder.events import Event, milliseconds
+from portal.recorder.events import Event
 from portal.recorder.projections import Pair, Row, TermState
 
 Shape = Literal["hash", "set", "sorted set", "text"]

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from portal.backend import backend
 from portal.catalog.models import Section
+from portal.core.checkpoints import checkpoint
 from portal.core.db import transaction
 from portal.recorder import idempotency, read_models
 from portal.recorder.consistency import ledger_keys
@@ -17,7 +18,7 @@ from portal.recorder.consistency.audit import unrecordable
 from portal.recorder.consistency.differences import Difference, of_ledger, of_log, of_read_models
 from portal.recorder.consistency.ledger_image import KINDS, Image, Kind
 from portal.recorder.consistency.ledger_keys import Step
-from portal.recorder.event_log import UNREADABLE, checkpoint
+from portal.recorder.event_log import UNREADABLE
 from portal.recorder.events import Event
 from portal.recorder.models import (
     EVENT_COLUMNS,

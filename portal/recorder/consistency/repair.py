@@ -6,18 +6,11 @@ from dataclasses import dataclass, field
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
+from portal.core.checkpoints import Checkpoint, checkpoint
 from portal.core.db import transaction
 from portal.recorder import idempotency, read_models
 from portal.recorder.consistency.differences import Difference, of_log, of_read_models
-from portal.recorder.event_log import (
-    ProgressCallback,
-    checkpoint,
-    damage,
-    fold,
-    no_progress,
-    replay,
-)
-from portal.recorder.models import Checkpoint
+from portal.recorder.event_log import ProgressCallback, damage, fold, no_progress, replay
 from portal.recorder.projections import TermState
 
 # Nobody else can record the term meanwhile: claims go on, and the journal grows.

@@ -13,7 +13,9 @@ from typing import Any
 from sqlalchemy import func, select, text
 
 from portal.backend import backend
+from portal.core.checkpoints import checkpoint
 from portal.core.db import transaction
+from portal.core.moments import moment
 from portal.core.queue import enqueue
 from portal.ledger.function_library import prefix, translate_errors
 from portal.recorder import idempotency, journal
@@ -22,8 +24,8 @@ from portal.recorder.consistency.audit import audit_term, catch_up
 from portal.recorder.consistency.fence import Command, Held
 from portal.recorder.consistency.ledger_image import APART, BY_NAME, Image, split
 from portal.recorder.consistency.repair import refuse_damaged
-from portal.recorder.event_log import ProgressCallback, checkpoint, no_progress, read_events, replay
-from portal.recorder.events import Event, moment
+from portal.recorder.event_log import ProgressCallback, no_progress, read_events, replay
+from portal.recorder.events import Event
 from portal.recorder.journal import JournalGap
 from portal.recorder.projections import UnknownEvent
 

@@ -23,6 +23,7 @@ from rich.text import Text
 from portal.backend import backend
 from portal.catalog.term_catalog import terms_named
 from portal.core import schema
+from portal.core.checkpoints import checkpoint
 from portal.ledger.errors import LedgerUnavailable
 from portal.recorder.consistency import audit_runs, fence, repair, restore
 from portal.recorder.consistency.audit import LOST, UNREAD, Report, audit, audit_term
@@ -31,7 +32,7 @@ from portal.recorder.consistency.explain import explain
 from portal.recorder.consistency.fence import Changed
 from portal.recorder.consistency.repair import Cure, LogDamaged, cure, rebuild
 from portal.recorder.consistency.restore import Plan
-from portal.recorder.event_log import ProgressCallback, checkpoint
+from portal.recorder.event_log import ProgressCallback
 from portal.recorder.journal import last_seq
 from portal.runtime.command_context import connected
 from portal.runtime.commands.audit_trail import note

@@ -7,7 +7,7 @@ from flask.typing import ResponseReturnValue
 
 from portal.core.i18n import _, _l, _n
 from portal.people import tokens
-from portal.people.models import AccessToken
+from portal.people.models import ApiToken
 from portal.people.tokens import MAX_TOKENS, TokenRequest
 from portal.web.forms import ChoicesField, Form, SelectOneField, TextField
 from portal.web.http.access import signed_in, visitor
@@ -100,7 +100,7 @@ def _make(form: TokenForm) -> str:
     return ""
 
 
-def _own(token: int) -> AccessToken:
+def _own(token: int) -> ApiToken:
     """Return the visitor's token, or 404."""
     mine = tokens.live_tokens(visitor().id)
     return next((each for each in mine if each.id == token), None) or abort(404)

@@ -19,12 +19,17 @@ from portal.catalog.term_catalog import SectionView, catalog_of, live_terms
 from portal.core.db import transaction
 from portal.core.i18n import _, _l
 from portal.ledger.types import HeldSeat, WaitlistPosition, WindowView
-from portal.notifications.creation import announce_hold
 from portal.people import holds, permissions, privacy, student_records
 from portal.people.holds import NewHold
 from portal.people.models import Student
 from portal.people.student_profile import StudentProfile
-from portal.people.student_records import HoldRecord, PermissionRecord, StaleRecord, StudentRecord
+from portal.people.student_records import (
+    CompletedRecord,
+    HoldRecord,
+    PermissionRecord,
+    StaleRecord,
+    StudentRecord,
+)
 from portal.recorder import read_with_fallback
 from portal.recorder.promotion import retry_skipped
 from portal.recorder.receipt_texts import by_day
@@ -46,7 +51,8 @@ from portal.web.forms import (
 )
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
-from portal.windows.phases import Phase, open_to, phase
+from portal.windows.cohorts import open_to
+from portal.windows.phases import Phase, phase
 
 bp = Blueprint("students", __name__, url_prefix="/students")
 
@@ -207,7 +213,7 @@ def place_hold(student_id: int) -> ResponseReturnValue:
             form.since.data,
             form.until.data,
         )
-        new = holds.place(student_id, hold, by=visitor().id, why=reason, tell=announce_hold)
+        new = holds.place(student_id, hold, by=visitor().id, why=reason)
         name = record.profile.name
         return done(
             _("The hold on %(name)s is set.", name=name)
@@ -241,7 +247,7 @@ def lift_hold(student_id: int, hold_id: int) -> ResponseReturnValue:
     when = local_clock().short(hold.lifted) if hold.lifted else ""
 
     def act(reason: str) -> ResponseReturnValue:
-        lifted = holds.lift(student_id, hold_id, by=visitor().id, why=reason, tell=announce_hold)
+        lifted = holds.lift(student_id, hold_id, by=visitor().id, why=reason)
         retry_skipped(student_id)
         text = _("The hold is lifted.") if lifted else _("The hold had been lifted already.")
         return done(text, _page_of(student_id))
@@ -399,12 +405,12 @@ class CompletedForm(Form):
         return requisites.key(self.course.data or "")
 
     @property
-    def wanted(self) -> student_records.CompletedFacts | None:
+    def wanted(self) -> CompletedRecord | None:
         """What the record should say."""
         if "remove" in self and self.remove.data:
             return None
-        return student_records.CompletedFacts(
-            self.term.data, self.grade.data, self.credits.data or Decimal(0)
+        return CompletedRecord(
+            self.code, self.term.data, self.grade.data, self.credits.data or Decimal(0)
         )
 
 
@@ -457,15 +463,11 @@ def correct_completed(student_id: int) -> ResponseReturnValue:
     return confirm(page, act, form)
 
 
-def _completed(record: StudentRecord, code: str) -> student_records.CompletedFacts | None:
-    found = (each for each in record.completed if each.code == code)
-    return next(
-        (student_records.CompletedFacts(each.term, each.grade, each.credits) for each in found),
-        None,
-    )
+def _completed(record: StudentRecord, code: str) -> CompletedRecord | None:
+    return next((each for each in record.completed if each.code == code), None)
 
 
-def _mark(course: student_records.CompletedFacts | None) -> str:
+def _mark(course: CompletedRecord | None) -> str:
     """Return what the record says of a course, as the form sends it back."""
     return f"{course.term_name}|{course.grade}|{course.credits}" if course else ""
 

@@ -8,7 +8,7 @@ from marshmallow import ValidationError, fields
 from marshmallow.validate import Length, Range
 
 from portal.core.i18n import _, _l
-from portal.recorder.events import moment
+from portal.core.moments import moment
 
 LARGEST_ID = 2**31 - 1  # of PostgreSQL's integer columns
 DIGITS = re.compile(r"[0-9]{1,10}")

@@ -24,7 +24,8 @@ from portal.registration import limits
 from portal.student.scene import Scene
 from portal.web.api.blueprint import bp
 from portal.web.http.access import visitor
-from portal.windows.phases import Phase, open_to, phase
+from portal.windows.cohorts import open_to
+from portal.windows.phases import Phase, phase
 
 RECORDED_AT = "Fairseat-Recorded-At"
 HEADERS: dict[str, Any] = {

@@ -10,7 +10,6 @@ from werkzeug.test import TestResponse
 
 from portal.backend import backend
 from portal.catalog.models import Section
-from portal.notifications.creation import announce_hold
 from portal.people import holds as hold_service
 from portal.people import student_profile
 from portal.people.holds import NewHold
@@ -107,7 +106,6 @@ def test_it_is_over_after_its_last_day(boss: FlaskClient, cast: Cast) -> None:
         NewHold("Bursar", "a bill", "", None, last_year),
         by=cast.max.id,
         why=WHY,
-        tell=announce_hold,
     )
     assert not known(cast.ben)[0].stands
     told = said(boss.get(f"/admin/students/{cast.ben.id}"))

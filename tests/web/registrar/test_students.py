@@ -51,7 +51,7 @@ def test_signs_stand_for_themselves(boss: FlaskClient, text: str) -> None:
 def test_many_come_page_by_page(
     boss: FlaskClient, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(student_records, "PAGE", 3)
+    monkeypatch.setattr(student_records, "PAGE_SIZE", 3)
     first, second = find(boss, ""), find(boss, "", page=2)
     assert cast.ada.number in first
     assert "Next" in first

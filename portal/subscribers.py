@@ -1,0 +1,26 @@
+"""Who hears of the signals of lower packages; every process that sends some connects them."""
+
+from sqlalchemy.orm import Session
+
+from portal.live import publish
+from portal.notifications.account_mails import alert
+from portal.notifications.creation import announce_hold, announce_permission
+from portal.people import signals
+
+
+def connect() -> None:
+    """Subscribe the upper packages to the signals of lower ones; calling it twice does no harm."""
+    signals.password_changed.subscribe(_mail_about_password)
+    signals.token_created.subscribe(_mail_about_token)
+    signals.hold_changed.subscribe(announce_hold)
+    signals.permission_changed.subscribe(announce_permission)
+    signals.sessions_ended.subscribe(publish.sessions_ended)
+    signals.privacy_changed.subscribe(publish.privacy_changed)
+
+
+def _mail_about_password(session: Session, account: int) -> None:
+    alert(session, account, "password")
+
+
+def _mail_about_token(session: Session, account: int, name: str) -> None:
+    alert(session, account, "token", name=name)

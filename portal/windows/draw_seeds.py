@@ -1,0 +1,36 @@
+"""The secret seed of each window's draw, and the commitment published before the window opens."""
+
+import hashlib
+import secrets
+from functools import lru_cache
+
+from redis import Redis
+
+from portal.backend import backend
+from portal.ledger import replicas
+from portal.ledger.function_library import prefix, translate_errors
+
+
+def seed(term: int, window: int) -> str:
+    """Return the seed, made once; it stays secret until the window opens."""
+    return _seed(backend().redis, term, window)
+
+
+def commitment(term: int, window: int) -> str:
+    """Return the seed's SHA-256, published before so that nobody can choose the seed afterwards."""
+    return hashlib.sha256(seed(term, window).encode()).hexdigest()
+
+
+def forget() -> None:
+    """Read every seed again when it is next needed."""
+    _seed.cache_clear()
+
+
+@lru_cache(maxsize=1000)
+def _seed(redis: Redis, term: int, window: int) -> str:
+    key = f"{prefix(term)}:room:{window}"
+    with translate_errors(), redis.pipeline(transaction=False) as pipe:
+        pipe.hsetnx(key, "seed", secrets.token_hex(32))
+        pipe.hget(key, "seed")
+        _, kept = replicas.execute(pipe, backend().settings.replicas)
+    return str(kept.decode())

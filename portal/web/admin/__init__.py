@@ -3,13 +3,14 @@
 from flask import Blueprint
 
 from portal.admin import (
-    imports,
     results,
     terms,
     windows,
 )
 from portal.web.admin import (
     audit_trail,
+    exports,
+    imports,
     instructors,
     operations,
     receipts,
@@ -25,7 +26,7 @@ from portal.web.admin import (
 bp = Blueprint("admin", __name__, url_prefix="/admin")
 for part in (
     *(terms, term_rules, *windows.PARTS, waiting_room, sections, section_editing),
-    *(*results.PARTS, students, instructors, requests, receipts, audit_trail, *imports.PARTS),
+    *(*results.PARTS, students, instructors, requests, receipts, audit_trail, imports, exports),
     *(operations, webhooks),
 ):
     bp.register_blueprint(part.bp)

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from portal.backend import backend
 from portal.catalog.models import Course, Section, Term
 from portal.core.db import transaction
+from portal.instructor_requests import service
 from portal.notifications.models import Notification
 from portal.people import tokens
 from portal.people.models import AuditEntry, CompletedCourse, Hold, Permission, Student
@@ -21,7 +22,6 @@ from portal.registration import plan_store, plans
 from portal.registration.plans import Plan
 from portal.registration.requests import SectionRequest
 from portal.reports.models import WindowReport
-from portal.requests import asking
 from portal.waiting_room import room
 from portal.windows.warmup import spec
 from tests import cast as builders
@@ -93,7 +93,7 @@ def campus(cast: Cast) -> Campus:
     planned(cast.ada, terms["busy"], [wanted])
     planned(cast.cleo, terms["open"], [offer["barred"]])
     cancel(offer["canceled"])
-    asked = asking.ask_seats(
+    asked = service.ask_seats(
         offer["waited"].id, 3, "So many wait for it.", cast.iris.account_id or 0
     )
     tokens.create_for("cleo", TokenRequest("A script of hers", ["read"], days=90))

@@ -6,8 +6,8 @@ from playwright.sync_api import expect
 from e2e.person import Meet
 from portal.catalog.models import Section, Term
 from portal.core.db import transaction
+from portal.instructor_requests import service
 from portal.people.models import Account, Student
-from portal.requests import asking
 from tests import cast as builders
 from tests.cast import Cast
 from tests.claims import claim
@@ -64,7 +64,7 @@ def test_seats_that_are_asked_for_reach_who_waits(
     claim(cast.ben, last_seat)
     claim(cast.cleo, last_seat)
     # An older one stands above it.
-    asking.ask_override(last_seat.id, cast.dan.id, ["restriction"], "x", cast.iris.account_id or 0)
+    service.ask_override(last_seat.id, cast.dan.id, ["restriction"], "x", cast.iris.account_id or 0)
     cleo, admin, iris = meet("cleo").enter(term), meet("max"), meet("iris")
     with admin.page.expect_websocket():
         admin.go("/admin/requests")

@@ -7,6 +7,7 @@ from portal.core import checkpoints, flags
 from portal.core.db import Base
 from portal.exchange.exporting import models as exports
 from portal.exchange.importing import models as imports
+from portal.instructor_requests import models as requests
 from portal.notifications import models as notices
 from portal.notifications.webhooks import models as webhooks
 from portal.ops import models as ops
@@ -14,7 +15,6 @@ from portal.people import models as people
 from portal.recorder import models as record
 from portal.registration import plan_store as plans
 from portal.reports import models as reports
-from portal.requests import models as requests
 from portal.windows import models as windows
 
 __all__ = [

@@ -9,11 +9,11 @@ from typing import Any
 from portal.catalog import cohort_names, formatting
 from portal.catalog.local_time import LocalClock
 from portal.core.i18n import _
+from portal.instructor_requests.models import RULES
 from portal.reports import audit_labels
 from portal.reports.audit_labels import in_words
 from portal.reports.audit_subjects import Key, Thing
 from portal.reports.audit_trail import Entry
-from portal.requests.words import RULES
 
 NONE = "–"
 MOMENTS = ("opens", "closes")  # in ms

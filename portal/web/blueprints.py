@@ -1,9 +1,10 @@
 """The blueprints of the portal, one per kind of visitor or purpose."""
 
-from portal import instructor, student
+from portal import student
 from portal.student import receipts
 from portal.web import admin, calendar_feed, captcha, health, home, live, metrics
 from portal.web.account import inbox, language, login, my_account, oidc
+from portal.web.instructor import sections as instructor
 
 BLUEPRINTS = (
     login.bp,

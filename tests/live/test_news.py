@@ -1,8 +1,8 @@
 """What those who are no students are told on their open pages: each their own alone."""
 
 from portal.catalog.models import Term
+from portal.instructor_requests import service
 from portal.live.publish import notice_arrived, roster_changed
-from portal.requests import asking, deciding
 from tests import cast as builders
 from tests.cast import Cast
 from tests.live.conftest import Open
@@ -33,10 +33,10 @@ def test_a_request_is_told_to_admins_and_its_end_to_who_asked(
             cast.ada.account_id,
         )
     )
-    asked = asking.ask_seats(section.id, 9, "So many wait.", cast.iris.account_id or 0)
+    asked = service.ask_seats(section.id, 9, "So many wait.", cast.iris.account_id or 0)
     admin.hear(lambda tab: named(tab, "notice"))
     assert not named(iris.listen(0.3), "notice")
-    deciding.decline(asked, cast.max.id, "No room.")
+    service.decline(asked, cast.max.id, "No room.")
     iris.hear(lambda tab: named(tab, "notice"))
     for tab in (otto, ada):
         assert not named(tab.listen(0.3), "notice")

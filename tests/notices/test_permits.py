@@ -7,10 +7,10 @@ from flask import Flask
 from sqlalchemy import select
 
 from portal.core.db import transaction
+from portal.instructor_requests import service
 from portal.people import permissions
 from portal.people.models import Permission
 from portal.people.permissions import NewPermission
-from portal.requests import asking, deciding
 from tests.cast import Cast
 from tests.notices.stories import Story, a_letter, outbox, told
 from tests.web.visitors import browser_of
@@ -64,9 +64,9 @@ def test_the_very_same_is_told_once(story: Story, cast: Cast) -> None:
 
 def test_an_approved_request_tells_the_student_too(story: Story, cast: Cast) -> None:
     iris = cast.iris.account_id or 0
-    asked = asking.ask_override(story.section.id, cast.ada.id, RULE, "Knows it.", iris)
+    asked = service.ask_override(story.section.id, cast.ada.id, RULE, "Knows it.", iris)
     assert told(cast.ada) == []
-    deciding.approve(asked, cast.max.id, "")
+    service.approve(asked, cast.max.id, "")
     assert told(cast.ada) == ["permitted"]
 
 

@@ -8,11 +8,11 @@ from sqlalchemy import select
 from portal.backend import backend
 from portal.catalog.models import Section
 from portal.core.db import transaction
+from portal.instructor_requests import service
+from portal.instructor_requests.models import InstructorRequest
 from portal.ledger.types import SeatCounts
 from portal.people.models import AuditEntry
 from portal.recorder.recorder import drain
-from portal.requests import asking
-from portal.requests.models import Request
 from tests.cast import Cast, Meets, a_course, a_section, a_term, an_open_window
 from tests.notices.stories import give_addresses
 from tests.record.rush import Rush, claim
@@ -53,17 +53,17 @@ def admin(app: Flask, section: Section) -> FlaskClient:
 @pytest.fixture
 def asked(section: Section, cast: Cast) -> int:
     """Three seats instead of one."""
-    return asking.ask_seats(section.id, 3, "So many wait.", cast.iris.account_id or 0)
+    return service.ask_seats(section.id, 3, "So many wait.", cast.iris.account_id or 0)
 
 
-def the(asked: int) -> Request:
+def the(asked: int) -> InstructorRequest:
     with transaction() as session:
-        return session.get_one(Request, asked)
+        return session.get_one(InstructorRequest, asked)
 
 
-def every() -> list[Request]:
+def every() -> list[InstructorRequest]:
     with transaction() as session:
-        return list(session.scalars(select(Request).order_by(Request.id)))
+        return list(session.scalars(select(InstructorRequest).order_by(InstructorRequest.id)))
 
 
 def deeds() -> list[str]:

@@ -7,8 +7,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from portal.catalog.models import Section
-from portal.requests import asking
-from portal.requests.errors import RequestRefused
+from portal.instructor_requests import service
+from portal.instructor_requests.service import RequestRefused
 from tests.cast import Cast
 from tests.notices.stories import notices, outbox, set_section
 from tests.requests.conftest import deeds, every
@@ -85,7 +85,7 @@ def test_the_same_is_not_asked_twice(iris: FlaskClient, section: Section) -> Non
 def test_nothing_is_asked_about_a_canceled_section(section: Section, cast: Cast) -> None:
     set_section(section, status="CANCELED")
     with pytest.raises(RequestRefused, match="canceled"):
-        asking.ask_seats(section.id, 9, "x", cast.iris.account_id or 0)
+        service.ask_seats(section.id, 9, "x", cast.iris.account_id or 0)
     assert every() == []
 
 

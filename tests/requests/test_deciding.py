@@ -12,13 +12,13 @@ from portal.backend import backend
 from portal.catalog.models import Room, Section, Term
 from portal.catalog.term_catalog import forget
 from portal.core.db import transaction
+from portal.instructor_requests import service
+from portal.instructor_requests.service import RequestRefused
 from portal.people import holds
 from portal.people.holds import NewHold
 from portal.people.models import Permission
 from portal.people.student_profile import profile
 from portal.recorder.promotion import promote
-from portal.requests import asking, deciding
-from portal.requests.errors import RequestRefused
 from tests.cast import Cast, a_course, a_section, an_account
 from tests.notices.stories import a_letter, notices, set_section
 from tests.requests.conftest import deeds, kept, seats, the
@@ -33,7 +33,7 @@ YES, NO = {"deed": "approve", "note": "Fine."}, {"deed": "decline", "note": "No 
 def override(section: Section, cast: Cast) -> int:
     """Past a prerequisite, for Dan."""
     iris = cast.iris.account_id or 0
-    return asking.ask_override(section.id, cast.dan.id, ["prerequisite"], "Knows it.", iris)
+    return service.ask_override(section.id, cast.dan.id, ["prerequisite"], "Knows it.", iris)
 
 
 def overrides() -> list[Permission]:
@@ -161,7 +161,7 @@ def test_many_presses_at_the_same_moment_act_once(
 ) -> None:
     def press(request: int) -> str:
         try:
-            deciding.approve(request, cast.max.id, "")
+            service.approve(request, cast.max.id, "")
         except RequestRefused as refused:
             return refused.code
         return "approved"
@@ -180,9 +180,9 @@ def test_withdrawing_and_approving_at_once_ends_in_one_of_them(
     def press(deed: str) -> bool:
         try:
             if deed == "withdraw":
-                asking.withdraw(asked, cast.iris.account_id or 0)
+                service.withdraw(asked, cast.iris.account_id or 0)
             else:
-                deciding.approve(asked, cast.max.id, "")
+                service.approve(asked, cast.max.id, "")
         except RequestRefused:
             return False
         return True
@@ -228,7 +228,7 @@ def test_what_is_permitted_already_is_said(
 ) -> None:
     admin.post(f"/admin/requests/{override}", data=YES)
     with pytest.raises(RequestRefused, match="permitted"):
-        asking.ask_override(
+        service.ask_override(
             section.id, cast.dan.id, ["prerequisite"], "x", cast.iris.account_id or 0
         )
 

@@ -9,8 +9,8 @@ from sqlalchemy import insert, select
 
 from portal.catalog.models import Room, Section
 from portal.core.db import transaction
-from portal.requests import asking, deciding, listing
-from portal.requests.models import Request
+from portal.instructor_requests import listing, service
+from portal.instructor_requests.models import InstructorRequest
 from tests import cast as builders
 from tests.cast import Cast
 from tests.requests.conftest import the
@@ -26,7 +26,7 @@ def test_the_oldest_comes_first(
     admin: FlaskClient, asked: int, section: Section, cast: Cast
 ) -> None:
     iris = cast.iris.account_id or 0
-    later = asking.ask_override(section.id, cast.dan.id, ["restriction"], "x", iris)
+    later = service.ask_override(section.id, cast.dan.id, ["restriction"], "x", iris)
     assert rows(admin) == [asked, later]
     assert rows(admin, f"?from={asked}") == [later]
 
@@ -56,7 +56,7 @@ def test_the_counts_that_move_are_those_of_the_lines(
 
 
 def test_what_is_decided_is_listed_apart(admin: FlaskClient, asked: int, cast: Cast) -> None:
-    deciding.decline(asked, cast.max.id, "No room.")
+    service.decline(asked, cast.max.id, "No room.")
     assert rows(admin) == []
     assert "Nobody asks for anything." in admin.get("/admin/requests").text
     assert rows(admin, "?state=done") == [asked]
@@ -79,7 +79,7 @@ def test_many_come_in_pages(admin: FlaskClient, section: Section, cast: Cast) ->
             for student in (cast.ada, cast.ben)
             for state in ["declined"] * listing.PAGE
         ]
-        session.execute(insert(Request), made)
+        session.execute(insert(InstructorRequest), made)
     first = rows(admin, "?state=done")
     assert len(first) == listing.PAGE
     second = rows(admin, f"?state=done&from={first[-1]}")

@@ -14,6 +14,7 @@ from portal.backend import backend
 from portal.catalog.models import Term
 from portal.catalog.sections import STATUS_CHANGES
 from portal.core.db import transaction
+from portal.instructor_requests import service
 from portal.notifications.models import Notification
 from portal.notifications.webhooks import receivers
 from portal.notifications.webhooks.models import Delivery
@@ -25,7 +26,6 @@ from portal.recorder.journal import last_seq
 from portal.recorder.promotion import promote
 from portal.recorder.receipts import code
 from portal.recorder.recorder import drain
-from portal.requests import asking
 from portal.web.admin.webhooks import CHANGES as WEBHOOK_CHANGES
 from tests import cast as builders
 from tests.cast import Cast, Meets
@@ -133,8 +133,8 @@ def _asked(cast: Cast, sections: dict[str, Any]) -> list[int]:
     """What Iris asks for, of each kind."""
     iris, held = cast.iris.account_id or 0, sections["held"].id
     return [
-        asking.ask_seats(held, 20, "So many wait.", iris),
-        asking.ask_override(held, cast.dan.id, ["prerequisite"], "Knows it all.", iris),
+        service.ask_seats(held, 20, "So many wait.", iris),
+        service.ask_override(held, cast.dan.id, ["prerequisite"], "Knows it all.", iris),
     ]
 
 

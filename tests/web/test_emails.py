@@ -9,8 +9,7 @@ import pytest
 from flask import Flask
 
 from portal.catalog.models import Section
-from portal.instructor.letters import LONGEST, mailing
-from portal.instructor.rosters import Person
+from portal.web.instructor.rosters import LONGEST_LINK, Person, mailing
 from tests.cast import Cast, a_course, a_section, a_term
 from tests.web.rosters import SINCE, enrolled, private, reached_at, waiting
 from tests.web.visitors import browser_of
@@ -77,7 +76,7 @@ def test_who_has_no_address_is_counted(app: Flask, section: Section, cast: Cast)
 def test_a_large_class_is_split_into_mails_that_programs_can_take() -> None:
     addresses = [f"student.number.{number:04}@university.example" for number in range(300)]
     found = mailing(map(somebody, addresses))
-    assert all(len(each.url) <= LONGEST for each in found.letters)
+    assert all(len(each.url) <= LONGEST_LINK for each in found.letters)
     told = [parse_qs(urlsplit(each.url).query)["bcc"][0].split(",") for each in found.letters]
     assert list(chain(*told)) == addresses
     spans = [(each.first, each.last) for each in found.letters]

@@ -24,7 +24,7 @@ WAITING = {
 RECORDED = {
     *("student.term", "student.mine", "student.plan", "student.schedule"),
     *("instructor.teaching", "instructor.section", "instructor.requests.index"),
-    "instructor.asking.seats_form",
+    "instructor.requests.ask_seats",
     *("admin.terms.index", "admin.terms.now", "admin.sections.index", "admin.sections.show"),
     *("admin.results.show", "admin.few.index", "admin.students.show"),
     *("admin.requests.index", "admin.requests.show"),

@@ -4,12 +4,11 @@ from flask import Blueprint, abort, flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from portal.core.i18n import _, _l
+from portal.instructor_requests import listing, service
+from portal.instructor_requests.listing import RequestView, remaining_obstacles
+from portal.instructor_requests.models import REFUSED, STATES, TONES, rule_names
+from portal.instructor_requests.service import RequestRefused
 from portal.registration.seat_counts import outlook_in_words
-from portal.requests import deciding, listing
-from portal.requests.errors import RequestRefused
-from portal.requests.listing import Line
-from portal.requests.way import way
-from portal.requests.words import REFUSED, STATES, TONES, rules
 from portal.web.forms import Form, NoteField
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
@@ -22,7 +21,7 @@ TEXTS = {
     "states": STATES,
     "tones": TONES,
     "stale": REFUSED,
-    "rules": rules,
+    "rules": rule_names,
     "promised": outlook_in_words,
 }
 
@@ -83,19 +82,23 @@ def decide(asked_id: int) -> ResponseReturnValue:
 
 def _decide(decision: str, asked_id: int, why: str) -> None:
     if decision == "decline":
-        deciding.decline(asked_id, visitor().id, why)
-    elif not deciding.approve(asked_id, visitor().id, why):
+        service.decline(asked_id, visitor().id, why)
+    elif not service.approve(asked_id, visitor().id, why):
         flash(_("The ledger is away: it is told of the seats as soon as it is back."))
 
 
-def _line(asked_id: int) -> Line:
+def _line(asked_id: int) -> RequestView:
     return listing.one(asked_id) or abort(404)
 
 
-def _page(line: Line, form: NoteForm) -> str:
+def _page(line: RequestView, form: NoteForm) -> str:
     asked = line.request
     weighed = asked.kind == "override" and asked.state == "open" and not line.stale
     form.note.description = _("%(who)s reads it. Needed if you decline.", who=asked.account.name)
     return render_template(
-        "admin/request.html", line=line, way=way(asked) if weighed else None, form=form, **TEXTS
+        "admin/request.html",
+        line=line,
+        way=remaining_obstacles(asked) if weighed else None,
+        form=form,
+        **TEXTS,
     )

@@ -1,5 +1,6 @@
-"""Requests of instructors, and what became of them."""
+"""Requests of instructors: more seats for a section, or an override for one student."""
 
+from collections.abc import Iterable
 from datetime import datetime
 
 from sqlalchemy import (
@@ -18,12 +19,13 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from portal.catalog.models import Section
 from portal.core.db import Base
+from portal.core.i18n import _l
 from portal.people.models import Account, Student
 
 Moment = DateTime(timezone=True)
 
 
-class Request(Base):
+class InstructorRequest(Base):
     """One request about a section: for seats (`capacity` then, `wanted`), or for an override."""
 
     __tablename__ = "requests"
@@ -65,3 +67,35 @@ class Request(Base):
     account: Mapped[Account] = relationship(foreign_keys=account_id)
     student: Mapped[Student | None] = relationship()
     decider: Mapped[Account | None] = relationship(foreign_keys=decided_by)
+
+
+RULES = {
+    "prerequisite": _l("Prerequisites"),
+    "corequisite": _l("Courses to be taken along with it"),
+    "restriction": _l("Restrictions to majors, years, levels and the like"),
+    "not_for_you": _l("Courses that are not for everyone"),
+    "time_conflict": _l("A clash of times"),
+    "same_course": _l("Another section of the same course"),
+    "credit_limit": _l("The limit of credits"),
+}
+STATES = {
+    "open": _l("Open"),
+    "approved": _l("Approved"),
+    "declined": _l("Declined"),
+    "withdrawn": _l("Withdrawn"),
+}
+TONES = {"open": "wait", "approved": "go", "declined": "stop", "withdrawn": ""}
+REFUSED = {
+    "canceled": _l("The section has been canceled, so nothing can be changed about it any more."),
+    "enough": _l("The section has as many seats already, or more."),
+    "asked": _l("This has been asked for already, and is still open."),
+    "permitted": _l("The student is permitted this already."),
+    "gone": _l("The student’s record has been closed."),
+    "decided": _l("It has been decided already."),
+    "not_yours": _l("Only who made a request can withdraw it."),
+}
+
+
+def rule_names(codes: Iterable[str]) -> str:
+    """Return the names of the rules of these codes, in one line."""
+    return "; ".join(str(RULES.get(code, code)) for code in codes)

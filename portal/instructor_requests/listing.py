@@ -1,0 +1,237 @@
+"""Requests as pages list them, and how their sections stand now."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from sqlalchemy import Select, func, or_, select
+from sqlalchemy.orm import Session, joinedload
+
+from portal.backend import backend
+from portal.catalog import requisites
+from portal.catalog.models import Meeting, Room, Section
+from portal.catalog.term_catalog import SectionView, catalog_of, live_terms
+from portal.core.db import transaction
+from portal.instructor_requests.models import InstructorRequest
+from portal.ledger.types import SeatCounts
+from portal.people import student_profile
+from portal.people.models import Permission, Student
+from portal.recorder import read_with_fallback
+from portal.registration import limits, precheck
+from portal.registration.credits import hundredths
+from portal.registration.next_steps import RefusalContext
+from portal.registration.reasons import Explanation, explain
+from portal.registration.seat_counts import WaitlistOutlook, waitlist_outlook
+
+PAGE = 30
+
+
+@dataclass(frozen=True)
+class RequestView:
+    """A request, how its section stands now, and why it can't be approved (a code)."""
+
+    request: InstructorRequest
+    name: str  # of the section, such as CSC 1100-01
+    title: str
+    term: str
+    room: int | None  # seats of the smallest room that it meets in, where known
+    stale: str
+    seats: SeatCounts | None = None
+
+    @property
+    def id(self) -> int:
+        """The request's id."""
+        return self.request.id
+
+    @property
+    def promise(self) -> WaitlistOutlook:
+        """What the waitlist gets at once if it is approved."""
+        if self.seats is None or self.request.wanted is None:
+            return WaitlistOutlook(waiting=0)
+        return waitlist_outlook(replace(self.seats, capacity=self.request.wanted))
+
+    @property
+    def too_small(self) -> bool:
+        """Whether the room has fewer seats than are asked for."""
+        return self.room is not None and (self.request.wanted or 0) > self.room
+
+    @property
+    def when(self) -> int:
+        """When it was made (ms)."""
+        return _ms(self.request.made_at)
+
+    @property
+    def decided(self) -> int:
+        """When it was decided or withdrawn (ms), 0 while it is open."""
+        return _ms(self.request.decided_at)
+
+
+def of_account(account: int, before: int | None = None) -> list[RequestView]:
+    """Return an account's requests, the newest first: a page and one more."""
+    found = select(InstructorRequest).where(InstructorRequest.account_id == account)
+    return _views(_before(found, before))
+
+
+def still_open(after: int | None = None) -> list[RequestView]:
+    """Return the open requests, the oldest first: a page and one more."""
+    found = (
+        select(InstructorRequest)
+        .where(InstructorRequest.state == "open")
+        .order_by(InstructorRequest.id)
+    )
+    return _views(found.where(InstructorRequest.id > (after or 0)).limit(PAGE + 1))
+
+
+def done_with(before: int | None = None) -> list[RequestView]:
+    """Return the decided requests, the newest first: a page and one more."""
+    return _views(
+        _before(select(InstructorRequest).where(InstructorRequest.state != "open"), before)
+    )
+
+
+def one(request_id: int) -> RequestView | None:
+    """Return the request of that id."""
+    return next(
+        iter(_views(select(InstructorRequest).where(InstructorRequest.id == request_id))), None
+    )
+
+
+def term_of(views: list[RequestView]) -> int | None:
+    """Return the term whose counts the page follows: that of the first request."""
+    terms = [each.request.section.term_id for each in views] or [each.id for each in live_terms()]
+    return next(iter(terms), None)
+
+
+def waiting() -> int:
+    """Return how many requests are open."""
+    with transaction() as session:
+        count = (
+            select(func.count())
+            .select_from(InstructorRequest)
+            .where(InstructorRequest.state == "open")
+        )
+        return session.scalar(count) or 0
+
+
+def _before(found: Select[InstructorRequest], before: int | None) -> Select[InstructorRequest]:
+    if before:
+        found = found.where(InstructorRequest.id < before)
+    return found.order_by(InstructorRequest.id.desc()).limit(PAGE + 1)
+
+
+def _views(found: Select[InstructorRequest]) -> list[RequestView]:
+    section = joinedload(InstructorRequest.section)
+    with transaction() as session:
+        requests = session.scalars(
+            found.options(
+                section.joinedload(Section.course),
+                section.joinedload(Section.term),
+                joinedload(InstructorRequest.student).joinedload(Student.account),
+                joinedload(InstructorRequest.account),
+                joinedload(InstructorRequest.decider),
+            )
+        ).all()
+        rooms = _rooms(session, {each.section_id for each in requests})
+        views = [_view(session, each, rooms.get(each.section_id)) for each in requests]
+    return [replace(each, seats=seats) for each, seats in zip(views, _counts(views), strict=True)]
+
+
+def _view(session: Session, request: InstructorRequest, room: int | None) -> RequestView:
+    section = request.section
+    return RequestView(
+        request=request,
+        name=f"{requisites.shown(section.course.code)}-{section.number}",
+        title=section.title or section.course.title,
+        term=section.term.name,
+        room=room,
+        stale=approval_obstacle(session, request) if request.state == "open" else "",
+    )
+
+
+def _rooms(session: Session, sections: set[int]) -> dict[int, int]:
+    """Return the seats of the smallest room of each section, where they are known."""
+    found = (
+        select(Meeting.section_id, func.min(Room.seats))
+        .join(Room, Room.id == Meeting.room_id)
+        .where(Meeting.section_id.in_(sections), Room.seats.is_not(None))
+        .group_by(Meeting.section_id)
+    )
+    return {section: seats or 0 for section, seats in session.execute(found)}
+
+
+def _counts(views: Iterable[RequestView]) -> list[SeatCounts | None]:
+    """Return the seat counts of each request's section."""
+    sections = [each.request.section for each in views]
+    counts: dict[int, SeatCounts] = {}
+    for term in {each.term_id for each in sections}:
+        mine = [each.id for each in sections if each.term_id == term]
+        counts |= read_with_fallback.seats_of(term, mine)
+    return [counts.get(each.id) for each in sections]
+
+
+def _ms(moment: datetime | None) -> int:
+    return round(moment.timestamp() * 1000) if moment else 0
+
+
+def approval_obstacle(session: Session, request: InstructorRequest) -> str:
+    """Return the code of what forbids to approve it, "" if nothing does."""
+    section = request.section
+    if section.deleted_at or section.status == "CANCELED":
+        return "canceled"
+    if request.kind == "seats":
+        return "enough" if section.capacity >= (request.wanted or 0) else ""
+    if request.student is None or request.student.deleted_at:
+        return "gone"
+    given = _permitted(session, request.student_id or 0, section.id)
+    return "permitted" if set(request.waives) <= set(given) else ""
+
+
+def _permitted(session: Session, student: int, section: int) -> Iterable[str]:
+    good = or_(Permission.expires_at.is_(None), Permission.expires_at > func.now())
+    return session.scalars(
+        select(func.unnest(Permission.waives)).where(
+            Permission.student_id == student,
+            Permission.section_id == section,
+            Permission.revoked_at.is_(None),
+            good,
+        )
+    )
+
+
+UNDER = {"corequisite_not_offered": "corequisite"}  # by code, the rule that it comes of
+
+
+@dataclass(frozen=True)
+class Obstacles:
+    """Refusals that the student would read now: those that the request overrides, and others."""
+
+    asked: list[Explanation]
+    other: list[Explanation]
+
+
+def remaining_obstacles(request: InstructorRequest) -> Obstacles | None:
+    """Return what would be refused to an override's student now; None if that is unknown."""
+    offered = catalog_of(request.section.term_id)
+    card = offered.section(request.section_id)
+    if card is None or request.student_id is None:
+        return None
+    who = student_profile.read(request.student_id)
+    standing = read_with_fallback.standing(offered.term.id, who.student)
+    held = {each.section: each.credits for each in standing.enrolled}
+    context = RefusalContext(offered, card, backend().settings.zone, held)
+    limit = hundredths(limits.credit_limit(who, offered))
+    found = explain(precheck.likely_refusals(who, card, offered, standing, limit), context)
+    asked = [each for each in found if UNDER.get(each.code, each.code) in request.waives]
+    return Obstacles(asked, [each for each in found if each not in asked])
+
+
+def rules_without_effect(card: SectionView) -> Iterator[str]:
+    """Yield the codes of rules that the section does not have."""
+    has = {
+        "prerequisite": card.prerequisites,
+        "corequisite": card.corequisites,
+        "restriction": card.restrictions,
+        "not_for_you": not card.public,
+        "time_conflict": card.meetings,
+    }
+    return (code for code, rule in has.items() if not rule)

@@ -1,0 +1,1 @@
+"""Pages for instructors: their sections, rosters and waitlists, and their requests."""

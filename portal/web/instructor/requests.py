@@ -1,0 +1,144 @@
+"""Requests of an instructor: more seats, or an override for a student; and what became of them."""
+
+from flask import Blueprint, abort, flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from sqlalchemy import select
+from wtforms import ValidationError
+
+from portal.catalog import formatting
+from portal.core.db import transaction
+from portal.core.i18n import _, _l
+from portal.instructor_requests import listing, service
+from portal.instructor_requests.listing import rules_without_effect
+from portal.instructor_requests.models import REFUSED, RULES, STATES, TONES, rule_names
+from portal.instructor_requests.service import RequestRefused
+from portal.people.models import Student
+from portal.recorder import read_with_fallback
+from portal.web.forms import ChoicesField, Form, NoteField, NumberField, TextField
+from portal.web.http.access import requires, visitor
+from portal.web.instructor.rosters import own_section, students_of
+
+bp = Blueprint("requests", __name__)
+
+MOST_SEATS = 100_000
+WHY = {
+    "required": True,
+    "description": _l("Whoever decides reads it."),
+    "missing": _l("Say why: the audit trail keeps it with your name."),
+}
+
+
+class SeatsForm(Form):
+    """How many seats a section should have."""
+
+    wanted = NumberField(
+        _l("Seats that the class should have"),
+        most=MOST_SEATS,
+        message=_l("Give a whole number from %(least)s to %(most)s."),
+    )
+    reason = NoteField(_l("Why"), **WHY)
+
+
+class OverrideForm(Form):
+    """The student whom rules of a section should let pass."""
+
+    student = TextField(_l("Student number"), longest=64, missing=_l("Give the student’s number."))
+    waives = ChoicesField(
+        _l("Rules that should not stand in the way"),
+        choices=RULES,
+        missing=_l("Choose at least one rule."),
+    )
+    reason = NoteField(_l("Why"), **WHY)
+    student_id = 0
+
+    def validate_student(self, field: TextField) -> None:
+        """Find the student; raise ValidationError if there is none of that number."""
+        wanted = Student.number == field.data, Student.deleted_at.is_(None)
+        with transaction() as session:
+            self.student_id = session.scalar(select(Student.id).where(*wanted)) or 0
+        if not self.student_id:
+            raise ValidationError(_("No student has the number %(numbers)s.", numbers=field.data))
+
+
+@bp.route("/sections/<int:section_id>/requests/seats", methods=["GET", "POST"])
+@requires("instructor")
+def ask_seats(section_id: int) -> ResponseReturnValue:
+    """Ask for more seats in a section."""
+    shown, form = own_section(section_id), SeatsForm()
+    form.wanted.least = shown.card.capacity + 1
+    capacity = formatting.number(shown.card.capacity)
+    form.wanted.description = _("It has %(capacity)s now.", capacity=capacity)
+    if request.method == "POST" and form.validate():
+        try:
+            service.ask_seats(section_id, form.wanted.data, form.reason.data, visitor().id)
+        except RequestRefused as refused:
+            form.refuse(REFUSED[refused.code], "wanted")
+        else:
+            return _sent()
+    counts = read_with_fallback.seats_of(shown.term.id, [shown.card.id])
+    page = render_template("instructor/ask_seats.html", shown=shown, form=form, counts=counts)
+    return page, 422 if form.errors else 200
+
+
+@bp.route("/sections/<int:section_id>/requests/override", methods=["GET", "POST"])
+@requires("instructor")
+def ask_override(section_id: int) -> ResponseReturnValue:
+    """Ask for an override that lets one student pass rules of a section."""
+    shown, form = own_section(section_id), OverrideForm()
+    if request.method == "POST" and form.validate():
+        rules = form.waives.data
+        try:
+            service.ask_override(section_id, form.student_id, rules, form.reason.data, visitor().id)
+        except RequestRefused as refused:
+            form.refuse(REFUSED[refused.code], "student")
+        else:
+            if useless := [code for code in rules if code in rules_without_effect(shown.card)]:
+                names = rule_names(useless)
+                flash(_("Mind that this class has no such rule: %(rules)s.", rules=names))
+            return _sent()
+    note = _("(this class has no such rule)")
+    lacking = set(rules_without_effect(shown.card))
+    form.waives.offer(
+        {code: f"{text} {note}" if code in lacking else text for code, text in RULES.items()}
+    )
+    page = render_template("instructor/ask_override.html", shown=shown, form=form)
+    return page, 422 if form.errors else 200
+
+
+@bp.get("/requests")
+@requires("instructor")
+def index() -> ResponseReturnValue:
+    """Render the visitor's requests, the newest first."""
+    found = listing.of_account(visitor().id, request.args.get("before", type=int))
+    return render_template(
+        "instructor/requests.html",
+        lines=found[: listing.PAGE],
+        more=len(found) > listing.PAGE,
+        live=listing.term_of(found),
+        states=STATES,
+        tones=TONES,
+        stale=REFUSED,
+        rules=rule_names,
+        known=students_of(visitor().teacher_ids, [each.request.student_id for each in found]),
+    )
+
+
+@bp.post("/requests/<int:asked_id>/withdraw")
+@requires("instructor")
+def withdraw(asked_id: int) -> ResponseReturnValue:
+    """Withdraw a request of one's own."""
+    found = listing.one(asked_id)
+    if found is None or found.request.account_id != visitor().id:
+        abort(404)
+    try:
+        service.withdraw(asked_id, visitor().id)
+    except RequestRefused as refused:
+        flash(str(REFUSED[refused.code]))
+    else:
+        flash(_("Your request is withdrawn."))
+    return redirect(url_for("instructor.requests.index"), 303)
+
+
+def _sent() -> ResponseReturnValue:
+    flash(_("Your request is with the registrar’s office. You are told as soon as it is decided."))
+    return redirect(url_for("instructor.requests.index"), 303)

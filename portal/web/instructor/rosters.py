@@ -1,0 +1,304 @@
+"""Who is in a section and on its waitlist, as recorded: searched, sorted, as addresses."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+from unicodedata import combining, normalize
+from urllib.parse import quote
+
+from flask import abort
+from sqlalchemy import ColumnElement, Select, func, select
+
+from portal.catalog.models import Subject, section_teachers
+from portal.catalog.term_catalog import SectionView, TermView, catalog_of, live_terms
+from portal.core.db import transaction
+from portal.core.i18n import _l
+from portal.people.models import Account, Student, StudentSubject, year_order
+from portal.people.privacy import withheld
+from portal.recorder.models import Enrollment, WaitlistEntry
+from portal.registration.next_steps import section_name
+from portal.web.http.access import visitor
+
+
+@dataclass(frozen=True)
+class Person:
+    """A student on a roster or a waitlist, as far as the visitor may see; credits in hundredths.
+
+    `place` counts from 1 on a waitlist, and `passed` is for who was passed over there.
+    """
+
+    id: int
+    name: str
+    number: str
+    year: str
+    majors: tuple[str, ...]
+    email: str
+    private: bool
+    credits: int
+    since: datetime
+    place: int = 0
+    passed: bool = False
+
+
+@dataclass(frozen=True)
+class Roster:
+    """Those enrolled, by name, and those waiting, in order."""
+
+    enrolled: list[Person]
+    waiting: list[Person]
+
+    @property
+    def withheld(self) -> int:
+        """How many have asked for privacy."""
+        return sum(each.private for each in (*self.enrolled, *self.waiting))
+
+
+def roster(term_id: int, section_id: int, roles: frozenset[str]) -> Roster:
+    """Return the people of a section, as a visitor of these roles may see them."""
+    with transaction() as session:
+        enrolled = session.execute(_enrolled(term_id, section_id)).all()
+        waiting = session.execute(_waiting(term_id, section_id)).all()
+    return Roster(
+        enrolled=[_person(row, roles) for row in enrolled],
+        waiting=[_person(row, roles, place) for place, row in enumerate(waiting, 1)],
+    )
+
+
+def students_of(teachers: Iterable[int], students: Iterable[int | None]) -> set[int]:
+    """Return those of the students who are in a section of these instructors, or wait for one."""
+    taught = select(section_teachers.c.section_id).where(
+        section_teachers.c.teacher_id.in_(teachers)
+    )
+    named = {each for each in students if each}
+    enrolled = select(Enrollment.student_id).where(
+        Enrollment.section_id.in_(taught),
+        Enrollment.student_id.in_(named),
+        Enrollment.state == "enrolled",
+    )
+    waiting = select(WaitlistEntry.student_id).where(
+        WaitlistEntry.section_id.in_(taught),
+        WaitlistEntry.student_id.in_(named),
+        WaitlistEntry.state.in_(("waiting", "passed")),
+    )
+    with transaction() as session:
+        return set(session.scalars(enrolled.union(waiting)))
+
+
+def _enrolled(term_id: int, section_id: int) -> Select[Any]:
+    return (
+        _people(Enrollment)
+        .where(Enrollment.term_id == term_id, Enrollment.section_id == section_id)
+        .where(Enrollment.state == "enrolled")
+        .order_by(Account.name, Student.number)
+    )
+
+
+def _waiting(term_id: int, section_id: int) -> Select[Any]:
+    return (
+        _people(WaitlistEntry)
+        .where(WaitlistEntry.term_id == term_id, WaitlistEntry.section_id == section_id)
+        .where(WaitlistEntry.state.in_(("waiting", "passed")))
+        .order_by(WaitlistEntry.ticket)
+    )
+
+
+def _people(place: type[Enrollment] | type[WaitlistEntry]) -> Select[Any]:
+    return (
+        select(
+            Student.id,
+            Account.name,
+            Student.number,
+            Student.year,
+            Account.email,
+            Student.private,
+            _majors().label("majors"),
+            place.credits,
+            place.since,
+            place.state,
+        )
+        .join(Student, Student.id == place.student_id)
+        .join(Account, Account.id == Student.account_id)
+    )
+
+
+def _majors() -> ColumnElement[Any]:
+    return (
+        select(func.array_agg(Subject.code))
+        .join(StudentSubject, StudentSubject.subject_id == Subject.id)
+        .where(StudentSubject.student_id == Student.id, StudentSubject.kind == "major")
+        .correlate(Student)
+        .scalar_subquery()
+    )
+
+
+def _person(row: Any, roles: frozenset[str], place: int = 0) -> Person:
+    hidden = withheld(roles, private=row.private)
+    return Person(
+        id=row.id,
+        name=row.name,
+        number=row.number,
+        year="" if hidden else row.year,
+        majors=() if hidden else tuple(sorted(row.majors or ())),
+        email="" if hidden else row.email,
+        private=row.private,
+        credits=row.credits,
+        since=row.since,
+        place=place,
+        passed=row.state == "passed",
+    )
+
+
+LONGEST = 80
+By = Callable[[Person], Any]
+ORDERS: dict[str, By] = {
+    "name": lambda person: folded(person.name),
+    "number": lambda person: person.number,
+    "year": lambda person: year_order(person.year),
+    "major": lambda person: person.majors,
+    "email": lambda person: folded(person.email),
+    "credits": lambda person: person.credits,
+    "since": lambda person: person.since,
+}
+
+SORTS = {
+    "name": _l("Name"),
+    "number": _l("Number"),
+    "year": _l("Year"),
+    "major": _l("Major"),
+    "email": _l("Email"),
+    "credits": _l("Credits"),
+    "since": _l("Since"),
+}
+
+
+@dataclass(frozen=True)
+class RosterView:
+    """The search words, and the order of the roster; a waitlist keeps its own."""
+
+    text: str = ""
+    sort: str = "name"
+    down: bool = False
+
+    @classmethod
+    def parse(cls, args: Mapping[str, str]) -> "RosterView":
+        """Return the view that an address asks for; leave nonsense out."""
+        text = " ".join(args.get("q", "").replace("\0", "").split())[:LONGEST]
+        sort = args.get("sort", "")
+        down = args.get("order") == "down"
+        return cls(text, sort, down) if sort in ORDERS else cls(text)
+
+    def args(self) -> dict[str, str]:
+        """Return the arguments of its address."""
+        words = {"q": self.text} if self.text else {}
+        plain = (self.sort, self.down) == ("name", False)
+        return words if plain else words | {"sort": self.sort, "order": self.direction}
+
+    @property
+    def direction(self) -> str:
+        """Up or down."""
+        return "down" if self.down else "up"
+
+    def by(self, sort: str) -> "RosterView":
+        """Return the view sorted by a column; the other way round if it is sorted by it."""
+        return replace(self, sort=sort, down=sort == self.sort and not self.down)
+
+    def at(self, roster: Roster) -> Roster:
+        """Return what it shows of a roster; waitlist positions stay as they are."""
+        inside = sorted(self._found(roster.enrolled), key=ORDERS["name"])
+        inside.sort(key=ORDERS[self.sort], reverse=self.down)
+        return Roster(inside, self._found(roster.waiting))
+
+    def _found(self, people: list[Person]) -> list[Person]:
+        words = folded(self.text).split()
+        return [each for each in people if all(word in _words(each) for word in words)]
+
+
+def folded(text: str) -> str:
+    """Return the text without case and accents, to sort and search by."""
+    apart = normalize("NFKD", text.casefold())
+    return "".join(sign for sign in apart if not combining(sign))
+
+
+def _words(person: Person) -> str:
+    return folded(" ".join((person.name, person.number, person.email, *person.majors, person.year)))
+
+
+# Some mail programs take addresses of about 2,000 characters and cut what is longer.
+LONGEST_LINK = 1800
+BLIND = "mailto:?bcc="  # nobody sees whom else it goes to
+PLAIN = re.compile(r"[^\s,;<>()\"\[\]@]+@[^\s,;<>()\"\[\]@]+")
+
+
+@dataclass(frozen=True)
+class MailtoLink:
+    """A link that begins a mail to some of the addresses, from `first` to `last`."""
+
+    first: int
+    last: int
+    url: str
+
+
+@dataclass(frozen=True)
+class Mailing:
+    """Addresses to write to, and how many people have none that may be seen."""
+
+    addresses: tuple[str, ...]
+    private: int
+    unknown: int
+
+    @property
+    def letters(self) -> list[MailtoLink]:
+        """As few mails as mail programs can take."""
+        return list(_letters(self.addresses))
+
+
+def mailing(people: Iterable[Person]) -> Mailing:
+    """Return the addresses of those one can write to."""
+    found, people = dict[str, None](), list(people)
+    for person in people:
+        if PLAIN.fullmatch(person.email):
+            found.setdefault(person.email)
+    without = [each for each in people if each.email not in found]
+    private = sum(each.private for each in without)
+    return Mailing(tuple(found), private, len(without) - private)
+
+
+def _letters(addresses: tuple[str, ...]) -> Iterator[MailtoLink]:
+    first, url = 1, ""
+    for number, address in enumerate(addresses, 1):
+        more = quote(address, safe="@")
+        if url and len(url) + 1 + len(more) > LONGEST_LINK:
+            yield MailtoLink(first, number - 1, url)
+            first, url = number, ""
+        url = f"{url},{more}" if url else BLIND + more
+    if url:
+        yield MailtoLink(first, len(addresses), url)
+
+
+@dataclass(frozen=True)
+class InstructorSection:
+    """A section and its term."""
+
+    term: TermView
+    card: SectionView
+
+    @property
+    def name(self) -> str:
+        """The section's name, such as CSC 1100-01."""
+        return section_name(self.card)
+
+
+def own_section(section_id: int) -> InstructorSection:
+    """Return a section that the visitor teaches, or any for an admin; otherwise 404 or 403."""
+    offers = [catalog_of(term.id) for term in live_terms()]
+    found = [
+        InstructorSection(each.term, card) for each in offers if (card := each.section(section_id))
+    ]
+    if not found:
+        abort(404)
+    teaches = not visitor().teacher_ids.isdisjoint(found[0].card.teacher_ids)
+    if not (teaches or "admin" in visitor().roles):
+        abort(403)
+    return found[0]

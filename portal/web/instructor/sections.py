@@ -1,0 +1,150 @@
+"""An instructor's own sections, and who is in them: as pages, as a file, as addresses."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, cast
+
+from flask import Blueprint, make_response, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from portal.backend import backend
+from portal.catalog.term_catalog import catalog_of, live_terms
+from portal.core.i18n import _
+from portal.recorder import read_with_fallback
+from portal.spreadsheets import download
+from portal.web.http.access import requires, visitor
+from portal.web.instructor import requests
+from portal.web.instructor.rosters import (
+    SORTS,
+    InstructorSection,
+    Person,
+    Roster,
+    RosterView,
+    mailing,
+    own_section,
+)
+from portal.web.instructor.rosters import roster as read_roster
+
+bp = Blueprint("instructor", __name__, url_prefix="/teaching")
+bp.register_blueprint(requests.bp)
+
+WHOM = ("enrolled", "waiting", "all")
+
+
+@bp.get("")
+@requires("instructor")
+def teaching() -> ResponseReturnValue:
+    """Render the visitor's sections of a term, by default the latest, with their seats."""
+    mine = visitor().teacher_ids
+    offers = [offered for term in live_terms() if (offered := catalog_of(term.id)).taught_by(mine)]
+    asked = request.args.get("term", type=int)
+    shown = next((each for each in offers if each.term.id == asked), offers[0] if offers else None)
+    cards = shown.taught_by(mine) if shown else []
+    ids = [card.id for card in cards]
+    counts = read_with_fallback.seats_of(shown.term.id, ids) if shown else {}
+    return render_template(
+        "instructor/teaching.html",
+        terms=[offered.term for offered in offers],
+        term=shown.term if shown else None,
+        cards=cards,
+        counts=counts,
+    )
+
+
+@bp.get("/sections/<int:section_id>")
+@requires("instructor", "admin")
+def section(section_id: int) -> ResponseReturnValue:
+    """Render one section with its roster and its waitlist."""
+    shown, look = own_section(section_id), RosterView.parse(request.args)
+    counts = read_with_fallback.seats_of(shown.term.id, [section_id])
+    return render_template(
+        "instructor/section.html",
+        term=shown.term,
+        counts=counts,
+        now=read_with_fallback.now(),
+        **_listed(shown, look),
+    )
+
+
+@bp.get("/sections/<int:section_id>/roster")
+@requires("instructor", "admin")
+def roster(section_id: int) -> ResponseReturnValue:
+    """Render roster and waitlist alone, for a page that is open already."""
+    shown, look = own_section(section_id), RosterView.parse(request.args)
+    answer = make_response(render_template("instructor/roster.html", **_listed(shown, look)))
+    # The address of the page follows what is searched for, so that a reload shows the same.
+    answer.headers["HX-Replace-Url"] = url_for(
+        ".section", section_id=section_id, **cast("Any", look.args())
+    )
+    return answer
+
+
+@bp.get("/sections/<int:section_id>/roster.csv")
+@requires("instructor", "admin")
+def roster_csv(section_id: int) -> ResponseReturnValue:
+    """Return roster and waitlist as a CSV file, in the order of the page."""
+    shown, look = own_section(section_id), RosterView.parse({**request.args, "q": ""})
+    people = look.at(read_roster(shown.term.id, section_id, visitor().roles))
+    name = re.sub(r"[^\w.-]+", "-", f"{shown.term.name} {shown.name}")
+    return download(f"{name}.csv", list(_rows(people)))
+
+
+@bp.get("/sections/<int:section_id>/emails")
+@requires("instructor", "admin")
+def emails(section_id: int) -> ResponseReturnValue:
+    """Render the addresses of those enrolled, of those waiting, or of all."""
+    shown, asked = own_section(section_id), request.args.get("to")
+    people = RosterView().at(read_roster(shown.term.id, section_id, visitor().roles))
+    to = asked if asked in WHOM else WHOM[0]
+    chosen = {
+        "enrolled": people.enrolled,
+        "waiting": people.waiting,
+        "all": people.enrolled + people.waiting,
+    }[to]
+    return render_template(
+        "instructor/emails.html",
+        term=shown.term,
+        name=shown.name,
+        card=shown.card,
+        to=to,
+        mailing=mailing(chosen),
+    )
+
+
+def _rows(people: Roster) -> Iterator[list[str]]:
+    yield [
+        *(_("List"), _("Place"), _("Name"), _("Number"), _("Year"), _("Major"), _("Email")),
+        *(_("Credits"), _("Since"), _("Privacy")),
+    ]
+    for person in people.enrolled:
+        yield _row(_("Roster"), person)
+    for person in people.waiting:
+        yield _row(_("Waitlist"), person)
+
+
+def _row(where: str, person: Person) -> list[str]:
+    since = person.since.astimezone(backend().settings.zone)
+    return [
+        where,
+        str(person.place or ""),
+        person.name,
+        person.number,
+        person.year,
+        ", ".join(person.majors),
+        person.email,
+        f"{person.credits / 100:g}",
+        f"{since:%Y-%m-%d %H:%M:%S}",
+        _("private") if person.private else "",
+    ]
+
+
+def _listed(shown: InstructorSection, look: RosterView) -> dict[str, object]:
+    everyone = read_roster(shown.term.id, shown.card.id, visitor().roles)
+    return {
+        "name": shown.name,
+        "card": shown.card,
+        "look": look,
+        "sorts": SORTS,
+        "everyone": everyone,
+        "people": look.at(everyone),
+    }

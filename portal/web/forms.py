@@ -238,6 +238,7 @@ class MomentField(StringField):  # type: ignore[misc]
     """
 
     widget = DateTimeLocalInput()
+    data: Any
 
     def __init__(self, label: str, **more: Any) -> None:
         super().__init__(label, **more)

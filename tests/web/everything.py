@@ -9,7 +9,6 @@ from flask import Flask
 from sqlalchemy import select
 from werkzeug.routing import Rule
 
-from portal.admin.windows.deeds import DEEDS
 from portal.backend import backend
 from portal.catalog.models import Term
 from portal.catalog.sections import STATUS_CHANGES
@@ -27,6 +26,7 @@ from portal.recorder.promotion import promote
 from portal.recorder.receipts import code
 from portal.recorder.recorder import drain
 from portal.web.admin.webhooks import CHANGES as WEBHOOK_CHANGES
+from portal.web.admin.windows import ACTIONS
 from tests import cast as builders
 from tests.cast import Cast, Meets
 from tests.exchange.makers import an_export, an_import
@@ -73,7 +73,7 @@ def a_story(app: Flask, cast: Cast) -> Values:
         "window_id": [each.id for each in windows],
         "code": [*(code(term.id, seq) for seq in range(1, last + 1)), "nonsense"],
         "notice": _notices(),
-        "action": list(DEEDS),
+        "action": list(ACTIONS),
         "asked_id": _asked(cast, sections),
         "entry_id": _entries(),
         "name": ["captcha", "mail"],

@@ -17,7 +17,7 @@ WAITING = {
     *(f"student.{name}" for name in ("ask_plan", "drop", "leave", "pick", "swap", "swaps")),
     *("student.stage", "student.plan_panel", "student.room", "student.ask_to_leave_room"),
     *("student.show_order", "student.order_file"),
-    *("admin.changes.ask", "admin.waiting_room.act_on", "admin.sections.change_status"),
+    *("admin.windows.change", "admin.waiting_room.act_on", "admin.sections.change_status"),
     *("admin.waiting_room.show", "admin.waiting_room.figures"),
 }
 # Read from PostgreSQL in place of the ledger, so that they must say so.

@@ -1,5 +1,5 @@
-"""Selection windows, their waiting rooms and their reports."""
+"""Reports of selection windows."""
 
-from portal.admin.windows import changes, fairness, pages, reports
+from portal.admin.windows import fairness, reports
 
-PARTS = (changes, fairness, pages, reports)
+PARTS = (fairness, reports)

@@ -5,8 +5,8 @@ from flask import Blueprint
 from portal.admin import (
     results,
     terms,
-    windows,
 )
+from portal.admin import windows as window_reports
 from portal.web.admin import (
     audit_trail,
     exports,
@@ -21,11 +21,12 @@ from portal.web.admin import (
     term_rules,
     waiting_room,
     webhooks,
+    windows,
 )
 
 bp = Blueprint("admin", __name__, url_prefix="/admin")
 for part in (
-    *(terms, term_rules, *windows.PARTS, waiting_room, sections, section_editing),
+    *(terms, term_rules, *window_reports.PARTS, windows, waiting_room, sections, section_editing),
     *(*results.PARTS, students, instructors, requests, receipts, audit_trail, imports, exports),
     *(operations, webhooks),
 ):

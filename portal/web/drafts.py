@@ -1,12 +1,17 @@
 """Filled-in forms that an admin has not confirmed yet, stored for a day."""
 
 import json
+import secrets
 
+from flask import flash, redirect, request
+from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import MultiDict
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from portal.backend import backend
+from portal.core.i18n import _
 from portal.ledger.function_library import translate_errors
+from portal.web.http.access import visitor
 
 KEPT = 24 * 60 * 60  # seconds since the admin's last one
 LAST = 10  # of an account, so that what one admin fills in can't crowd the ledger's memory
@@ -50,3 +55,26 @@ def _keys(account: int) -> tuple[str, str]:
 
 def _name(place: str, draft: int) -> str:
     return f"{place}:{draft}"
+
+
+# Forms that are sent to be looked over: kept, and shown at an address that sends none again.
+
+OWN = ("csrf_token", "refused")
+
+
+def show_draft(place: str, refused: str = "") -> ResponseReturnValue:
+    """Keep the form that was sent, and on to the page that shows it, with why it was refused."""
+    number = secrets.randbits(53)
+    form = MultiDict(each for each in request.form.items(multi=True) if each[0] not in OWN)
+    form["refused"] = refused
+    save(visitor().id, place, number, form)
+    return redirect(f"{place}?draft={number}", 303)
+
+
+def shown_draft() -> Form | None:
+    """The form that the address names; None where it names none, or one that is gone."""
+    number = request.args.get("draft", type=int)
+    found = load(visitor().id, request.path, number) if number else None
+    if number and found is None:
+        flash(_("What you had filled in is not kept any more. Begin again."))
+    return found

@@ -26,9 +26,9 @@ RECORDED = {
     *("instructor.teaching", "instructor.section", "instructor.requests.index"),
     "instructor.requests.ask_seats",
     *("admin.terms.index", "admin.terms.now", "admin.sections.index", "admin.sections.show"),
-    *("admin.results.show", "admin.few.index", "admin.students.show"),
+    *("admin.results.show", "admin.underfilled.index", "admin.students.show"),
     *("admin.requests.index", "admin.requests.show"),
-    *("admin.reports.show", "admin.fairness.show"),
+    *("admin.window_reports.show", "admin.window_reports.show_fairness"),
 }
 
 

@@ -5,8 +5,8 @@ from zoneinfo import ZoneInfo
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portal.admin.windows.timeline import LETTER, WIDTH, Bar, timeline
 from portal.ledger.types import WindowView
+from portal.web.admin.timeline import LETTER, WIDTH, Bar, timeline
 from portal.windows.coverage import CoveredPeriod, GroupCoverage
 
 ZONE = ZoneInfo("America/New_York")

@@ -2,12 +2,8 @@
 
 from flask import Blueprint
 
-from portal.admin import (
-    results,
-    terms,
-)
-from portal.admin import windows as window_reports
 from portal.web.admin import (
+    adjustments,
     audit_trail,
     exports,
     imports,
@@ -15,19 +11,23 @@ from portal.web.admin import (
     operations,
     receipts,
     requests,
+    results,
     section_editing,
     sections,
     students,
     term_rules,
+    terms,
+    underfilled,
     waiting_room,
     webhooks,
+    window_reports,
     windows,
 )
 
 bp = Blueprint("admin", __name__, url_prefix="/admin")
 for part in (
-    *(terms, term_rules, *window_reports.PARTS, windows, waiting_room, sections, section_editing),
-    *(*results.PARTS, students, instructors, requests, receipts, audit_trail, imports, exports),
-    *(operations, webhooks),
+    *(terms, term_rules, windows, waiting_room, window_reports, sections, section_editing),
+    *(results, adjustments, underfilled, students, instructors, requests, receipts, audit_trail),
+    *(imports, exports, operations, webhooks),
 ):
     bp.register_blueprint(part.bp)

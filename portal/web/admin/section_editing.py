@@ -13,7 +13,6 @@ from flask.typing import ResponseReturnValue
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from portal.admin import affected, looks
 from portal.catalog import requisites, seat_pools, sections
 from portal.catalog.models import Course, Section
 from portal.catalog.search import index, matches, terms
@@ -32,7 +31,8 @@ from portal.core.db import transaction
 from portal.core.i18n import _, _l, _n
 from portal.registration.next_steps import section_name
 from portal.reports import audit_trail
-from portal.web.admin import section_effects
+from portal.web import drafts
+from portal.web.admin import affected, section_effects
 from portal.web.admin.section_effects import PlannedSection, occupancy, seats_of, warnings
 from portal.web.admin.section_forms import (
     NewSectionForm,
@@ -63,8 +63,8 @@ class Preview:
     warnings: list[str]
     takes: bool  # something from students, so that it needs a reason
     reason: Form
-    clashing: Sequence[affected.Person] = ()  # for whom the new times clash with another section
-    people: Sequence[affected.Person] = ()  # everyone with a seat or a waitlist position
+    clashing: Sequence[affected.AffectedStudent] = ()  # whose other sections clash then
+    people: Sequence[affected.AffectedStudent] = ()  # everyone with a seat or a waitlist position
 
 
 @dataclass(frozen=True)
@@ -85,26 +85,28 @@ class FoundCourse:
 def edit(term_id: int, section_id: int) -> ResponseReturnValue:
     """Render the form, or what a form that was sent will mean; store it once it is confirmed."""
     posted = request.method == "POST"
-    sent = request.form if posted else looks.looked()
+    sent = request.form if posted else drafts.shown_draft()
     with transaction() as session:
         stored = find_or_404(session, term_id, section_id)
         form = _section_form(
             session, stored, write_details(stored.details) if sent is None else sent
         )
         if sent is None or not _to_review(stored, sent, form):
-            return looks.look(request.path) if posted else _edit_page(stored, form, sent)
+            return drafts.show_draft(request.path) if posted else _edit_page(stored, form, sent)
         if stored.version != sent.get("version", 0, type=int):
-            return looks.look(request.path) if posted else _conflict_page(session, stored, form)
+            return (
+                drafts.show_draft(request.path) if posted else _conflict_page(session, stored, form)
+            )
         preview = _preview(session, stored, form.details, sent)
     if not posted:
         return _confirm_page(stored, sent, preview)
     if "confirmed" not in sent or preview.reason.errors:
-        return looks.look(request.path)
+        return drafts.show_draft(request.path)
     seen = SeenSection(term_id, section_id, stored.version)
     try:
         sections.edit_section(seen, form.details, visitor().id, preview.reason.reason.data)
     except (Stale, NotPossible):  # since it was read above
-        return looks.look(request.path)
+        return drafts.show_draft(request.path)
     apply_in_ledger(term_id, section_id)
     flash(_("Changed: %(name)s.", name=_name(stored, form.details)))
     _flash_clashes(len(preview.clashing))
@@ -216,7 +218,7 @@ def _confirm_page(stored: StoredSection, sent: Sent, preview: Preview) -> Respon
 @requires("admin")
 def new(term_id: int) -> ResponseReturnValue:
     """Render courses to choose from, the form of the one chosen, or what was sent of it."""
-    sent = looks.looked()
+    sent = drafts.shown_draft()
     chosen = request.args.get("course", type=int) if sent is None else _course_id(sent)
     if chosen is None:
         return _courses_page(term_id)
@@ -251,13 +253,13 @@ def create(term_id: int) -> ResponseReturnValue:
         form = NewSectionForm(sent, session, catalog_of(term_id).term, course.code)
         ready = form.validate() and "confirmed" in sent and not {"edit", "more"} & sent.keys()
     if not ready:
-        return looks.look(url_for(".new", term_id=term_id))
+        return drafts.show_draft(url_for(".new", term_id=term_id))
     try:
         section_id = sections.create_section(
             term_id, course.id, form.crn.data, form.details, visitor().id
         )
     except NotPossible:  # since it was read above
-        return looks.look(url_for(".new", term_id=term_id))
+        return drafts.show_draft(url_for(".new", term_id=term_id))
     apply_in_ledger(term_id, section_id)
     name = f"{requisites.shown(course.code)}-{form.details.number}"
     flash(_("Created: %(name)s. It is a draft until you publish it.", name=name))
@@ -330,7 +332,7 @@ def _new_page(term_id: int, course: Course, form: NewSectionForm) -> ResponseRet
 def share(term_id: int, section_id: int) -> ResponseReturnValue:
     """Render the form, or what a form that was sent will mean; store it once it is confirmed."""
     posted = request.method == "POST"
-    sent, offered = request.form if posted else looks.looked(), catalog_of(term_id)
+    sent, offered = request.form if posted else drafts.shown_draft(), catalog_of(term_id)
     with transaction() as session:
         stored = find_or_404(session, term_id, section_id)
         now = stored.pool or _own_seats(stored)
@@ -341,13 +343,17 @@ def share(term_id: int, section_id: int) -> ResponseReturnValue:
             form.refuse(why)
         valid = sent is not None and form.validate()
     if sent is None or not valid or "edit" in sent:
-        return looks.look(request.path) if posted else _share_page(stored, form, now, sent)
+        return drafts.show_draft(request.path) if posted else _share_page(stored, form, now, sent)
     changes = _pool_differences(now, form.pool)
     if tuple(sent.get(name, 0, type=int) for name in ("pool", "version")) != (now.id, now.version):
-        return looks.look(request.path) if posted else _share_page(stored, form, now, None, changes)
+        return (
+            drafts.show_draft(request.path)
+            if posted
+            else _share_page(stored, form, now, None, changes)
+        )
     if not changes:
         form.refuse(_("Nothing has been changed yet."))
-        return looks.look(request.path) if posted else _share_page(stored, form, now, sent)
+        return drafts.show_draft(request.path) if posted else _share_page(stored, form, now, sent)
     takes = not form.pool.ids <= now.ids or form.pool.capacity < now.capacity
     preview = Preview(
         changes=changes,
@@ -359,7 +365,7 @@ def share(term_id: int, section_id: int) -> ResponseReturnValue:
     if not posted:
         return _confirm_page(stored, sent, preview)
     if "confirmed" not in sent or preview.reason.errors:
-        return looks.look(request.path)
+        return drafts.show_draft(request.path)
     return _share(stored, form.pool, preview.reason.reason.data)
 
 
@@ -367,9 +373,9 @@ def _share(stored: StoredSection, wanted: SeatPool, reason: str) -> ResponseRetu
     try:
         touched = sections.share_seats(stored.term_id, wanted, visitor().id, reason)
     except Stale:  # since it was read above
-        return looks.look(request.path)
+        return drafts.show_draft(request.path)
     except NotPossible as refused:
-        return looks.look(request.path, str(OBSTACLES[refused.code]))
+        return drafts.show_draft(request.path, str(OBSTACLES[refused.code]))
     apply_in_ledger(stored.term_id, *touched)
     flash(_("Changed: %(name)s.", name=wanted.name))
     return go(url_for("admin.sections.show", term_id=stored.term_id, section_id=stored.id))

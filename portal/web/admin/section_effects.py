@@ -8,7 +8,6 @@ from itertools import chain, combinations
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from portal.admin import affected
 from portal.backend import backend
 from portal.catalog import cohort_names, linked_courses, requisites
 from portal.catalog.models import Course, Room, Subject
@@ -28,6 +27,7 @@ from portal.registration.seat_counts import (
     reserved_left,
     waitlist_outlook,
 )
+from portal.web.admin import affected
 from portal.windows import cohorts
 
 HARDER = ("prerequisites", "corequisites", "restrictions")
@@ -179,7 +179,7 @@ def _waitlist(stored: StoredSection, wanted: SectionDetails, now: Occupancy) -> 
 
 def clashing(
     session: Session, stored: StoredSection, wanted: SectionDetails, offered: TermCatalog
-) -> list[affected.Person]:
+) -> list[affected.AffectedStudent]:
     """Those with a seat whose other sections clash with the new times and did not before."""
     if stored.details.meetings == wanted.meetings:
         return []
@@ -189,7 +189,7 @@ def clashing(
     return [each for each in after if {(each.id, clash) for clash in each.clashes} - known]
 
 
-def _new_times(troubled: Sequence[affected.Person]) -> Iterator[str]:
+def _new_times(troubled: Sequence[affected.AffectedStudent]) -> Iterator[str]:
     if troubled:
         yield _n(
             "For %(num)s student with a seat the new times clash with another section of theirs."

@@ -9,7 +9,6 @@ from flask.typing import ResponseReturnValue
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from portal.admin import affected
 from portal.backend import backend
 from portal.catalog import cohort_names, linked_courses, requisites, sections
 from portal.catalog.local_time import LocalClock
@@ -33,6 +32,7 @@ from portal.registration.seat_counts import Totals, is_active, totals
 from portal.reports import audit_differences, audit_subjects, audit_trail
 from portal.reports.audit_trail import Entry
 from portal.web import confirm
+from portal.web.admin import affected
 from portal.web.admin.section_effects import (
     Occupancy,
     PlannedSection,

@@ -9,9 +9,6 @@ from flask import Blueprint, abort, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, HiddenField, ValidationError
 
-from portal.admin.results.adjusting import clashes
-from portal.admin.results.asked import section_of
-from portal.admin.results.words import OBSTACLES
 from portal.backend import backend
 from portal.catalog import cohort_names, requisites
 from portal.catalog.local_time import local_clock
@@ -39,6 +36,7 @@ from portal.registration import limits
 from portal.registration.credits import amount
 from portal.registration.next_steps import RefusalContext
 from portal.registration.reasons import PERMISSIONS
+from portal.web.admin.adjustments import OVERRIDE_LABELS, clashes, find_section
 from portal.web.confirm import Confirmation, confirm, done
 from portal.web.forms import (
     ChoicesField,
@@ -58,7 +56,7 @@ bp = Blueprint("students", __name__, url_prefix="/students")
 
 MOST_PAGES = 1000
 MOST_CREDITS = Decimal("99.99")  # of a completed course
-OVERRIDABLE = {code: OBSTACLES[code] for code in PERMISSIONS}
+OVERRIDABLE = {code: OVERRIDE_LABELS[code] for code in PERMISSIONS}
 
 Row = TypeVar("Row", HoldRecord, PermissionRecord)
 
@@ -123,7 +121,7 @@ def show(student_id: int) -> ResponseReturnValue:
         "admin/student.html",
         record=record,
         who=record.profile,
-        rules=OBSTACLES,
+        rules=OVERRIDE_LABELS,
         terms=terms,
         term=catalog_of(term.id).term if term else None,
         now=_student_term(record.profile, term.id) if term else None,
@@ -304,7 +302,7 @@ class PermissionForm(Form):
     def validate_section(self, field: TextField) -> None:
         """Find the section; raise ValidationError if the term has none of that name."""
         if not self.term.errors:
-            self.card = section_of(field.data, catalog_of(int(self.term.data)))
+            self.card = find_section(field.data, catalog_of(int(self.term.data)))
         if self.card is None:
             raise ValidationError(str(field.missing))
 
@@ -362,7 +360,7 @@ def revoke(student_id: int, override_id: int) -> ResponseReturnValue:
         facts=[
             _named(record),
             (_("Section"), f"{permit.name}, {permit.term}"),
-            (_("Rules"), "; ".join(str(OBSTACLES.get(code, code)) for code in permit.waives)),
+            (_("Rules"), "; ".join(str(OVERRIDE_LABELS.get(code, code)) for code in permit.waives)),
         ],
         meaning=[
             _(

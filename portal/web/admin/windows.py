@@ -12,9 +12,7 @@ from flask import Blueprint, abort, flash, redirect, render_template, request, u
 from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import MultiDict
 
-from portal.admin.terms import Scheduled, scheduled
 from portal.admin.times import Reading
-from portal.admin.windows.form import read_plan, typed
 from portal.backend import backend
 from portal.catalog import cohort_names
 from portal.catalog.local_time import local_clock
@@ -24,6 +22,8 @@ from portal.core.i18n import _, _l
 from portal.ledger.errors import WindowRefused
 from portal.ledger.types import Change, WindowView
 from portal.web import drafts
+from portal.web.admin.terms import ScheduledWindow, scheduled
+from portal.web.admin.window_form import read_plan, typed
 from portal.web.confirm import Confirmation, confirm, done
 from portal.web.forms import Form, MomentField, ReasonForm
 from portal.web.http.access import requires, visitor
@@ -200,12 +200,12 @@ def _changed(action: WindowAction, window: WindowView) -> ResponseReturnValue:
     return done(str(action.done) % {"name": window.name}, url_for("admin.terms.index"))
 
 
-def _subject(term_id: int, window_id: int) -> Scheduled:
+def _subject(term_id: int, window_id: int) -> ScheduledWindow:
     window = service.find_window(term_id, window_id)
     return scheduled(window, backend().ledger.now()) if window else abort(404)
 
 
-def _times(action: WindowAction, subject: Scheduled) -> TimesForm:
+def _times(action: WindowAction, subject: ScheduledWindow) -> TimesForm:
     """Return the form of the action's times, as sent or as they are now."""
     sent = request.values if any(name in request.values for name in action.fields) else None
     now = {name: getattr(subject.window, name) for name in ("opens", "closes")}
@@ -223,7 +223,7 @@ def _was() -> tuple[int, int] | None:
     return int(opens), int(closes)
 
 
-def _confirmation(term_id: int, action: WindowAction, subject: Scheduled) -> Confirmation:
+def _confirmation(term_id: int, action: WindowAction, subject: ScheduledWindow) -> Confirmation:
     window, clock = subject.window, local_clock()
     return Confirmation(
         title=str(action.title),
@@ -239,7 +239,9 @@ def _confirmation(term_id: int, action: WindowAction, subject: Scheduled) -> Con
     )
 
 
-def _times_page(term_id: int, action: WindowAction, subject: Scheduled, form: TimesForm) -> str:
+def _times_page(
+    term_id: int, action: WindowAction, subject: ScheduledWindow, form: TimesForm
+) -> str:
     page = _confirmation(term_id, action, subject)
     return render_template(
         "admin/window_times.html", page=page, action=action, subject=subject, form=form
@@ -247,7 +249,11 @@ def _times_page(term_id: int, action: WindowAction, subject: Scheduled, form: Ti
 
 
 def _with_effects(
-    page: Confirmation, term_id: int, action: WindowAction, subject: Scheduled, times: TimesForm
+    page: Confirmation,
+    term_id: int,
+    action: WindowAction,
+    subject: ScheduledWindow,
+    times: TimesForm,
 ) -> Confirmation:
     """Return the page that shows what the change will mean."""
     before, now, term = subject.window, subject.phase.now, catalog_of(term_id).term

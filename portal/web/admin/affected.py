@@ -19,7 +19,7 @@ SHOWN = 200  # that are named; the page of the results lists them all
 
 
 @dataclass(frozen=True)
-class Person:
+class AffectedStudent:
     """A student with a seat or a place on the waitlist, and what is to be said of it."""
 
     id: int
@@ -29,23 +29,25 @@ class Person:
     clashes: tuple[str, ...] = ()
 
 
-def people(session: Session, section: int) -> list[Person]:
+def people(session: Session, section: int) -> list[AffectedStudent]:
     """Everyone with a part in the section as recorded, seats first; one more than are shown."""
     return people_of(session, [section])[section]
 
 
-def people_of(session: Session, sections: Sequence[int]) -> dict[int, list[Person]]:
+def people_of(session: Session, sections: Sequence[int]) -> dict[int, list[AffectedStudent]]:
     """The same for each of several sections."""
-    found: dict[int, list[Person]] = {section: [] for section in sections}
+    found: dict[int, list[AffectedStudent]] = {section: [] for section in sections}
     for row in session.execute(_parts(sections)):
         if len(found[row.section_id]) <= SHOWN:
-            found[row.section_id].append(Person(row.id, row.name, row.number, bool(row.waits)))
+            found[row.section_id].append(
+                AffectedStudent(row.id, row.name, row.number, bool(row.waits))
+            )
     return found
 
 
 def clashing(
     session: Session, section: int, offered: TermCatalog, new: Sequence[MeetingView]
-) -> list[Person]:
+) -> list[AffectedStudent]:
     """Those with a seat for whom these meetings of the section clash, and with what."""
     told: dict[int, list[str]] = {}
     for student, other in session.execute(_others(section)):
@@ -53,7 +55,9 @@ def clashing(
         if card and card.status != "CANCELED" and (text := _clash(new, card)):
             told.setdefault(student, []).append(text)
     rows = session.execute(_named().where(Student.id.in_(told)).order_by(Account.name))
-    return [Person(row.id, row.name, row.number, clashes=tuple(told[row.id])) for row in rows]
+    return [
+        AffectedStudent(row.id, row.name, row.number, clashes=tuple(told[row.id])) for row in rows
+    ]
 
 
 def _parts(sections: Sequence[int]) -> Select[Any]:

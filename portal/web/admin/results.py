@@ -1,4 +1,4 @@
-"""What came of a section: who is in it, who waits, who left, and all that happened."""
+"""A section's students: enrolled, waiting, and gone; and its history."""
 
 from dataclasses import dataclass
 
@@ -28,8 +28,8 @@ SHOWN = (*GROUPS, "history")
 
 
 @dataclass(frozen=True)
-class Happened:
-    """An event of the section: what came of it, for whom, by whom, and why if it was by hand."""
+class SectionEvent:
+    """An event of the section: what happened, to whom, by whom, and an admin's reason."""
 
     seq: int
     at: int  # ms
@@ -45,7 +45,7 @@ class Happened:
 @bp.get("/results")
 @requires("admin")
 def show(term_id: int, section_id: int) -> ResponseReturnValue:
-    """A group of its students, or its history, a page at a time."""
+    """Render a group of its students, or its history, a page at a time."""
     offered = catalog_of(term_id)
     card = offered.section(section_id) or abort(404)
     shown = request.args.get("show", "in")
@@ -78,7 +78,7 @@ def show(term_id: int, section_id: int) -> ResponseReturnValue:
 
 
 def _leaving(card: SectionView, shown: str, just: int | None) -> set[int]:
-    """The student with whom something was done just now, if that is not recorded yet."""
+    """Return the student adjusted just now, if that is not recorded yet."""
     if just is None or shown not in {"in", "waiting"}:
         return set()
     now = read_with_fallback.standing(card.term_id, just)
@@ -86,17 +86,17 @@ def _leaving(card: SectionView, shown: str, just: int | None) -> set[int]:
     return set() if any(each.section == card.id for each in here) else {just}
 
 
-def _history(card: SectionView, before: int | None) -> tuple[list[Happened], bool]:
+def _history(card: SectionView, before: int | None) -> tuple[list[SectionEvent], bool]:
     with transaction() as session:
         facts, more = people.happened(session, card.term_id, card.id, before)
         names = people.names(session, facts)
     return [_happened(card, each, names) for each in facts], more
 
 
-def _happened(card: SectionView, fact: Event, names: dict[str, str]) -> Happened:
+def _happened(card: SectionView, fact: Event, names: dict[str, str]) -> SectionEvent:
     student, actor = fact.payload.get("student", 0), fact.context.get("actor", "")
     what, tone = outcome(fact)
-    return Happened(
+    return SectionEvent(
         seq=fact.seq,
         at=milliseconds(fact.at),
         what=_section(fact) if fact.name == "section_set" else what,

@@ -1,16 +1,15 @@
-"""Under-filled sections in a list, to cancel several in one step."""
+"""Under-filled sections: a list of them, by limits, to cancel several in one step."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from flask import Blueprint, flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy import select
 
-from portal.admin import looks
-from portal.admin.affected import Person, people_of
 from portal.admin.reasons import read_reason
-from portal.admin.results.few_query import Limits, full
 from portal.admin.times import Reading
 from portal.backend import backend
 from portal.catalog import linked_courses, requisites, sections
@@ -22,18 +21,107 @@ from portal.core.i18n import _, _n
 from portal.ledger.types import SeatCounts
 from portal.recorder import read_with_fallback
 from portal.registration.next_steps import section_name
-from portal.web.admin.sections import apply_in_ledger, obstacle
+from portal.web import drafts
+from portal.web.admin.affected import AffectedStudent, people_of
+from portal.web.admin.sections import RUNNING, apply_in_ledger, obstacle
 from portal.web.drafts import Form
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
 
-bp = Blueprint("few", __name__, url_prefix="/terms/<int:term_id>/few")
+if TYPE_CHECKING:
+    from werkzeug.datastructures import MultiDict
+
+
+NUMBERS = ("fewer", "percent", "least")
+FIRST = 10  # students, until the admin sets limits
+DIGITS = 6
+
+
+@dataclass(frozen=True)
+class UnderfilledSection:
+    """A section with its seats."""
+
+    card: SectionView
+    seats: SeatCounts
+
+    @property
+    def share(self) -> float:
+        """The share of its seats that is taken."""
+        return self.seats.taken / self.seats.capacity
+
+
+@dataclass(frozen=True)
+class Limits:
+    """A section is under-filled with fewer than `fewer` students, or under `percent` of its seats.
+
+    0 is no limit. Sections with fewer seats than `least`, of other subjects, and those that are
+    full or waited for don't count.
+    """
+
+    fewer: int = 0
+    percent: int = 0
+    least: int = 0
+    subject: str = ""
+
+    @classmethod
+    def parse(cls, args: "MultiDict[str, str]") -> "Limits":
+        """Return the limits that an address names; the usual ones if it names none."""
+        if not any(name in args for name in NUMBERS):
+            return cls(FIRST)
+        fewer, percent, least = (_number(args.get(name, "")) for name in NUMBERS)
+        return cls(fewer, percent, least, args.get("subject", ""))
+
+    def args(self) -> dict[str, str]:
+        """Return the arguments that `parse` reads back."""
+        set_ones = {name: str(value) for name, value in vars(self).items() if value}
+        return {"fewer": "0", **set_ones}
+
+    def pick(
+        self, offered: TermCatalog, counts: Mapping[int, SeatCounts]
+    ) -> list[UnderfilledSection]:
+        """Return the under-filled sections, the emptiest first."""
+        return sorted(self._found(offered, counts), key=lambda few: (few.share, few.seats.taken))
+
+    def _found(
+        self, offered: TermCatalog, counts: Mapping[int, SeatCounts]
+    ) -> Iterator[UnderfilledSection]:
+        for card in offered.sections:
+            seats = counts.get(card.id)
+            if card.status in RUNNING and seats and seats.capacity and self._fits(card, seats):
+                yield UnderfilledSection(card, seats)
+
+    def _fits(self, card: SectionView, seats: SeatCounts) -> bool:
+        if seats.capacity < self.least or self.subject not in {"", card.subject_code}:
+            return False
+        if wanted(seats):
+            return False
+        return seats.taken < self.fewer or seats.taken * 100 < self.percent * seats.capacity
+
+
+def wanted(seats: SeatCounts) -> bool:
+    """Return whether it is full, or someone who may have a seat waits for it."""
+    return full(seats) or seats.waiting > seats.passed
+
+
+def full(seats: SeatCounts) -> bool:
+    """Return whether no seat is free, not even a reserved one."""
+    return not (seats.open or seats.keeping)
+
+
+def _number(text: str) -> int:
+    text = text.strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= DIGITS else 0
+
+
+# Under-filled sections in a list, to cancel several in one step.
+
+bp = Blueprint("underfilled", __name__, url_prefix="/terms/<int:term_id>/few")
 
 MOST = 200  # sections in the list, and in one step
 
 
 @dataclass(frozen=True)
-class Doomed:
+class SectionToCancel:
     """A section that is to be canceled, the version that was seen, and whom it affects."""
 
     card: SectionView
@@ -41,11 +129,11 @@ class Doomed:
     seats: SeatCounts | None
     prior: int
     partners: list[str]  # courses that are taken along with it
-    people: list[Person]  # with a seat or a place on the waitlist
+    people: list[AffectedStudent]  # with a seat or a place on the waitlist
 
     @property
     def mind(self) -> list[str]:
-        """What speaks against it."""
+        """Reasons not to cancel it."""
         said = []
         if self.seats and full(self.seats):
             said.append(_("It is full."))
@@ -66,7 +154,7 @@ class Doomed:
 @requires("admin")
 def index(term_id: int) -> ResponseReturnValue:
     """The sections that are under-filled, the emptiest first; or what canceling some will mean."""
-    offered, reading, form = catalog_of(term_id), Reading(), looks.looked()
+    offered, reading, form = catalog_of(term_id), Reading(), drafts.shown_draft()
     if form is None:
         return _list(offered, reading, request.args)
     cards = _ticked(offered, reading, form)
@@ -87,13 +175,13 @@ def cancel(term_id: int) -> ResponseReturnValue:
     cards = _ticked(offered, reading, request.form)
     why = read_reason(reading, request.form)
     if reading.errors or "confirmed" not in request.form:
-        return looks.look(request.path)
+        return drafts.show_draft(request.path)
     if refused := _do(offered, cards, why):
-        return looks.look(request.path, refused)
+        return drafts.show_draft(request.path, refused)
     apply_in_ledger(term_id, *(card.id for card in cards))
     flash(_n("Canceled: %(num)s section.", "Canceled: %(num)s sections.", len(cards)))
     limits = urlencode(Limits.parse(request.form).args())
-    return go(f"{url_for('admin.few.index', term_id=term_id)}?{limits}")
+    return go(f"{url_for('admin.underfilled.index', term_id=term_id)}?{limits}")
 
 
 def _ticked(offered: TermCatalog, reading: Reading, form: Form) -> list[SectionView]:
@@ -165,7 +253,7 @@ def _preview(
     return page, 422 if reading.errors else 200
 
 
-def _doomed(offered: TermCatalog, cards: list[SectionView]) -> list[Doomed]:
+def _doomed(offered: TermCatalog, cards: list[SectionView]) -> list[SectionToCancel]:
     ids = [card.id for card in cards]
     counts = backend().ledger.seats_of(offered.term.id, ids)
     found = select(Section.id, Section.version, Section.prior_enrolled).where(Section.id.in_(ids))
@@ -173,7 +261,7 @@ def _doomed(offered: TermCatalog, cards: list[SectionView]) -> list[Doomed]:
         stored = {row.id: row for row in session.execute(found)}
         people = people_of(session, ids)
     return [
-        Doomed(
+        SectionToCancel(
             card,
             stored[card.id].version,
             counts.get(card.id),

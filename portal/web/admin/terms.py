@@ -1,4 +1,4 @@
-"""Terms and their selection windows, by the ledger's clock; the page follows by itself."""
+"""Terms and their selection windows; the page updates itself."""
 
 from dataclasses import asdict, dataclass
 from hashlib import sha256
@@ -6,7 +6,6 @@ from hashlib import sha256
 from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from portal.admin.windows.timeline import Timeline, timeline
 from portal.backend import backend
 from portal.catalog import cohort_names
 from portal.catalog.models import Term
@@ -19,6 +18,7 @@ from portal.reports.progress import Progress
 from portal.reports.progress import progress_of as tally
 from portal.waiting_room import room
 from portal.waiting_room.room import RoomState
+from portal.web.admin.timeline import Timeline, timeline
 from portal.web.http.access import requires
 from portal.windows import cohorts, readiness
 from portal.windows.coverage import GroupCoverage, coverage_by_group
@@ -28,7 +28,7 @@ bp = Blueprint("terms", __name__)
 
 
 @dataclass(frozen=True)
-class Scheduled:
+class ScheduledWindow:
     """A window as an admin sees it."""
 
     window: WindowView
@@ -38,39 +38,39 @@ class Scheduled:
 
     @property
     def counted(self) -> bool:
-        """Whether the words of whom it is for say how many these are: a list alone."""
+        """Whether the text of its cohort says how many students it has: a list alone does."""
         cohort = {kind: some for kind, some in self.window.cohort.items() if some}
         return cohort.keys() == {"list"} and cohort["list"]["students"] == self.students
 
     @property
     def canceled(self) -> bool:
-        """Whether it was called off before it began."""
+        """Whether it was canceled before it began."""
         return self.window.state == "canceled"
 
     @property
     def over(self) -> bool:
-        """Whether nothing is to come of it any more."""
+        """Whether it has ended or was canceled."""
         return self.canceled or self.phase.kind == "ended"
 
 
 @dataclass(frozen=True)
-class Running:
-    """How a window stands now; no room where rooms are off, or can't be asked."""
+class WindowFigures:
+    """A window's waiting room, None if it is off or away, and its counts."""
 
     room: RoomState | None
     tally: Progress
 
 
 @dataclass(frozen=True)
-class Overview:
+class TermOverview:
     """A term with all that has been scheduled in it."""
 
     term: Term
     phase: Phase
-    windows: list[Scheduled]
+    windows: list[ScheduledWindow]
     timeline: Timeline | None
     lanes: list[GroupCoverage]
-    running: dict[int, Running]
+    running: dict[int, WindowFigures]
     ready: Ready | None = None
 
     @property
@@ -79,12 +79,12 @@ class Overview:
         return sum(lane.doubled(self.phase.now) for lane in self.lanes)
 
     @property
-    def coming(self) -> list[Scheduled]:
+    def coming(self) -> list[ScheduledWindow]:
         """The windows that are open or to come."""
         return [each for each in self.windows if not each.over]
 
     @property
-    def over(self) -> list[Scheduled]:
+    def over(self) -> list[ScheduledWindow]:
         """Those that have ended or were canceled, the last first."""
         return [each for each in reversed(self.windows) if each.over]
 
@@ -92,7 +92,7 @@ class Overview:
 @bp.get("")
 @requires("admin")
 def index() -> ResponseReturnValue:
-    """Every term with its windows."""
+    """Render every term with its windows."""
     overviews = [_overview(term) for term in live_terms()]
     return render_template("admin/terms.html", overviews=overviews, mark=_mark(overviews))
 
@@ -100,7 +100,7 @@ def index() -> ResponseReturnValue:
 @bp.get("/sections")
 @requires("admin")
 def sections() -> ResponseReturnValue:
-    """On to the sections of the latest term; to the windows where there is no term."""
+    """Go to the sections of the latest term; to the windows if there is no term."""
     for term in live_terms():
         return redirect(url_for("admin.sections.index", term_id=term.id))
     return redirect(url_for("admin.terms.index"))
@@ -109,7 +109,7 @@ def sections() -> ResponseReturnValue:
 @bp.get("/now")
 @requires("admin")
 def now() -> ResponseReturnValue:
-    """What has changed since the page of that mark: everything, or the figures alone."""
+    """Render what has changed since the page of that mark: everything, or the figures alone."""
     overviews = [_overview(term) for term in live_terms()]
     mark = _mark(overviews)
     part = "figures" if request.args.get("mark") == mark else "overviews"
@@ -117,20 +117,22 @@ def now() -> ResponseReturnValue:
     return told + render_template("recorded.html")
 
 
-def scheduled(window: WindowView, now: int) -> Scheduled:
-    """The window as an admin sees it, with the number of students that it is for."""
+def scheduled(window: WindowView, now: int) -> ScheduledWindow:
+    """Return the window as an admin sees it, with the number of students in its cohort."""
     with transaction() as session:
         students = cohorts.count_students(session, window.cohort)
-    return Scheduled(window, phase([window], now), cohort_names.describe(window.cohort), students)
+    return ScheduledWindow(
+        window, phase([window], now), cohort_names.describe(window.cohort), students
+    )
 
 
-def _overview(term: Term) -> Overview:
+def _overview(term: Term) -> TermOverview:
     windows, now = read_with_fallback.windows(term.id), read_with_fallback.now()
     shown = [scheduled(window, now) for window in windows]
     with transaction() as session:
         cover = coverage_by_group(session, windows) if windows else []
         students = readiness.count_students(session)
-    return Overview(
+    return TermOverview(
         term,
         phase(windows, now),
         shown,
@@ -141,13 +143,13 @@ def _overview(term: Term) -> Overview:
     )
 
 
-def _running(term: int, window: WindowView) -> Running:
+def _running(term: int, window: WindowView) -> WindowFigures:
     rooms = backend().settings.room is not None and not read_with_fallback.recorded()
-    return Running(room.state(term, window.id) if rooms else None, tally(term, window))
+    return WindowFigures(room.state(term, window.id) if rooms else None, tally(term, window))
 
 
-def _mark(overviews: list[Overview]) -> str:
-    """Another where anything has changed but the figures and the time that is left."""
+def _mark(overviews: list[TermOverview]) -> str:
+    """Return a hash of everything on the page but the figures and the time left."""
     told = [
         (overview.term.id, overview.term.name, each.phase.kind, asdict(each.window))
         for overview in overviews

@@ -1,5 +1,0 @@
-"""Reports of selection windows."""
-
-from portal.admin.windows import fairness, reports
-
-PARTS = (fairness, reports)

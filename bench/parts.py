@@ -26,8 +26,8 @@ from bench.portal_on_trial import get  # noqa: E402
 from bench.site import Site  # noqa: E402
 from bench.stage import cli  # noqa: E402
 from portal.backend import backend  # noqa: E402
-from portal.breakers import Breaker, Resting  # noqa: E402
 from portal.core import flags  # noqa: E402
+from portal.core.breakers import Breaker, Resting  # noqa: E402
 from portal.core.db import transaction  # noqa: E402
 from portal.core.flags import Flag, Switching  # noqa: E402
 from portal.runtime.child_process import Child, SupervisedChild  # noqa: E402

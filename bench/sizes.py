@@ -22,7 +22,7 @@ from portal import backend as connections  # noqa: E402
 from portal.backend import backend  # noqa: E402
 from portal.core.db import transaction  # noqa: E402
 from portal.core.settings import Settings  # noqa: E402
-from portal.ops.crew import workers  # noqa: E402
+from portal.operations.workers import workers  # noqa: E402
 from portal.recorder import journal  # noqa: E402
 from portal.recorder.recorder import drain  # noqa: E402
 from portal.runtime.child_process import Child  # noqa: E402

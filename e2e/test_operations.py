@@ -7,7 +7,7 @@ from rq.serializers import JSONSerializer
 from e2e.person import Meet, Person
 from e2e.portal import Running
 from portal.catalog.models import Section, Term
-from portal.ops import dead
+from portal.operations import dead_letters
 from tests import cast as builders
 
 
@@ -48,4 +48,4 @@ def test_a_job_that_was_given_up_is_tried_again(meet: Meet, portal: Running, ter
     boss.dialog.get_by_role("button", name="Try it again").click()
     expect(boss.page.locator("#toasts")).to_contain_text("It will be tried again.")
     expect(boss.page.locator("#ops-dead-jobs")).to_contain_text("None.")
-    assert dead.counts(redis)["maintain"] == 0
+    assert dead_letters.counts(redis)["maintain"] == 0

@@ -11,15 +11,14 @@ from redis.lock import Lock
 
 from jobs.chores import Chores
 from portal.backend import connect
-from portal.core import logs, metrics, traces
+from portal.core import logs, metrics, scaling, traces
 from portal.core.outage import AWAY, Backoff
 from portal.core.settings import Settings
 from portal.exchange.exporting import export_jobs
 from portal.exchange.importing import runs
-from portal.ops import scaling
-from portal.ops.autoscaler import Autoscaler
-from portal.ops.crew import LEASE
-from portal.ops.dead import Watch
+from portal.operations.autoscaler import Autoscaler
+from portal.operations.dead_letters import Watch
+from portal.operations.workers import LEASE
 from portal.recorder.sweep import Sweeper
 from portal.waiting_room.room import advance_all
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from redis import Redis
 
-from portal.core import db, queue, redis_clients
+from portal.core import breakers, db, queue, redis_clients
 from portal.core.settings import Settings
 from portal.ledger.client import Ledger
 
@@ -26,6 +26,7 @@ def connect(settings: Settings) -> Backend:
     global _backend  # noqa: PLW0603  one per process, as the docstring says
     db.connect(settings.database_url)
     redis = redis_clients.commands(settings.redis_url)
+    breakers.report_to(redis)
     _backend = Backend(settings, redis, Ledger(redis, settings.replicas))
     return _backend
 

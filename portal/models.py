@@ -10,8 +10,8 @@ from portal.exchange.importing import models as imports
 from portal.instructor_requests import models as requests
 from portal.notifications import models as notices
 from portal.notifications.webhooks import models as webhooks
-from portal.ops import models as ops
 from portal.people import models as people
+from portal.recorder import models as ops
 from portal.recorder import models as record
 from portal.registration import plan_store as plans
 from portal.reports import models as reports

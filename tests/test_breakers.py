@@ -6,7 +6,7 @@ from threading import Event, Thread
 
 import pytest
 
-from portal.breakers import AT_ONCE, FAILURES, Breaker, Resting
+from portal.core.breakers import AT_ONCE, FAILURES, Breaker, Resting
 from tests.record.processes import wait_for
 
 
@@ -88,7 +88,7 @@ def test_where_they_count_in_a_row_one_success_makes_good() -> None:
 def test_failures_of_long_ago_do_not_count(
     breaker: Breaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("portal.breakers.WITHIN", 0.0)
+    monkeypatch.setattr("portal.core.breakers.WITHIN", 0.0)
     fail(breaker, FAILURES * 2)
     assert breaker.state == "closed"
 

@@ -19,7 +19,7 @@ from sqlalchemy import text
 from portal.backend import Backend
 from portal.core import schema
 from portal.ledger.function_library import prefix
-from portal.ops import crew
+from portal.operations import workers as crew
 from portal.recorder.recorder import drain
 from portal.runtime import embedded_postgres, embedded_valkey
 from portal.runtime.child_process import Child

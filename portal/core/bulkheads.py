@@ -1,7 +1,7 @@
 """Bulkheads: no one kind of work takes so much that the others drown; who is too many is told so.
 
 Other limits: logins at once (portal/people/passwords.py), calls to other services
-(portal/breakers.py), connections (portal/core/db.py, portal/core/redis_clients.py), clients
+(portal/core/breakers.py), connections (portal/core/db.py, portal/core/redis_clients.py), clients
 (portal/runtime/gunicorn_settings.py).
 """
 

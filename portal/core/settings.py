@@ -122,7 +122,7 @@ def _replicas(redis_url: str) -> int:
 
 def _workers(text: str) -> str:
     """The bounds as they are given; raises SettingsError where they make no sense."""
-    from portal.ops import scaling  # noqa: PLC0415  which stands on clients as well
+    from portal.core import scaling  # noqa: PLC0415  which stands on clients as well
 
     scaling.pools(text)
     return text

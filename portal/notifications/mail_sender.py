@@ -14,8 +14,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from portal.backend import backend
-from portal.breakers import REST, Breaker, Resting
 from portal.core import flags
+from portal.core.breakers import REST, Breaker, Resting
 from portal.core.correlation import following
 from portal.core.db import transaction
 from portal.core.metrics import MAILS

@@ -6,8 +6,8 @@ from typing import Literal
 
 from portal.catalog.local_time import local_clock
 from portal.core.i18n import _, _n
+from portal.core.labels import QUEUES
 from portal.operations.figures import Figures, Jobs, Stored, breakers, switches
-from portal.ops.names import QUEUES
 from portal.waiting_room.admission_limits import Pause
 from portal.waiting_room.wording import grouped
 

@@ -17,17 +17,20 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from portal.backend import backend
-from portal.breakers import FAILURES
 from portal.catalog import requisites
 from portal.catalog.models import Term
 from portal.catalog.term_catalog import NoSuchTerm, catalog_of, live_terms
-from portal.core import flags
+from portal.core import breakers as breaking
+from portal.core import flags, scaling
+from portal.core.breakers import FAILURES, BreakerState, State
 from portal.core.cache import Cache
 from portal.core.checkpoints import Checkpoint
 from portal.core.db import transaction
 from portal.core.flags import Flag
 from portal.core.i18n import _l
+from portal.core.labels import PARTS
 from portal.core.outage import postgresql
+from portal.core.scaling import Asked, Pool
 from portal.exchange.exporting import export_jobs
 from portal.exchange.exporting.models import Export
 from portal.exchange.importing import import_jobs
@@ -39,18 +42,14 @@ from portal.notifications import outbox
 from portal.notifications.outbox import DeadLetter as DeadMail
 from portal.notifications.webhooks import outbox as webhooks
 from portal.notifications.webhooks.sender import BREAKER_PREFIX as WEBHOOK
-from portal.ops import breaking, crew, dead, scaling
-from portal.ops.breaking import Said, State
-from portal.ops.crew import Manned
-from portal.ops.dead import DeadLetter
-from portal.ops.models import AuditRun
-from portal.ops.names import PARTS
-from portal.ops.scaling import Asked, Pool
+from portal.operations import dead_letters, workers
+from portal.operations.dead_letters import DeadLetter
+from portal.operations.workers import Manned
 from portal.people import student_profile
 from portal.people.models import Account
 from portal.recorder.consistency import fence
 from portal.recorder.journal import last_seq
-from portal.recorder.models import ContinuousAudit
+from portal.recorder.models import AuditRun, ContinuousAudit
 from portal.recorder.status import Lag, lag
 from portal.registration.seat_counts import Totals, totals
 from portal.waiting_room import admission_limits, room, wait_estimates
@@ -177,7 +176,7 @@ class Figures:
     step: ProgressStep  # of the import under way
     tally: Tally | None
     jobs: Jobs | None
-    reports: Sequence[Said] | None  # of the breakers of all processes
+    reports: Sequence[BreakerState] | None  # of the breakers of all processes
     stored: Stored | None
     postgresql: bool  # whether it answers
 
@@ -245,7 +244,7 @@ def read_figures() -> Figures:
         step=step_of(importing.id) if at and importing else ProgressStep(),
         tally=_tried(lambda: tally(redis, running, at), there=at > 0),
         jobs=_tried(_jobs, there=at > 0),
-        reports=_tried(lambda: breaking.said(redis), there=at > 0),
+        reports=_tried(lambda: breaking.breaker_states(redis), there=at > 0),
         stored=stored,
         postgresql=stored is not None and not postgresql.away,
     )
@@ -365,11 +364,11 @@ def _totals(term: int, _seq: int) -> Totals:
 
 def _jobs() -> Jobs:
     redis = backend().redis
-    found = crew.queues(redis)
+    found = workers.queues(redis)
     failed = [queue.name for queue in found if queue.dead]
-    dead_jobs = dead.letters(redis, failed)[::-1]
+    dead_jobs = dead_letters.letters(redis, failed)[::-1]
     pools = scaling.pools(backend().settings.workers)
-    return Jobs(found, crew.ticking(redis), dead_jobs, pools, scaling.asked(redis))
+    return Jobs(found, workers.ticking(redis), dead_jobs, pools, scaling.asked(redis))
 
 
 def _cancellations(terms: Sequence[Term]) -> Iterator[Cancellation]:

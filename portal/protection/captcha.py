@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 from altcha import Payload
 
 from portal.backend import backend
-from portal.breakers import Resting
 from portal.core import flags
+from portal.core.breakers import Resting
 from portal.ledger.function_library import translate_errors
 from portal.protection import captcha_puzzle, captcha_server, evidence
 from portal.protection.captcha_puzzle import NotProven

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit, urlunsplit
 import requests
 from altcha import Challenge, ChallengeParameters, Payload
 
-from portal.breakers import Breaker
+from portal.core.breakers import Breaker
 from portal.protection import captcha_puzzle
 
 PATIENCE = 2.0  # seconds, to connect and to answer

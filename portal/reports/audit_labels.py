@@ -5,8 +5,8 @@ from typing import Any
 
 from portal.catalog.section_fields import FIELDS as SECTION_FIELDS
 from portal.core.i18n import _, _l
+from portal.core.labels import QUEUES
 from portal.exchange.importing.findings import RECORD_NAMES
-from portal.ops.names import QUEUES
 from portal.people.audit_actions import AUDIT_ACTIONS
 
 THINGS = {

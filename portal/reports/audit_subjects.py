@@ -11,9 +11,9 @@ from sqlalchemy.orm import Session
 from portal.catalog import requisites
 from portal.catalog.models import Course, Section, Term
 from portal.core.db import transaction
+from portal.core.labels import PARTS
 from portal.exchange.importing.models import Import
 from portal.notifications.webhooks.models import Webhook
-from portal.ops.names import PARTS
 from portal.people.models import Account, ApiToken, Instructor, Student
 from portal.windows.models import Window
 

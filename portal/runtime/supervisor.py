@@ -11,9 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-from portal.core import logs
+from portal.core import logs, scaling
 from portal.core.settings import ROOT
-from portal.ops import scaling
 from portal.runtime import restart
 from portal.runtime.child_process import LONGEST_WAIT_OF_SERVERS, Child, SupervisedChild, greet, say
 from portal.runtime.data_folder import DataFolder, Run, StartupError

@@ -8,8 +8,8 @@ from functools import cached_property
 from redis import Redis
 from redis.exceptions import RedisError
 
-from portal.core import redis_clients
-from portal.ops import crew, scaling
+from portal.core import redis_clients, scaling
+from portal.operations import workers as crew
 from portal.runtime.child_process import Child, SupervisedChild, say
 
 INTERVAL = 1.0  # seconds between two looks

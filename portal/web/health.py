@@ -11,8 +11,8 @@ from redis import RedisError
 
 from portal.backend import backend
 from portal.core.settings import Settings
-from portal.ops import dead
-from portal.ops.checks import PROMISED, Checks
+from portal.operations import dead_letters
+from portal.operations.health_checks import PROMISED, Checks
 from portal.web.http import insiders
 from portal.web.http.access import public
 
@@ -81,7 +81,7 @@ def _ending() -> list[str]:
 def _dead_letters() -> dict[str, int] | None:
     """How many jobs of each queue were given up; None where nobody can say."""
     try:
-        return dead.counts(checks(backend().settings).redis)
+        return dead_letters.counts(checks(backend().settings).redis)
     except RedisError:
         return None
 

@@ -9,7 +9,7 @@ from gevent.threadpool import ThreadPool
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from portal.core import metrics
-from portal.metrics import gathered
+from portal.operations import prometheus
 from portal.web.http import insiders
 from portal.web.http.access import public
 
@@ -22,7 +22,7 @@ def scrape() -> ResponseReturnValue:
     """All figures in Prometheus' text, for whoever has the token or asks from this machine."""
     if not _admitted():
         abort(403)
-    text = _counted() + generate_latest(gathered.registry())
+    text = _counted() + generate_latest(prometheus.registry())
     return Response(text, content_type=CONTENT_TYPE_LATEST, headers={"Cache-Control": "no-store"})
 
 

@@ -15,7 +15,7 @@ from portal.core.bulkheads import ERRANDS
 from portal.core.db import transaction
 from portal.exchange.exporting.models import Export
 from portal.exchange.importing.models import Import
-from portal.ops.models import AuditRun
+from portal.recorder.models import AuditRun
 from portal.web.http import uploads
 from tests.cast import Cast
 from tests.ops.conftest import Switch, switch

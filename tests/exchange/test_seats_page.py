@@ -14,7 +14,7 @@ from portal.exchange.importing import import_jobs, runs
 from portal.exchange.importing.failures import SeatsLeftError
 from portal.ledger.types import Outcome
 from portal.notifications.models import Notification, OutboxEntry
-from portal.ops.dead import letters
+from portal.operations.dead_letters import letters
 from portal.people.models import AuditEntry, Student
 from portal.registration import adjustments
 from portal.registration.adjustments import Adjustment

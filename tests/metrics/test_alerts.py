@@ -17,7 +17,7 @@ from sqlalchemy import update
 from sqlalchemy.sql import func
 
 from portal.backend import Backend
-from portal.breakers import FAILURES, Breaker
+from portal.core.breakers import FAILURES, Breaker
 from portal.core.db import transaction
 from portal.core.queue import enqueue
 from portal.core.settings import ROOT
@@ -27,10 +27,9 @@ from portal.notifications.models import OutboxEntry
 from portal.notifications.webhooks import receivers
 from portal.notifications.webhooks.models import Delivery
 from portal.notifications.webhooks.receivers import ChangedBy
-from portal.ops.models import AuditRun
 from portal.people.models import AuditEntry
 from portal.recorder.consistency import fence
-from portal.recorder.models import ContinuousAudit
+from portal.recorder.models import AuditRun, ContinuousAudit
 from portal.runtime import embedded_postgres, embedded_valkey
 from portal.runtime.child_process import Child
 from portal.runtime.embedded_servers import Servers

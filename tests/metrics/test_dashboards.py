@@ -11,7 +11,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from portal.core.settings import ROOT
-from portal.metrics import gathered
+from portal.operations import prometheus
 from tests.metrics import tools
 
 DASHBOARDS = sorted((ROOT / "docker" / "grafana" / "dashboards").glob("*.json"))
@@ -34,7 +34,7 @@ def asked(file: Path) -> list[str]:
 def test_every_metric_that_is_named_is_scraped(
     client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gathered, "FRESH", -1.0)
+    monkeypatch.setattr(prometheus, "FRESH", -1.0)
     types = re.findall(r"^# TYPE (\w+) (\w+)$", client.get("/metrics").text, re.MULTILINE)
     scraped = {name + part for name, kind in types for part in PARTS.get(kind, ("",))}
     named = {name for file in DASHBOARDS for each in asked(file) for name in NAME.findall(each)}

@@ -26,7 +26,7 @@ from portal.core.checkpoints import Checkpoint
 from portal.core.db import transaction
 from portal.core.queue import enqueue
 from portal.ledger.function_library import prefix
-from portal.metrics import gathered
+from portal.operations import prometheus
 from portal.people.models import AuditEntry
 from portal.recorder.consistency import audit_runs, continuous_audit
 from portal.recorder.models import ContinuousAudit
@@ -47,8 +47,8 @@ from tests.web.visitors import browser_of
 @pytest.fixture(autouse=True)
 def _anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """No figures of an earlier test, or of an earlier moment."""
-    monkeypatch.setattr(gathered, "FRESH", -1.0)
-    monkeypatch.setattr(gathered, "PATIENCE", 60.0)
+    monkeypatch.setattr(prometheus, "FRESH", -1.0)
+    monkeypatch.setattr(prometheus, "PATIENCE", 60.0)
 
 
 def scraped(client: FlaskClient, **headers: str) -> dict[tuple[str, tuple[str, ...]], float]:
@@ -200,9 +200,9 @@ def test_parts_that_are_away_leave_their_figures_out(client: FlaskClient, server
 
 def test_a_part_that_hangs_keeps_no_scrape_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     go_on = Event()
-    monkeypatch.setattr(gathered, "PATIENCE", 0.01)
-    monkeypatch.setattr(gathered.families, "read", lambda: go_on.wait(60) and ())
-    asked = gathered.Gathering()
+    monkeypatch.setattr(prometheus, "PATIENCE", 0.01)
+    monkeypatch.setattr(prometheus, "read", lambda: go_on.wait(60) and ())
+    asked = prometheus.Gathering()
     assert [each.name for each in asked.collect()] == ["fairseat_gathered_age_seconds"]
     reading = asked.under_way
     assert reading

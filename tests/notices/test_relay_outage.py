@@ -5,7 +5,7 @@ from socket import create_server
 import pytest
 from sqlalchemy import func, update
 
-from portal.breakers import FAILURES
+from portal.core.breakers import FAILURES
 from portal.core.db import transaction
 from portal.notifications.mail_sender import MailSender
 from portal.notifications.mail_transport import SmtpConnection, SmtpServer

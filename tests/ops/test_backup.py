@@ -24,13 +24,13 @@ from portal.core import flags, schema
 from portal.core.checkpoints import checkpoint as recorded
 from portal.core.db import Sessions, transaction
 from portal.core.settings import Settings
-from portal.ops import backup
 from portal.people.models import Student
 from portal.recorder import event_log, journal
 from portal.recorder.consistency.audit import audit
 from portal.recorder.journal import last_seq
 from portal.recorder.models import Enrollment
 from portal.recorder.recorder import drain
+from portal.runtime import backup
 from portal.runtime.commands.backups import backup_command
 from portal.runtime.embedded_servers import Servers
 from portal.windows.warmup import warm_up

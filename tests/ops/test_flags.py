@@ -7,12 +7,12 @@ from flask import Flask
 from simple_websocket import Client
 
 from portal.backend import Backend
-from portal.breakers import FAILURES
-from portal.core import flags
+from portal.core import breakers, flags
+from portal.core.breakers import FAILURES
 from portal.core.outage import postgresql
 from portal.core.queue import enqueue
 from portal.live.page import LATER
-from portal.ops import breaking, crew
+from portal.operations import workers
 from portal.protection.rate_limits import Charge
 from portal.waiting_room import room
 from portal.web.http.request_limits import REQUESTS
@@ -127,12 +127,12 @@ def test_without_its_breaker_the_login_provider_is_asked_every_time(
 
 def asked_though_open(backend: Backend, part: str) -> bool:
     """Whether a call has failed after the breaker had opened; on trial, it would open anew."""
-    said = [each for each in breaking.said(backend.redis) if each.part == part]
+    said = [each for each in breakers.breaker_states(backend.redis) if each.part == part]
     return any(each.rest_ends and 0 < each.failures < FAILURES for each in said)
 
 
 def closed(backend: Backend, part: str) -> bool:
-    said = [each for each in breaking.said(backend.redis) if each.part == part]
+    said = [each for each in breakers.breaker_states(backend.redis) if each.part == part]
     return bool(said) and all(each.rest_ends is None for each in said)
 
 
@@ -181,7 +181,7 @@ def test_without_mail_letters_wait_and_leave_once_it_is_back(
 
 def finished(backend: Backend) -> bool:
     """Whether the worker has done what it was called to."""
-    (worker,) = crew.workers(backend.redis)
+    (worker,) = workers.workers(backend.redis)
     return worker.successful_job_count > 0 and worker.get_state() == "idle"
 
 

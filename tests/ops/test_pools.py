@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from portal.backend import Backend
-from portal.ops import crew, scaling
-from portal.ops.scaling import Asked
+from portal.core import scaling
+from portal.core.scaling import Asked
+from portal.operations import workers as crew
 from portal.runtime.child_process import Child, SupervisedChild
 from portal.runtime.worker_pools import WorkerPools
 from tests.record import slow

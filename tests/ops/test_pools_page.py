@@ -5,8 +5,8 @@ import time
 from flask import Flask
 
 from portal.backend import Backend
-from portal.ops import scaling
-from portal.ops.scaling import Asked
+from portal.core import scaling
+from portal.core.scaling import Asked
 from tests.cast import Cast
 from tests.web.visitors import browser_of
 

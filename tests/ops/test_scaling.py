@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 
 from portal.backend import Backend
-from portal.core import flags
+from portal.core import flags, scaling
+from portal.core.scaling import Asked, Pool, Seen, pools, wanted
 from portal.core.settings import SettingsError
-from portal.ops import scaling
-from portal.ops.autoscaler import Autoscaler, busy
-from portal.ops.crew import Hand, Manned
-from portal.ops.scaling import Asked, Pool, Seen, pools, wanted
+from portal.operations.autoscaler import Autoscaler, busy
+from portal.operations.workers import Hand, Manned
 from tests.ops.conftest import Switch
 from tests.record import slow
 

@@ -4,8 +4,8 @@ import pytest
 
 from portal.backend import Backend
 from portal.core.queue import enqueue
-from portal.ops import dead
-from portal.ops.dead import DeadLetter
+from portal.operations import dead_letters
+from portal.operations.dead_letters import DeadLetter
 from tests.record.poison import give_up, journal, seq
 from tests.record.rush import Rush, a_rush
 
@@ -23,5 +23,5 @@ def given_up(backend: Backend, poisoned: Rush) -> DeadLetter:
     """A job about it as a worker leaves it behind after its second failure."""
     enqueue(poisoned.term, ["record"])
     give_up(backend, "poison")
-    (letter,) = dead.letters(backend.redis)
+    (letter,) = dead_letters.letters(backend.redis)
     return letter

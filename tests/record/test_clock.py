@@ -7,7 +7,7 @@ from jobs.clock import LEASE, Lease, tick
 from portal.backend import Backend
 from portal.core.queue import enqueue
 from portal.ledger.types import Outcome
-from portal.ops.dead import Watch
+from portal.operations.dead_letters import Watch
 from portal.recorder.recorder import drain
 from portal.recorder.sweep import Sweeper
 from portal.waiting_room import room

@@ -15,8 +15,8 @@ from rq.worker import BaseWorker
 from jobs.chores import FORGET
 from portal.backend import Backend
 from portal.core.queue import KEPT, enqueue, job_name, job_subject
-from portal.ops import crew, dead
-from portal.ops.dead import DeadLetter, Watch
+from portal.operations import dead_letters, workers
+from portal.operations.dead_letters import DeadLetter, Watch
 from tests import cast
 from tests.record.poison import give_up, waiting
 from tests.record.processes import caught_up, ready, recorded, running, wait_for
@@ -41,12 +41,12 @@ def test_the_last_failure_is_the_end_and_others_are_served_meanwhile(
         enqueue(poisoned.term, ["record"])
         enqueue(other.id, ["record"])
         wait_for(lambda: recorded(other.id) and caught_up(other.id))
-        wait_for(lambda: dead.counts(backend.redis)["record"])
-        (worker,) = crew.workers(backend.redis)
+        wait_for(lambda: dead_letters.counts(backend.redis)["record"])
+        (worker,) = workers.workers(backend.redis)
         # Of one that the clock called while the first was in hand, the letter is dropped.
         wait_for(lambda: tries(worker) in {2, 4} and waiting(backend) == 0)
-        wait_for(lambda: len(dead.letters(backend.redis)) == 1)
-    (letter,) = dead.letters(backend.redis)
+        wait_for(lambda: len(dead_letters.letters(backend.redis)) == 1)
+    (letter,) = dead_letters.letters(backend.redis)
     assert (letter.queue, letter.about) == ("record", str(poisoned.term))
     assert "JSONDecodeError" in letter.error
     assert "in drain" in letter.trace
@@ -80,7 +80,7 @@ def test_a_part_that_is_away_is_no_failure(backend: Backend) -> None:
         enqueue(rush.term, ["record"])
         wait_for(lambda: waiting(backend) == 0)
         wait_for(lambda: finished(backend))
-    assert sum(dead.counts(backend.redis).values()) == 0
+    assert sum(dead_letters.counts(backend.redis).values()) == 0
     assert waiting(backend) == 0
 
 
@@ -99,7 +99,7 @@ def a_worker_without_postgresql() -> Iterator[None]:
 
 def finished(backend: Backend) -> bool:
     """Whether a worker has done a job and has none in hand."""
-    (worker,) = crew.workers(backend.redis)
+    (worker,) = workers.workers(backend.redis)
     return worker.successful_job_count == 1 and worker.get_state() == "idle"
 
 
@@ -129,7 +129,7 @@ def test_what_is_given_up_again_raises_another(
 ) -> None:
     watch = Watch(backend.redis)
     watch.look()
-    assert dead.retry(backend.redis, given_up)
+    assert dead_letters.retry(backend.redis, given_up)
     watch.look()
     give_up(backend, "again")
     watch.look()
@@ -145,9 +145,9 @@ def test_the_latest_of_a_term_speaks_for_those_before_it(
     with running(("worker", "record"), ("clock",)):
         ready("record")
         enqueue(poisoned.term, ["record"])
-        wait_for(lambda: dead.letters(backend.redis)[-1].id != given_up.id)
+        wait_for(lambda: dead_letters.letters(backend.redis)[-1].id != given_up.id)
     watch.look()
-    (letter,) = dead.letters(backend.redis)
+    (letter,) = dead_letters.letters(backend.redis)
     assert [letter.id in alarm for alarm in alarms(caplog)] == [False, True]
 
 
@@ -165,7 +165,7 @@ def test_none_speaks_for_its_neighbour(backend: Backend) -> None:
         errands.enqueue(FORGET, job_id=job, failure_ttl=KEPT)
         give_up(backend, "poison", "errands")
     Watch(backend.redis).look()
-    left = {letter.id for letter in dead.letters(backend.redis)}
+    left = {letter.id for letter in dead_letters.letters(backend.redis)}
     others = {"7-audit-3", "7", "70", "import-5", "import-55", "export-5"}
     assert ({job_subject(job) for job in left}, len(left)) == (others, 6)
     assert jobs[3] not in left
@@ -183,4 +183,4 @@ def test_health_counts_them(client: FlaskClient, given_up: DeadLetter) -> None:
     assert given_up
     said = client.get("/health").json
     assert said
-    assert said["dead_letters"] == dict.fromkeys(dead.QUEUES, 0) | {"record": 1}
+    assert said["dead_letters"] == dict.fromkeys(dead_letters.QUEUES, 0) | {"record": 1}

@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from portal.backend import Backend
 from portal.core.db import transaction
-from portal.ops.dead import DeadLetter
+from portal.operations.dead_letters import DeadLetter
 from portal.people.models import AuditEntry
 from portal.runtime.cli import main
 from tests.record.poison import heal, waiting

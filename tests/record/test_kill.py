@@ -8,7 +8,7 @@ from pathlib import Path
 
 from portal.backend import Backend
 from portal.core.queue import enqueue
-from portal.ops import crew
+from portal.operations import workers as crew
 from portal.recorder.consistency.audit import audit
 from portal.recorder.journal import last_seq
 from tests.record.processes import caught_up, events, ready, recorded, running, start, wait_for

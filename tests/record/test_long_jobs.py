@@ -11,14 +11,14 @@ from rq.job import Job
 from rq.serializers import JSONSerializer
 
 from portal.backend import Backend
-from portal.ops import crew, dead
+from portal.operations import dead_letters, workers
 from tests.record import slow
 from tests.record.processes import running, start, wait_for
 from tests.record.test_kill import busy
 
 
-def errands(backend: Backend) -> crew.Manned:
-    (found,) = [queue for queue in crew.queues(backend.redis) if queue.name == "errands"]
+def errands(backend: Backend) -> workers.Manned:
+    (found,) = [queue for queue in workers.queues(backend.redis) if queue.name == "errands"]
     return found
 
 
@@ -26,7 +26,7 @@ def test_its_heart_beats_meanwhile(backend: Backend, tmp_path: Path) -> None:
     with running(("worker", "errands")):
         slow.call("errands", slow.UNTIL, tmp_path / "go")
         wait_for(lambda: busy(backend))
-        (worker,) = crew.workers(backend.redis)
+        (worker,) = workers.workers(backend.redis)
         before = worker.last_heartbeat
         wait_for(lambda: worker.refresh() or worker.last_heartbeat != before)
         assert errands(backend).served
@@ -40,7 +40,7 @@ def test_who_is_killed_at_it_is_missed_soon(
         wait_for(lambda: busy(backend))
         process.kill()
         process.wait()
-        monkeypatch.setattr(crew, "SILENCE", timedelta(seconds=1))
+        monkeypatch.setattr(workers, "SILENCE", timedelta(seconds=1))
         wait_for(lambda: not errands(backend).served)
 
 
@@ -50,7 +50,7 @@ def test_who_is_known_to_have_ended_is_forgotten_at_once(backend: Backend, tmp_p
         wait_for(lambda: busy(backend))
         process.kill()
         process.wait()
-        crew.forget(backend.redis, process.pid)
+        workers.forget(backend.redis, process.pid)
         assert not errands(backend).hands
 
 
@@ -63,7 +63,7 @@ def test_its_job_is_done_by_another_and_is_no_dead_letter(backend: Backend, tmp_
         (tmp_path / "go").touch()
         processes.append(start("worker", "errands"))
         wait_for(lambda: not Job.exists(job.id, connection=backend.redis))
-        assert dead.counts(backend.redis)["errands"] == 0
+        assert dead_letters.counts(backend.redis)["errands"] == 0
 
 
 def test_what_was_given_up_after_it_can_be_discarded(backend: Backend, tmp_path: Path) -> None:
@@ -73,10 +73,10 @@ def test_what_was_given_up_after_it_can_be_discarded(backend: Backend, tmp_path:
         os.kill(processes[0].pid, signal.SIGKILL)
         long_after(backend)
         processes.append(start("worker", "errands"))
-        wait_for(lambda: dead.counts(backend.redis)["errands"])
-        (letter,) = dead.letters(backend.redis)
+        wait_for(lambda: dead_letters.counts(backend.redis)["errands"])
+        (letter,) = dead_letters.letters(backend.redis)
         assert letter.abandoned
-        assert dead.discard(backend.redis, letter)
+        assert dead_letters.discard(backend.redis, letter)
     with pytest.raises(Exception, match=letter.id):
         Job.fetch(letter.id, connection=backend.redis, serializer=JSONSerializer)
 

@@ -8,7 +8,7 @@ from rq import Retry
 from jobs.chores import Chores
 from portal.backend import Backend
 from portal.core.queue import RETRY_AFTER
-from portal.ops import dead
+from portal.operations import dead_letters
 from tests.record import slow
 from tests.record.processes import running, wait_for
 
@@ -18,14 +18,14 @@ def test_later_each_time_then_never_again(backend: Backend, tmp_path: Path) -> N
     with running(("worker", "promote"), ("clock",)):
         retry = Retry(max=1, interval=RETRY_AFTER)
         slow.call("promote", "tests.record.slow.fail", tries, retry=retry)
-        wait_for(lambda: dead.counts(backend.redis)["promote"])
+        wait_for(lambda: dead_letters.counts(backend.redis)["promote"])
     at = [float(each) for each in tries.read_text().split()]
     rests = [later - earlier for earlier, later in pairwise(at)]
     # RQ counts in whole seconds, rounded down.
     assert [
         least <= rest for least, rest in zip((0.1, 0.7, RETRY_AFTER - 1), rests, strict=True)
     ] == ([True] * 3)
-    (letter,) = dead.letters(backend.redis)
+    (letter,) = dead_letters.letters(backend.redis)
     assert letter.error == "ValueError: always"
     assert "slow.py" in letter.trace
 

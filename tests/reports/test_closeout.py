@@ -12,7 +12,7 @@ from portal.backend import Backend
 from portal.catalog.models import Section, Term
 from portal.core.db import transaction
 from portal.ledger.types import AdminAdjustment, Claim, WindowView
-from portal.ops.dead import Watch
+from portal.operations.dead_letters import Watch
 from portal.people.models import AuditEntry, Student
 from portal.recorder.promotion import promote
 from portal.recorder.recorder import drain

@@ -3,6 +3,6 @@
 from portal.people import passwords
 from wsgi import app
 
-passwords.AT_ONCE = 1
+passwords.MAX_HASHES = 1
 
 __all__ = ["app"]

@@ -7,10 +7,9 @@ from flask.testing import FlaskClient
 from portal.backend import Backend
 from portal.backend import backend as connected
 from portal.catalog.models import Pool, Section, Term
-from portal.core import redis_clients
+from portal.core import breakers, redis_clients
 from portal.ledger.client import Ledger
 from portal.operations import figures
-from portal.ops import breaking
 from portal.people.models import Student
 from portal.recorder.recorder import drain
 from portal.registration.reasons import REASONS
@@ -149,13 +148,13 @@ def test_it_is_told_of_breakers_by_other_processes(
     page = admin.get(PAGE).text
     assert "Mail server" in page
     assert "0 of 5" in page
-    breaking.report(backend.redis, "mail", 0, 30.0)
+    breakers.report(backend.redis, "mail", 0, 30.0)
     page = text(admin.get(PAGE).text)
     assert "left alone" in page
     assert "by 1 process; tried again at" in page
-    breaking.report(backend.redis, "mail", 0, -1.0)
+    breakers.report(backend.redis, "mail", 0, -1.0)
     assert "on trial" in admin.get(PAGE).text
-    breaking.report(backend.redis, "mail", 3, None)
+    breakers.report(backend.redis, "mail", 3, None)
     assert "3 of 5" in admin.get(PAGE).text
 
 

@@ -11,10 +11,10 @@ from sqlalchemy.sql import func
 from portal.backend import Backend
 from portal.core.db import transaction
 from portal.operations import figures
-from portal.ops.models import AuditRun
 from portal.people.models import AuditEntry
 from portal.recorder.consistency import audit_runs, continuous_audit, fence
 from portal.recorder.journal import last_seq
+from portal.recorder.models import AuditRun
 from portal.recorder.recorder import drain
 from tests.cast import Cast
 from tests.record.processes import running, wait_for

@@ -10,8 +10,8 @@ from sqlalchemy import select
 from portal.backend import Backend
 from portal.core.db import transaction
 from portal.core.queue import enqueue
-from portal.ops import dead
-from portal.ops.dead import DeadLetter
+from portal.operations import dead_letters
+from portal.operations.dead_letters import DeadLetter
 from portal.people.models import AuditEntry
 from tests.cast import Cast
 from tests.record.processes import caught_up, ready, running, wait_for
@@ -40,8 +40,8 @@ def letter(backend: Backend, rush: Rush) -> DeadLetter:
     with running(("worker", "record"), ("clock",)):
         ready("record")
         enqueue(rush.term, ["record"])
-        wait_for(lambda: dead.counts(backend.redis)["record"])
-    (found,) = dead.letters(backend.redis)
+        wait_for(lambda: dead_letters.counts(backend.redis)["record"])
+    (found,) = dead_letters.letters(backend.redis)
     return found
 
 
@@ -80,8 +80,8 @@ def test_a_mended_job_is_tried_again_and_done(
     assert (entry.subject, entry.reason) == (f"job:{letter.id}", WHY["reason"])
     assert entry.before["queue"] == "record"
     # Who comes a moment later with the same letter takes nothing away.
-    assert not dead.discard(backend.redis, letter)
-    assert not dead.retry(backend.redis, letter)
+    assert not dead_letters.discard(backend.redis, letter)
+    assert not dead_letters.retry(backend.redis, letter)
     with running(("worker", "record")):
         wait_for(lambda: caught_up(rush.term))
         wait_for(lambda: not backend.redis.exists(f"rq:job:{letter.id}"))
@@ -92,12 +92,12 @@ def test_a_job_is_asked_about_left_alone_and_discarded(
     admin: FlaskClient, backend: Backend, letter: DeadLetter
 ) -> None:
     answer = admin.post(address(letter, "discard"), data={"reason": ""})
-    assert (answer.status_code, len(dead.letters(backend.redis))) == (422, 1)
+    assert (answer.status_code, len(dead_letters.letters(backend.redis))) == (422, 1)
     with outages.away():
         assert admin.post(address(letter, "discard"), data=WHY).status_code == 503
-    assert (entries(), len(dead.letters(backend.redis))) == ([], 1)
+    assert (entries(), len(dead_letters.letters(backend.redis))) == ([], 1)
     assert admin.post(address(letter, "discard"), data=WHY).status_code == 303
-    assert dead.letters(backend.redis) == []
+    assert dead_letters.letters(backend.redis) == []
     for deed in ("retry", "discard"):  # somebody else has dealt with it
         for again in (admin.get(address(letter, deed)), admin.post(address(letter, deed))):
             assert again.status_code == 409

@@ -1,7 +1,7 @@
 """The relay: at least once, later where it fails, given up in the end, one receiver at a time."""
 
-from portal.breakers import FAILURES
 from portal.core import flags
+from portal.core.breakers import FAILURES
 from portal.core.db import transaction
 from portal.core.flags import Flag
 from portal.notifications.webhooks import outbox, receivers

@@ -11,7 +11,7 @@ from portal.backend import Backend
 from portal.catalog.models import Section, Term
 from portal.core.db import transaction
 from portal.ledger.function_library import prefix
-from portal.ops.dead import Watch
+from portal.operations.dead_letters import Watch
 from portal.recorder.recorder import drain
 from portal.recorder.sweep import Sweeper
 from portal.windows import readiness

@@ -14,8 +14,8 @@ from threading import Timer
 from urllib.parse import urlsplit
 
 from portal.backend import backend
-from portal.breakers import REST, Breaker, Resting
 from portal.core import flags
+from portal.core.breakers import REST, Breaker, Resting
 from portal.core.correlation import HEADER, following
 from portal.core.db import transaction
 from portal.core.metrics import WEBHOOKS

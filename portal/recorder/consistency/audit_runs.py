@@ -17,8 +17,8 @@ from portal.core.correlation import cause
 from portal.core.db import transaction
 from portal.core.queue import KEPT
 from portal.ledger.errors import LedgerUnavailable
-from portal.ops.models import AuditRun
 from portal.recorder.consistency.audit import Report, audit_term
+from portal.recorder.models import AuditRun
 
 QUEUE, JOB = "errands", "jobs.errands.audit"
 LONGEST = 30 * 60  # seconds that one may take

@@ -18,13 +18,12 @@ from portal.core.outage import AWAY, first_line
 from portal.ledger import replicas
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.function_library import prefix, translate_errors
-from portal.ops import backup, backups
-from portal.ops.backup import Manifest
 from portal.recorder.behind import record_all
 from portal.recorder.consistency import fence, restore
 from portal.recorder.consistency.repair import LogDamaged
 from portal.recorder.journal import last_seq
-from portal.runtime import command_context
+from portal.runtime import backup, command_context
+from portal.runtime.backup import Manifest
 from portal.runtime.command_context import connected
 from portal.runtime.commands.audit_trail import note
 from portal.runtime.commands.consistency import bars, restore_term, say_plan
@@ -76,14 +75,14 @@ def _go_on(folder: Path, every: timedelta, keep: int) -> None:
 
 def _pause(folder: Path, every: timedelta) -> timedelta:
     try:
-        return backups.due(folder, every)
+        return backup.due(folder, every)
     except OSError as why:
         log.error("ALARM backup: %s can't be read: %s", folder, why)  # noqa: TRY400
         return min(every, AGAIN)
 
 
 def _one_more(folder: Path, keep: int) -> bool:
-    place = backups.place(folder)
+    place = backup.place(folder)
     try:
         made = _make(place)
     except WRONG as why:
@@ -91,7 +90,7 @@ def _one_more(folder: Path, keep: int) -> bool:
         return False
     log.info("%s: %s bytes, checked.", place, f"{made.size:,}")
     try:
-        backups.let_go(folder, keep)
+        backup.let_go(folder, keep)
     except OSError as why:
         log.error("ALARM backup: old ones can't be removed: %s", why)  # noqa: TRY400
     return True

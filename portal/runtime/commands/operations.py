@@ -6,7 +6,7 @@ import requests
 from portal.core.db import transaction
 from portal.core.queue import NO_TERM, enqueue
 from portal.notifications import outbox
-from portal.ops import dead
+from portal.operations import dead_letters
 from portal.runtime.command_context import connected
 from portal.runtime.commands.audit_trail import note
 from portal.waiting_room import draw
@@ -25,16 +25,16 @@ def jobs_command(ids: tuple[str, ...], *, retry: bool, discard: bool) -> None:
     if retry and discard:
         raise click.UsageError("Either --retry or --discard.")
     with connected() as parts:
-        found = [each for each in dead.letters(parts.redis) if not ids or each.id in ids]
+        found = [each for each in dead_letters.letters(parts.redis) if not ids or each.id in ids]
         missing = set(ids) - {each.id for each in found}
         if missing:
             raise click.BadParameter(f"There is no {', '.join(sorted(missing))}.")
         for letter in found if retry or discard else ():
             note(f"job.{'retry' if retry else 'discard'}", f"job:{letter.id}")
             if retry:
-                dead.retry(parts.redis, letter)
+                dead_letters.retry(parts.redis, letter)
             else:
-                dead.discard(parts.redis, letter)
+                dead_letters.discard(parts.redis, letter)
     _say(found, at_length=bool(ids))
     if retry or discard:
         click.echo(f"{'To be tried again' if retry else 'Forgotten'}: {len(found)}.", err=True)
@@ -43,7 +43,7 @@ def jobs_command(ids: tuple[str, ...], *, retry: bool, discard: bool) -> None:
     raise SystemExit(bool(found) and not (retry or discard))
 
 
-def _say(found: list[dead.DeadLetter], *, at_length: bool) -> None:
+def _say(found: list[dead_letters.DeadLetter], *, at_length: bool) -> None:
     for letter in found:
         click.echo(f"{letter.id}  {letter.died_at:%Y-%m-%d %H:%M}  {letter.queue}")
         click.echo(letter.trace if at_length else f"    {letter.error}")

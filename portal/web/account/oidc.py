@@ -11,8 +11,8 @@ from flask.typing import ResponseReturnValue
 from joserfc.errors import JoseError
 from requests import RequestException
 
-from portal.breakers import Breaker, Resting
 from portal.core import logs
+from portal.core.breakers import Breaker, Resting
 from portal.core.settings import Oidc
 from portal.people import visitors
 from portal.people.models import Account

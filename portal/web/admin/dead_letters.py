@@ -11,6 +11,7 @@ from portal.backend import backend
 from portal.catalog.local_time import local_clock
 from portal.core.db import transaction
 from portal.core.i18n import _, _l, _n
+from portal.core.labels import QUEUES
 from portal.core.queue import NO_TERM, enqueue
 from portal.ledger.function_library import translate_errors
 from portal.notifications import outbox
@@ -18,10 +19,8 @@ from portal.notifications.kinds import KINDS
 from portal.notifications.outbox import DeadLetter as DeadMail
 from portal.notifications.webhooks import outbox as webhook_outbox
 from portal.notifications.webhooks.models import Delivery, Webhook
-from portal.operations import figures
-from portal.ops import dead
-from portal.ops.dead import DeadLetter as DeadJob
-from portal.ops.names import QUEUES
+from portal.operations import dead_letters, figures
+from portal.operations.dead_letters import DeadLetter as DeadJob
 from portal.people.models import AuditEntry
 from portal.web.confirm import Confirmation, NotPossible, confirm, done
 from portal.web.http.access import requires, visitor
@@ -111,7 +110,9 @@ DELIVERY_ACTIONS = {
 def settle_job(job: str, remedy: str) -> ResponseReturnValue:
     """Try a dead job again, or discard it."""
     with translate_errors():
-        found = next((each for each in dead.letters(backend().redis) if each.id == job), None)
+        found = next(
+            (each for each in dead_letters.letters(backend().redis) if each.id == job), None
+        )
     if found is None:
         return _settle(JOB_ACTIONS[remedy], [], JOB_GONE, lambda _reason: False)
     return _settle(
@@ -132,7 +133,7 @@ def _settle_job(job: DeadJob, remedy: str, reason: str) -> bool:
         before={"queue": job.queue, "error": job.error},
         reason=reason,
     )
-    act = {"retry": dead.retry, "discard": dead.discard}[remedy]
+    act = {"retry": dead_letters.retry, "discard": dead_letters.discard}[remedy]
     with transaction() as session:
         session.add(entry)
         session.flush()

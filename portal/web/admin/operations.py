@@ -16,6 +16,7 @@ from portal.core import bulkheads, flags
 from portal.core.db import transaction
 from portal.core.flags import Flag, Switched, Switching
 from portal.core.i18n import _, _l, in_language
+from portal.core.labels import PARTS, QUEUES
 from portal.ledger.function_library import translate_errors
 from portal.live import rendering
 from portal.live.rendering import Fragments
@@ -23,7 +24,6 @@ from portal.notifications.kinds import KINDS
 from portal.operations import figures
 from portal.operations.alarms import alarms
 from portal.operations.figures import Figures
-from portal.ops.names import PARTS, QUEUES
 from portal.people.models import Account, AuditEntry
 from portal.recorder.consistency import audit_runs
 from portal.recorder.models import ContinuousAudit

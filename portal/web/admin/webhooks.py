@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from wtforms import HiddenField, ValidationError
 
 from portal.backend import backend
-from portal.core import flags
+from portal.core import breakers, flags
 from portal.core.db import transaction
 from portal.core.i18n import _, _l
 from portal.core.queue import NO_TERM, enqueue
@@ -24,7 +24,6 @@ from portal.notifications.webhooks.receivers import (
     signing_secret,
 )
 from portal.notifications.webhooks.sender import BREAKER_PREFIX
-from portal.ops import breaking
 from portal.web.admin.dead_letters import REMEDY, settle_deliveries
 from portal.web.confirm import Confirmation, NotPossible, confirm, done, refused, seen_number
 from portal.web.forms import ChoicesField, Form, ReasonField, TextField
@@ -271,7 +270,7 @@ def _rest_ends(webhook: Webhook) -> int:
     """Return until when (ms) some worker's breaker leaves it alone; 0 where none does."""
     now = time() * 1000
     try:
-        reports = breaking.said(backend().redis)
+        reports = breakers.breaker_states(backend().redis)
     except RedisError:
         return 0
     mine = [each for each in reports if each.part == f"{BREAKER_PREFIX}{webhook.id}"]

@@ -10,7 +10,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from portal.backend import backend
-from portal.breakers import FAILURES
+from portal.core.breakers import FAILURES
 from portal.protection import captcha_puzzle, captcha_server
 from tests.protection.captcha.elsewhere import Elsewhere, an_elsewhere
 from tests.protection.captcha.solving import ask, is_proven, send, solved, work

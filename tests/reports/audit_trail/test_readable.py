@@ -6,9 +6,9 @@ from flask.testing import FlaskClient
 
 from portal.core.db import transaction
 from portal.core.flags import NAMES
+from portal.core.labels import PARTS, QUEUES
 from portal.exchange.importing.models import Import
-from portal.ops.dead import QUEUES as QUEUES_THERE_ARE
-from portal.ops.names import PARTS, QUEUES
+from portal.operations.dead_letters import QUEUES as QUEUES_THERE_ARE
 from tests.cast import Cast
 from tests.reports.audit_trail.conftest import an_entry
 from tests.reports.audit_trail.test_entry import changed

@@ -1,22 +1,93 @@
-"""Circuit breakers: an outside service that keeps failing is left alone for a while.
+"""Circuit breakers: a service that keeps failing is not called for a while.
 
-Ours, as pybreaker holds a lock for as long as a call takes, so that one slow answer keeps every
-other request waiting, and knows no span of time in which it counts failures.
+Ours, because pybreaker holds a lock during each call, so one slow answer blocks all other requests,
+and it counts failures without a time span. Each process reports the state of its breakers to Redis
+when a call fails or the breaker changes; a process that never reported had no failures.
 """
 
+import json
 import logging
+import os
+import socket
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
 from threading import Lock
-from time import monotonic
-from typing import Literal, TypeVar
+from time import monotonic, time
+from typing import Any, Literal, TypeVar
 
-from portal.backend import backend
+from redis import Redis
+from redis.exceptions import RedisError
+
 from portal.core import flags
-from portal.ops import breaking
+
+KEY = "fairseat:breakers"
+KEPT = 60 * 60  # seconds after which a process that is silent may be no more
+COUNTED_SECONDS = 60  # seconds for which a failure is held against a service
+
+
+State = Literal["closed", "open", "half-open"]
+
+_redis: Redis | None = None
+
+
+def report_to(redis: Redis) -> None:
+    """Report the breakers of this process to this Redis."""
+    global _redis  # noqa: PLW0603  one per process
+    _redis = redis
+
+
+@dataclass(frozen=True)
+class BreakerState:
+    """How a breaker of a process stood at `at`; times in ms since 1970."""
+
+    part: str
+    process: str  # host:pid
+    failures: int
+    rest_ends: int | None  # None where it is closed
+    at: int
+
+    def state(self, now: float) -> State:
+        """The state at `now` (ms)."""
+        if self.rest_ends is None:
+            return "closed"
+        return "open" if now < self.rest_ends else "half-open"
+
+    def counted(self, now: float) -> int:
+        """Failures that are still held against the service at `now` (ms)."""
+        return self.failures if now - self.at < COUNTED_SECONDS * 1000 else 0
+
+
+def report(redis: Redis, part: str, failures: int, rest_left: float | None) -> None:
+    """Say how the breaker of a part stands in this process; `rest_left` in seconds."""
+    now = time()
+    ends = None if rest_left is None else round((now + rest_left) * 1000)
+    said = {"failures": failures, "rest_ends": ends, "at": round(now * 1000)}
+    with suppress(RedisError):
+        redis.hset(KEY, f"{part} {_process()}", json.dumps(said))
+
+
+def breaker_states(redis: Redis) -> list[BreakerState]:
+    """What has been said lately, the latest first; what is old is forgotten."""
+    found: Any = redis.hgetall(KEY)
+    all_said = [_said(field.decode(), json.loads(text)) for field, text in found.items()]
+    old = [each for each in all_said if each.at < (time() - KEPT) * 1000]
+    if old:
+        redis.hdel(KEY, *(f"{each.part} {each.process}" for each in old))
+    return sorted(set(all_said) - set(old), key=lambda each: -each.at)
+
+
+def _said(field: str, facts: dict[str, Any]) -> BreakerState:
+    part, _, process = field.partition(" ")
+    return BreakerState(part, process, **facts)
+
+
+def _process() -> str:
+    return f"{socket.gethostname()}:{os.getpid()}"
+
 
 Result = TypeVar("Result")
-State = Literal["closed", "open", "half-open"]
 
 FAILURES = 5
 WITHIN = 60.0  # seconds
@@ -107,7 +178,8 @@ class Breaker:
     def _report(self) -> None:
         failures, ends = self._standing()
         left = None if ends is None else ends - monotonic()
-        breaking.report(backend().redis, self.part, failures, left)
+        if _redis is not None:
+            report(_redis, self.part, failures, left)
 
     def _note_success(self) -> None:
         if self._in_a_row:

@@ -15,7 +15,7 @@ from portal.core import logs, redis_clients, schema
 from portal.core.db import with_driver
 from portal.ledger import replicas
 from portal.ledger.function_library import prefix
-from portal.ops.crew import alive, workers
+from portal.operations.workers import alive, workers
 
 PROMISED = ("record", "promote")  # queues without whose workers promises are not kept
 PATIENCE = 1.5  # seconds for all checks together

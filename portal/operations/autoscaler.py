@@ -6,10 +6,10 @@ from time import time
 
 from redis import Redis
 
-from portal.core import flags
-from portal.ops import crew, scaling
-from portal.ops.crew import Manned
-from portal.ops.scaling import Asked, Pool, Seen
+from portal.core import flags, scaling
+from portal.core.scaling import Asked, Pool, Seen
+from portal.operations import workers as crew
+from portal.operations.workers import Manned
 
 log = logging.getLogger(__name__)
 

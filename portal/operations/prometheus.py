@@ -1,10 +1,16 @@
 """What PostgreSQL knows: how far it is behind, mails, audits; and who else has the ledger."""
 
+import logging
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from threading import Lock, Thread
+from time import monotonic
 from typing import Any
 
+from prometheus_client import CollectorRegistry
 from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
 from redis.exceptions import ResponseError
 from rq import Queue
 from rq.job import Job
@@ -15,6 +21,7 @@ from sqlalchemy.orm import Session
 
 from portal.backend import backend
 from portal.catalog.models import Term
+from portal.core import flags
 from portal.core.checkpoints import Checkpoint
 from portal.core.db import transaction
 from portal.core.moments import milliseconds
@@ -23,11 +30,12 @@ from portal.ledger.replicas import in_sync
 from portal.notifications import outbox
 from portal.notifications.models import OutboxEntry
 from portal.notifications.webhooks import outbox as webhooks
-from portal.ops.models import AuditRun
+from portal.operations import figures as operations
+from portal.operations.figures import AWAY, Figures, Jobs, TermNow
 from portal.people.models import AuditEntry
 from portal.recorder import journal
 from portal.recorder.journal import last_seq
-from portal.recorder.models import ContinuousAudit, LoggedEvent
+from portal.recorder.models import AuditRun, ContinuousAudit, LoggedEvent
 
 
 def remembered(terms: Sequence[Term], *, ledger: bool) -> Iterator[Metric]:
@@ -183,3 +191,141 @@ def oldest_jobs(queues: Sequence[str]) -> dict[str, float]:
     now = datetime.now(UTC)
     since = {job.origin: job.enqueued_at or now for job in jobs if job}
     return {name: max(0.0, (now - since.get(name, now)).total_seconds()) for name in queues}
+
+
+# The figures of the whole portal, as Prometheus knows them.
+
+STATES = {"closed": 0, "half-open": 1, "open": 2}
+
+
+def read() -> Iterator[Metric]:
+    """All of them; parts that are away are left out."""
+    figures = operations.read_figures()
+    yield _gauge("fairseat_ledger_up", "Whether the ledger answers", figures.at > 0)
+    yield _gauge("fairseat_postgresql_up", "Whether PostgreSQL answers", figures.postgresql)
+    if figures.postgresql:
+        yield from remembered(figures.all_terms, ledger=figures.at > 0)
+    if figures.at:
+        yield from replicas()
+    if figures.jobs:
+        yield from _queues(figures.jobs)
+    if figures.fenced is not None:
+        yield _fenced(figures)
+    if figures.terms:
+        yield from _rooms(figures.terms)
+    yield from _parts(figures)
+
+
+def _queues(jobs: Jobs) -> Iterable[Metric]:
+    waiting = _labelled("fairseat_queue_jobs", "Jobs that wait", "queue")
+    workers = _labelled("fairseat_queue_workers", "Workers that can be counted on", "queue")
+    dead = _labelled("fairseat_dead_letters", "Jobs that were given up", "queue")
+    oldest = _labelled("fairseat_queue_oldest_seconds", "Age of the job that is next", "queue")
+    ages = oldest_jobs([queue.name for queue in jobs.queues])
+    for queue in jobs.queues:
+        name = [queue.name]
+        waiting.add_metric(name, queue.waiting + queue.later)
+        workers.add_metric(name, sum(hand.alive for hand in queue.hands))
+        dead.add_metric(name, queue.dead)
+        oldest.add_metric(name, ages[queue.name])
+    clock = _gauge("fairseat_clock_ticks", "Whether a clock has the lease", jobs.ticking)
+    return waiting, workers, dead, oldest, clock
+
+
+def _fenced(figures: Figures) -> Metric:
+    found = _labelled("fairseat_fenced", "Whether nothing is decided until it is restored", "term")
+    for term in figures.all_terms:
+        found.add_metric([str(term.id)], term in (figures.fenced or ()))
+    return found
+
+
+def _rooms(terms: Sequence[TermNow]) -> Iterable[Metric]:
+    families = {
+        what: _labelled(f"fairseat_room_{what}", text, "term", "window")
+        for what, text in (
+            ("waiting", "Students who wait"),
+            ("inside", "Students who were let in and may still claim"),
+            ("per_minute", "How many are let in a minute"),
+            ("at_once", "How many may be in at once"),
+        )
+    }
+    for term in terms:
+        for each in term.windows:
+            for what, family in families.items():
+                if each.room:
+                    labels = [str(term.term.id), str(each.window.id)]
+                    family.add_metric(labels, getattr(each.room, what))
+    return families.values()
+
+
+def _parts(figures: Figures) -> Iterable[Metric]:
+    breakers = _labelled("fairseat_breaker_state", "0 closed, 1 half-open, 2 open", "part")
+    for breaker in [*operations.breakers(figures), *operations.webhook_breakers(figures)]:
+        breakers.add_metric([breaker.part], STATES[breaker.state])
+    switched = _labelled("fairseat_flag_on", "Whether a part is switched on", "part")
+    for name in flags.NAMES:
+        switched.add_metric([name], flags.on(name))
+    return breakers, switched
+
+
+def _gauge(name: str, text: str, value: float) -> Metric:
+    return GaugeMetricFamily(name, text, value=float(value))
+
+
+def _labelled(name: str, text: str, *labels: str) -> GaugeMetricFamily:
+    return GaugeMetricFamily(name, text, labels=labels)
+
+
+# How the portal as a whole stands, read when somebody scrapes, and no oftener than that is good.
+#
+# A part that is away leaves its figures out; one that hangs keeps no scrape waiting.
+
+log = logging.getLogger(__name__)
+
+FRESH = 4.0  # seconds for which what was read is told again
+PATIENCE = 2.0  # seconds that a scrape waits
+STALE = 60.0  # seconds after which what was read is told no more
+
+
+@dataclass(eq=False)
+class Gathering(Collector):
+    """What was read last, and the reading under way, of which there is one at a time."""
+
+    known: list[Metric] = field(default_factory=list)
+    at: float = 0.0
+    under_way: Thread | None = None
+    lock: Lock = field(default_factory=Lock)
+
+    def collect(self) -> Iterable[Metric]:
+        """The figures, and how old they are."""
+        if reading := self._begun():
+            reading.join(PATIENCE)
+        age = monotonic() - self.at
+        yield GaugeMetricFamily("fairseat_gathered_age_seconds", "Age of these figures", value=age)
+        if age < STALE:
+            yield from self.known
+
+    def _begun(self) -> Thread | None:
+        with self.lock:
+            if self.under_way is None and monotonic() - self.at > FRESH:
+                self.under_way = Thread(target=self._read, daemon=True, name="gathers")
+                self.under_way.start()
+            return self.under_way
+
+    def _read(self) -> None:
+        try:
+            self.known = list(read())
+            self.at = monotonic()
+        except AWAY as error:  # since it was looked whether it is there
+            log.warning("The figures could not be read: %s", error)
+        finally:
+            self.under_way = None
+
+
+def registry() -> CollectorRegistry:
+    """The registry that has nothing else."""
+    return _registry
+
+
+_registry = CollectorRegistry()
+_registry.register(Gathering())

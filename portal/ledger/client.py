@@ -33,7 +33,6 @@ from portal.ledger.types import (
 )
 
 Times = tuple[int, int]  # when a window opens and closes (ms)
-CANCELED_AT_ONCE = 100  # seats and waitlist positions that a canceled section frees in one step
 
 
 class Ledger:
@@ -42,6 +41,8 @@ class Ledger:
     Every method raises LedgerUnavailable if the ledger can't answer, and LedgerSilent if it may
     have decided without an answer.
     """
+
+    at_once = 100  # seats and waitlist positions that a canceled section frees in one step
 
     def __init__(self, redis: Redis, replicas: int = 0) -> None:
         self.redis = redis
@@ -269,7 +270,7 @@ class Ledger:
 
         Raises LedgerBehind if the ledger has not reached event `recorded`.
         """
-        more = {"recorded": recorded, "batch": CANCELED_AT_ONCE}
+        more = {"recorded": recorded, "batch": self.at_once}
         payloads = [asdict(spec) | more for spec in specs]
         found = self.library.ask_all("put_section", term, payloads)
         changes = [replies.change(each) for each in found]
@@ -287,7 +288,7 @@ class Ledger:
 
     def empty(self, term: int, section: int) -> Change:
         """Free some of the seats and waitlist positions left in a canceled section."""
-        payload = {"section": section, "batch": CANCELED_AT_ONCE}
+        payload = {"section": section, "batch": self.at_once}
         return replies.change(self.library.ask("empty", term, payload, again=True))
 
     def emptying(self, term: int) -> set[int]:

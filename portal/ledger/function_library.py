@@ -31,14 +31,15 @@ PARTS = (
     "term",
     "reserves",
     "pools",
-    "objections",
+    "refusals",
     "events",
-    "wishes",
-    "selections",
-    "by_hand",
-    "adjust_batch",
-    "offer",
-    "doors",
+    "idempotency",
+    "submissions",
+    "drops_and_waitlists",
+    "adjustments",
+    "adjustment_batch",
+    "sections_and_windows",
+    "entry_points",
     "fence",
 )
 LOST = (LostConnection, LateReply)  # no answer came
@@ -216,5 +217,5 @@ def encode(payload: dict[str, Any]) -> str:
 
 
 def without_none(fields: dict[str, Any]) -> dict[str, Any]:
-    """The fields that are not None: the ledger knows no null, what is not given is not there."""
+    """Return the fields that are not None: the ledger knows no null."""
     return {name: value for name, value in fields.items() if value is not None}

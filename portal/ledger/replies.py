@@ -109,7 +109,7 @@ def promotion(reply: Reply) -> Promotion:
 
 
 def standing(reply: Reply) -> Standing:
-    """What one student holds and waits for."""
+    """Return a student's seats and waitlist positions."""
     return Standing(
         enrolled=tuple(HeldSeat(*row) for row in reply["enrolled"] or ()),
         waiting=tuple(_waiting(row) for row in reply["waiting"] or ()),
@@ -137,7 +137,7 @@ def _seats(section: int, row: list[Any]) -> SeatCounts:
 
 
 def drops(stored: Mapping[Any, Any]) -> dict[str, int]:
-    """Seats given up, by day."""
+    """Return drops by day."""
     return {day.decode(): int(number) for day, number in stored.items()}
 
 

@@ -45,7 +45,7 @@ class Tally:
 
     @property
     def claims(self) -> int:
-        """How many wishes for a seat were decided."""
+        """Return how many claims were decided."""
         return _claims(self.total)
 
     @property

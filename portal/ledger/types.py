@@ -1,4 +1,4 @@
-"""What the ledger says: answers, reasons and counts, as plain values."""
+"""The types that the ledger takes and gives: claims, decisions, reasons and counts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
@@ -16,7 +16,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Reason:
-    """Why something was refused: a code and the facts that its sentence needs."""
+    """Why something was refused: a code, and the facts that its text needs."""
 
     code: str
     facts: dict[str, Any] = field(default_factory=dict)
@@ -65,7 +65,7 @@ class SeatCounts:
 
     @property
     def over(self) -> int:
-        """By how many it is over-enrolled: those with a seat beyond its own capacity."""
+        """Return how many students hold a seat beyond the section's own capacity."""
         return max(0, self.taken - self.capacity)
 
     @property
@@ -78,7 +78,7 @@ class SeatCounts:
 
     @property
     def claimable(self) -> bool:
-        """Whether a newcomer could have a seat: one is open, and nobody waits who may take it."""
+        """Return whether a new student could get a seat: one is open, and nobody waits for it."""
         return self.open > 0 and self.waiting == self.passed
 
 
@@ -108,7 +108,7 @@ class WaitlistPosition:
 
 @dataclass(frozen=True)
 class Standing:
-    """All that one student holds and waits for in a term, by section."""
+    """A student's seats and waitlist positions in a term, by section."""
 
     enrolled: tuple[HeldSeat, ...] = ()
     waiting: tuple[WaitlistPosition, ...] = ()
@@ -116,7 +116,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class Decision:
-    """A decision: what came of it, when by the ledger's clock (ms) and, if refused, why."""
+    """A decision of the ledger: its outcome, its time (ms) and, if refused, its reasons."""
 
     outcome: Outcome
     at: int
@@ -136,7 +136,7 @@ class Decision:
 
 @dataclass(frozen=True)
 class ChoiceResult:
-    """What came of a wish: the answers of the option that was taken, and of those that were not.
+    """The result of a choice: the decisions on the alternative taken, and on those refused.
 
     Outcome: ENROLLED (every part has a seat), WAITLISTED (one part waits), or REFUSED.
     """
@@ -149,7 +149,7 @@ class ChoiceResult:
 
 @dataclass(frozen=True)
 class SubmissionResult:
-    """What came of several wishes, decided in one step at `at` (ms)."""
+    """The result of a submission, decided in one step at `at` (ms)."""
 
     at: int
     lines: tuple[ChoiceResult, ...]
@@ -160,7 +160,7 @@ class SubmissionResult:
 
 @dataclass(frozen=True)
 class Change:
-    """That something other than a selection was set; `seq` is 0 where it was so already."""
+    """A change to a section or window; `seq` is 0 if nothing changed."""
 
     at: int
     seq: int = 0
@@ -170,9 +170,9 @@ class Change:
 
 @dataclass(frozen=True)
 class Promotion:
-    """Students that a promotion placed or passed over; `more` while a seat waits for a waiter.
+    """Students whom a promotion enrolled or skipped; `more` while a seat waits for a student.
 
-    Those `aside` have no part in the kept seats, and wait on without a mark.
+    Those `aside` can't have the reserved seats, and keep waiting unmarked.
     """
 
     promoted: tuple[int, ...]
@@ -193,8 +193,6 @@ class WindowView:
     state: str  # scheduled, canceled or closed (early)
     cohort: dict[str, Any]
 
-
-# What the ledger is told: sections as it needs them, and waiters to consider.
 
 # days (Monday=1 … Sunday=64), start and end (minutes since midnight, end excluded),
 # first and last day (days since 1970-01-01, both included)
@@ -237,8 +235,8 @@ class SectionSpec:
     reserves: tuple[ReserveSpec, ...] = ()
 
 
-# What a section is set to be: the ledger's functions get this list when they are loaded, its events
-# and the record follow it. What is missing here the ledger keeps in its own way.
+# The fields of a section: the ledger's functions get this list when they are loaded, and events
+# and read models follow it. The ledger stores the fields left out here in its own way.
 SECTION_FIELDS = tuple(
     each.name
     for each in fields(SectionSpec)
@@ -248,7 +246,7 @@ SECTION_FIELDS = tuple(
 
 @dataclass(frozen=True)
 class Claim:
-    """One section that is wished for, with all that the ledger must be told; credits in hundredths.
+    """A claim: one section with everything that the ledger needs; credits in hundredths.
 
     `waived` are codes of the ledger's own reasons that the registrar permits the student to pass;
     `reserves` those of the section's reserves that the student belongs to.
@@ -267,7 +265,7 @@ ClaimGroup = tuple[Claim, ...]  # sections to be had together or not at all
 
 @dataclass(frozen=True)
 class LedgerChoice:
-    """A wish: its options by rank, and a section that is given up for it (a swap).
+    """A choice: its alternatives by rank, and a section that is dropped for it (a swap).
 
     The first option that can be had whole is taken. With `wait`, where none can: the first whose
     full parts have room on their waitlists; of several parts one at least must have a seat.
@@ -300,7 +298,7 @@ class SkipRule:
 
     @property
     def payload(self) -> dict[str, Any]:
-        """As the ledger is told of it."""
+        """Return the rule as the ledger reads it."""
         codes = {"codes": dict.fromkeys(self.codes, True)} if self.codes else {}
         return {"most": self.most, **codes}
 
@@ -336,7 +334,7 @@ def content(lines: Sequence[LedgerChoice]) -> list[Any]:
 
 
 def as_payload(asked: LedgerChoice | Candidate | AdminAdjustment) -> dict[str, Any]:
-    """As JSON tells it: the ledger knows no null, so what is not given is not there."""
+    """Return JSON values; absent values are left out, as the ledger knows no null."""
     payload: dict[str, Any] = _given(asked)
     return payload
 

@@ -1,8 +1,8 @@
--- What happens: seats given and given up, journaled and told; and what is answered.
+-- Events: seats taken and dropped, the journal, live counts, and answers.
 
 function Term:next_seq() return redis.call("INCR", self:key("seq")) end
 
--- Only the first to need a worker calls it, until the worker clears the mark.
+-- Call a worker once, until it clears the mark.
 function Term:call(worker)
   local first = redis.call("HSETNX", self:key("woken"), worker, 1) == 1
   if first then self.wake[#self.wake + 1] = worker end
@@ -21,13 +21,13 @@ function Term:journal(seq, name, event, unheard)
   self:tally(event.act and name .. " " .. event.act or name)
 end
 
--- How often what happens, by tens of seconds: for whoever watches, and forgotten soon.
+-- Count what happens in slots of ten seconds, for the operations page; they expire soon.
 function Term:tally(what)
   local key = self:key("tally", math.floor(self.at / SLOT))
   if redis.call("HINCRBY", key, what, 1) == 1 then redis.call("PEXPIRE", key, TALLIED) end
 end
 
--- A free seat belongs to the list while anyone on it has not been passed over.
+-- A free seat belongs to the list while anyone on it has not been skipped.
 function Term:mark_vacancy(id, counts)
   if vacant(counts) then
     redis.call("SADD", self:key("vacant"), id)
@@ -67,8 +67,8 @@ local function counts_of(section, seq)
   }
 end
 
--- Count a section anew, and those that share seats with it, and journal what happened to it.
-function Term:tell(seq, name, section, event)
+-- Count a section and those that share its seats, and journal the event.
+function Term:record_event(seq, name, section, event)
   self:count(section)
   section.counts = counts_of(section, seq)
   local moved, also = section.shared and moved_along(seq, section.shared) or {}, {}
@@ -84,8 +84,8 @@ function Term:tell(seq, name, section, event)
   for _, each in ipairs(moved) do self:mark_vacancy(each.id, each.counts) end
 end
 
--- Count a section of which there is nothing to tell; gives whether a seat waits for someone in line.
-function Term:look_again(section)
+-- Count a section without an event; return whether a seat waits for a student.
+function Term:recount(section)
   self:count(section)
   local counts = counts_of(section, self:counts(section.id)[6])
   redis.call("HSET", self:key("seats"), section.id, cjson.encode(counts))
@@ -105,20 +105,20 @@ function Term:seat(name, section, student, wish, more)
     student = student, credits = wish.credits, registration = seq,
     corequisites = wish.corequisites, reserve = reserve,
   }
-  self:tell(seq, name, section, with(event, more))
-  self:reprieve_everywhere(student)
+  self:record_event(seq, name, section, with(event, more))
+  self:retry_skipped_of(student)
   return seq
 end
 
--- Have those who were passed over for a seat of the pool asked again, in its other sections.
-function Term:reprieve_pool(pool)
+-- Have those who were skipped for a seat of the pool asked again, in its other sections.
+function Term:retry_skipped_in_pool(pool)
   for _, each in ipairs(pool and pool.sections or {}) do
-    if each.counts[7] > 0 then self:reprieve(each.id) end
+    if each.counts[7] > 0 then self:retry_skipped(each.id) end
   end
 end
 
 -- Give a held seat up; everyone on its list is asked again, as it is another seat.
-function Term:release(id, student, more)
+function Term:drop_seat(id, student, more)
   local section, seq, own = self:section(id), self:next_seq(), self:key("student", student)
   local entry = redis.call("HGET", self:key("roster", id), student)
   local credits, registration, reserve = entry:match("(%d+):(%d+):%d+:?(%d*)")
@@ -130,25 +130,25 @@ function Term:release(id, student, more)
   redis.call("HDEL", self:key("roster", id), student)
   redis.call("HDEL", own, "e:" .. id, "c:" .. id)
   redis.call("DEL", self:key("passed", id), self:key("aside", id))
-  self:tell(seq, "dropped", section, with(event, more))
-  self:reprieve_pool(section.shared)
-  self:reprieve_everywhere(student)
+  self:record_event(seq, "dropped", section, with(event, more))
+  self:retry_skipped_in_pool(section.shared)
+  self:retry_skipped_of(student)
   return section, seq, event.registration
 end
 
--- Give those who were passed over for a section another chance, or only that student.
-function Term:reprieve(id, student)
+-- Give those who were skipped for a section another chance, or only that student.
+function Term:retry_skipped(id, student)
   local key = self:key("passed", id)
   local marked = student and redis.call("HDEL", key, student) or redis.call("DEL", key)
   if marked == 0 then return end
   local seq = self:next_seq()
-  self:tell(seq, "reconsidered", self:section(id), { student = student })
+  self:record_event(seq, "reconsidered", self:section(id), { student = student })
   return seq
 end
 
--- With a student's own seats changes what stands in the way on that student's lists.
-function Term:reprieve_everywhere(student)
-  for _, id in ipairs(ids(self:selections(student).waiting)) do self:reprieve(id, student) end
+-- A change of a student's seats changes what refuses the student on other waitlists.
+function Term:retry_skipped_of(student)
+  for _, id in ipairs(ids(self:selections(student).waiting)) do self:retry_skipped(id, student) end
 end
 
 function Term:unqueue(section, student)
@@ -166,7 +166,7 @@ local function answer(term, outcome, section, fields)
   return fields
 end
 
--- A refusal with its receipt: nobody's counts move, so no page is told.
+-- A refusal with its receipt: no counts change, so no live update is sent.
 local function refuse(term, act, id, reasons, more)
   local counts, seq = term:counts(id), term:next_seq()
   for _, reason in ipairs(reasons) do term:tally("reason " .. reason.code) end
@@ -175,39 +175,4 @@ local function refuse(term, act, id, reasons, more)
     act = act, reasons = reasons, seats = counts and seats_of(counts),
   }, more), true)
   return { outcome = "refused", at = term.at, section = id, seq = seq, reasons = reasons }
-end
-
--- Idempotency: every answer is kept under the caller's key for a day, refusals too, in the step that
--- decides. The same key with the same content gets the stored answer; with other content, an error.
--- Only a batch of adjustments (adjust_batch.lua) has its refusals decided again. An error, such as a
--- waiting room that does not let the student in, decides nothing and is not kept.
-
--- The answer that is stored under a request's key, nil where there is none; the key, and a hash of
--- what is asked.
-local function stored_answer(term, ask, content)
-  if not ask.request or ask.request == "" then return nil end
-  local key = term:key("request", ask.student .. ":" .. ask.request)
-  local asked = redis.sha1hex(cjson.encode({ term.cause, content(ask) }))
-  local stored = redis.call("GET", key)
-  if not stored then return nil, key, asked end
-  stored = cjson.decode(stored)
-  stored.answer.replayed = true
-  return stored.asked == asked and stored.answer or { error = "key_reused" }
-end
-
-local function store_answer(key, asked, reply)
-  redis.call("SET", key, cjson.encode({ asked = asked, answer = reply }), "PX", DAY)
-end
-
-local function once(content, decide)
-  return function(term)
-    local stored, key, asked = stored_answer(term, term.ask, content)
-    if stored then return stored end
-    local reply = decide(term)
-    if key and not reply.error then
-      reply.at, reply.wake = reply.at or term.at, term.wake
-      store_answer(key, asked, reply)
-    end
-    return reply
-  end
 end

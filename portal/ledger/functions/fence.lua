@@ -1,4 +1,4 @@
--- Past the doors: the fence that shuts them, and what is done behind it (portal/recorder/consistency/fence.py).
+-- The fence that stops all entry points, and the functions that work behind it (portal/recorder/consistency/fence.py).
 
 local function past(name, act)
   local function callback(keys, args)

@@ -46,7 +46,7 @@ function Term:claimable(section, reserves, gone, more)
   if section.taken >= section.capacity then return false end
   if reserve_for(section, reserves) then
     if section.unasked > 0 then return false end
-  elseif section.active > 0 or not unkept(section) then
+  elseif section.active > 0 or not has_unreserved(section) then
     return false
   end
   if not section.shared then return true end
@@ -54,13 +54,13 @@ function Term:claimable(section, reserves, gone, more)
   for _, each in ipairs(section.shared.sections) do
     local counts, left = each.counts, each.id == gone and 1 or 0
     taken = taken - left
-    -- Who waits in any of the lists comes before whoever comes anew.
+    -- Students on any of the waitlists come before a new student.
     if wanted(counts, left) then return false end
   end
   return taken < section.shared.capacity
 end
 
--- Whether nobody has waited longer than this waiter for the seat, in any list of the pool.
+-- Whether this student has waited longest for the seat, on all waitlists of the pool.
 function Term:comes_first(section, student)
   if not section.shared then return true end
   local ticket = tonumber(redis.call("ZSCORE", self:key("queue", section.id), student))

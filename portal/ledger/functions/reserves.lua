@@ -1,14 +1,14 @@
--- Reserves: seats of a section that are kept for a cohort, perhaps until some moment. A seat that is
+-- Reserves: seats of a section that are reserved for a cohort, perhaps until some moment. A seat that is
 -- given under a reserve counts for it until it is given up. Who belongs to it, the caller tells.
 
--- How many seats are given under each reserve of a section.
+-- Count the seats taken under each reserve of a section.
 function Term:reserved(section) return hash(self:key("reserved", section)) end
 
--- How many waiters are set aside.
+-- Count the students who are set aside.
 function Term:count_aside(section) return redis.call("SCARD", self:key("aside", section)) end
 
 -- How many seats each reserve of a section keeps now, in their order, and all of them.
-function Term:count_kept(section)
+function Term:count_reserved_left(section)
   section.keeps, section.kept, section.unasked = {}, 0, 0
   if #section.reserves == 0 then return end
   local held = self:reserved(section.id)
@@ -19,7 +19,7 @@ function Term:count_kept(section)
     section.keeps[i] = { id = reserve.id, seats = seats }
     section.kept = section.kept + seats
   end
-  -- Those in line who have not been asked yet whether a kept seat is for them.
+  -- Those in line who have not been asked yet whether a reserved seat is for them.
   if section.kept > 0 and section.taken < section.capacity then
     section.unasked = section.active - self:count_aside(section.id)
   end
@@ -35,7 +35,7 @@ local function reserve_for(section, reserves)
 end
 
 -- The reserves that keep seats just now.
-local function keepers(section)
+local function active_reserves(section)
   local found = {}
   for _, each in ipairs(section.keeps) do
     if each.seats > 0 then found[#found + 1] = each.id end
@@ -43,10 +43,10 @@ local function keepers(section)
   return found
 end
 
--- Whether a seat is there that is kept for nobody; the pool apart.
-local function unkept(section) return section.taken + section.kept < section.capacity end
+-- Whether a seat is there that is not reserved; the pool apart.
+local function has_unreserved(section) return section.taken + section.kept < section.capacity end
 
--- A waiter for whom the kept seats are not is asked again once another seat comes free.
+-- A student who can't have the reserved seats is considered again when another seat comes free.
 function Term:set_aside(section, student) redis.call("SADD", self:key("aside", section.id), student) end
 
 function Term:is_aside(section, student)

@@ -13,7 +13,7 @@
 --   queue:<id>       zset: students by ticket             vacant    set: a free seat and a waiter
 --   passed:<id>      hash: student -> reasons, JSON       journal   stream: <seq>-0 -> event, JSON
 --   passes:<id>      hash: student -> passes that count   next      when a window turns next
---   marked           set: sections with passed-over       pools     hash: pool -> capacity:version
+--   marked           set: sections with skipped       pools     hash: pool -> capacity:version
 --   pool:<id>        set: its sections
 --   drops:<student>  hash: day -> how many                seq       number of the last event
 --   emptying         set: canceled sections with somebody in them yet
@@ -34,7 +34,7 @@ local function hash(key)
   return fields
 end
 
--- The keys of a table as numbers, in order, so that what is said does not depend on hashing.
+-- The keys of a table as sorted numbers, so that results don't depend on hashing.
 local function ids(fields)
   local found = {}
   for field in pairs(fields) do found[#found + 1] = tonumber(field) end
@@ -52,7 +52,7 @@ local function with(fields, more)
   return fields
 end
 
-local function object(reasons, code, facts)
+local function add_reason(reasons, code, facts)
   reasons[#reasons + 1] = { code = code, facts = facts or {} }
 end
 
@@ -117,7 +117,7 @@ function Term:key(kind, id)
   return self.prefix .. ":" .. kind .. (id and ":" .. id or "")
 end
 
--- Who is in a section and who waits for it. A trial of admin adjustments counts otherwise.
+-- Count the students in a section and on its waitlist. A trial of admin adjustments counts otherwise.
 function Term:count_students(section)
   section.taken = section.prior + redis.call("HLEN", self:key("roster", section.id))
   section.waiting = redis.call("ZCARD", self:key("queue", section.id))
@@ -129,7 +129,7 @@ end
 function Term:count_alone(section)
   self:count_students(section)
   section.active = section.waiting - section.passed
-  self:count_kept(section)
+  self:count_reserved_left(section)
 end
 
 function Term:count(section)
@@ -177,7 +177,7 @@ function Term:selections(student)
   return mine
 end
 
--- The same without the seats and waitlist positions that are given up.
+-- The same without dropped seats and waitlist positions.
 local function without(mine, gone)
   local rest = { student = mine.student, held = {}, needs = mine.needs, waiting = {} }
   for _, kind in ipairs({ "held", "waiting" }) do

@@ -90,12 +90,12 @@ function Trial:give(section, move)
   end
 end
 
--- What refuses a move, none where it can be done: then it is; and the codes of what is put aside.
-function Trial:judge(move)
+-- What refuses a move, none where it can be done: then it is; and the codes of what is overridden.
+function Trial:check_move(move)
   self.ask = move
   local mine, rest = self:selections(move.student), self:rest(move.student)
-  local reasons, section = objections_by_hand(self, mine, rest)
-  local left, aside = sift(reasons, move.overrides)
+  local reasons, section = adjustment_reasons(self, mine, rest)
+  local left, aside = split_overridden(reasons, move.overrides)
   if section and #left == 0 then self:give(section, move) elseif section then rest.held[section.id] = nil end
   return left, aside
 end
@@ -106,7 +106,7 @@ local function decide_batch(term, moves, answers)
   for i, move in ipairs(moves) do
     local seat = move.drop and not answers[i] and move.drop .. ":" .. move.student
     if seat and dropped[seat] then
-      answers[i] = refused_by_hand(term, move, { { code = "not_enrolled", facts = { section = move.drop } } })
+      answers[i] = refused_adjustment(term, move, { { code = "not_enrolled", facts = { section = move.drop } } })
     elseif seat then
       dropped[seat] = true
     end
@@ -119,10 +119,10 @@ local function decide_batch(term, moves, answers)
     end
     for i, move in ipairs(moves) do
       if not answers[i] then
-        local left, aside = trial:judge(move)
+        local left, aside = trial:check_move(move)
         move.aside = aside
         if #left > 0 then
-          answers[i] = refused_by_hand(term, move, left)
+          answers[i] = refused_adjustment(term, move, left)
           again = again or move.drop ~= nil -- its seat is not free
         else
           done[#done + 1] = i
@@ -146,13 +146,13 @@ local function adjust_batch(term)
   local done = decide_batch(term, moves, answers)
   for _, i in ipairs(done) do
     term.ask = moves[i]
-    begin_by_hand(term, moves[i].aside)
-    if not moves[i].add then answers[i] = drop_by_hand(term) elseif moves[i].drop then release_for(term, moves[i]) end
+    begin_adjustment(term, moves[i].aside)
+    if not moves[i].add then answers[i] = drop_by_admin(term) elseif moves[i].drop then drop_for_move(term, moves[i]) end
   end
   for _, i in ipairs(done) do
     term.ask = moves[i]
-    begin_by_hand(term, moves[i].aside)
-    if moves[i].add then answers[i] = seat_by_hand(term, moves[i], term:section(moves[i].add.section)) end
+    begin_adjustment(term, moves[i].aside)
+    if moves[i].add then answers[i] = enroll_by_admin(term, moves[i], term:section(moves[i].add.section)) end
     if keys[i][1] then store_answer(keys[i][1], keys[i][2], answers[i]) end
   end
   return { answers = answers }

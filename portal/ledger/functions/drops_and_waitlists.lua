@@ -1,4 +1,4 @@
--- Selections and waitlists: what is dropped or left, and who comes next.
+-- Drops and waitlists: seats dropped, waitlists left, and promotion.
 
 -- The name of the day that it is, and when the next one begins.
 local function today(days, at)
@@ -10,7 +10,7 @@ local function today(days, at)
 end
 
 -- Moves those of `left` that can't be held without what is gone from there to `gone`; gives which.
-local function fall(term, mine, left, gone)
+local function drop_dependents(term, mine, left, gone)
   local fallen, at = {}, 1
   while at <= #left do
     local id = left[at]
@@ -27,7 +27,7 @@ end
 
 -- Which of these to drop first: one that could be held without the others, else the one that takes the
 -- most of them with it. The order in which they were named must not matter: they are sorted by id.
-local function first_cause(term, mine, left, gone)
+local function first_to_drop(term, mine, left, gone)
   local best, most = 1, -1
   for i, id in ipairs(left) do
     local others = with({}, gone)
@@ -37,7 +37,7 @@ local function first_cause(term, mine, left, gone)
   for i, id in ipairs(left) do
     local others = extend({}, left)
     table.remove(others, i)
-    local number = #fall(term, mine, others, with({ [id] = true }, gone))
+    local number = #drop_dependents(term, mine, others, with({ [id] = true }, gone))
     if number > most then best, most = i, number end
   end
   return best
@@ -45,21 +45,21 @@ end
 
 -- For each of the seats the drop that it goes with, itself or the one without which it can't be held,
 -- and how many drops of the day they are.
-local function drops_of(term, mine, leaving)
+local function group_drops(term, mine, leaving)
   local gone, left, cause, number = {}, {}, {}, 0
   for _, id in ipairs(leaving) do
     if mine.held[id] then left[#left + 1] = id end
   end
   table.sort(left)
   while #left > 0 do
-    local root = table.remove(left, first_cause(term, mine, left, gone))
+    local root = table.remove(left, first_to_drop(term, mine, left, gone))
     cause[root], gone[root], number = root, true, number + 1
-    for _, id in ipairs(fall(term, mine, left, gone)) do cause[id] = root end
+    for _, id in ipairs(drop_dependents(term, mine, left, gone)) do cause[id] = root end
   end
   return cause, number
 end
 
--- What is to be given up, each once: seats, and waitlist positions that are left along with them.
+-- The seats to drop and the waitlists to leave with them, each once.
 local function given_up(mine, ask)
   local gone, seats, places = {}, {}, {}
   for i, id in ipairs(extend({ ask.section }, ask.along or {})) do
@@ -71,10 +71,10 @@ local function given_up(mine, ask)
   return gone, seats, places
 end
 
-local function leave_list(term, id, more)
+local function leave_one_waitlist(term, id, more)
   local section, seq = term:section(id), term:next_seq()
   term:unqueue(section, term.ask.student)
-  term:tell(seq, "left", section, with({ student = term.ask.student }, more))
+  term:record_event(seq, "left", section, with({ student = term.ask.student }, more))
   return section, seq
 end
 
@@ -83,29 +83,29 @@ local function drop(term)
   local ask, reasons = term.ask, {}
   local mine, drops = term:selections(ask.student), term:key("drops", ask.student)
   local gone, seats, places = given_up(mine, ask)
-  local cause, number = drops_of(term, mine, seats)
+  local cause, number = group_drops(term, mine, seats)
   local day, resets = today(ask.days, term.at)
   term:enter(ask.windows)
   extend(reasons, term.barred)
   for i, id in ipairs(seats) do
-    if not mine.held[id] then object(reasons, "not_enrolled", i > 1 and { section = id } or nil) end
+    if not mine.held[id] then add_reason(reasons, "not_enrolled", i > 1 and { section = id } or nil) end
   end
   local used = tonumber(redis.call("HGET", drops, day) or 0)
   if used + math.max(number, 1) > ask.drop_limit then
     local left = number > 1 and math.max(0, ask.drop_limit - used) or nil
-    object(reasons, "drop_limit", { limit = ask.drop_limit, resets = resets, left = left, drops = left and number })
+    add_reason(reasons, "drop_limit", { limit = ask.drop_limit, resets = resets, left = left, drops = left and number })
   end
-  term:object_loss(reasons, mine, without(mine, gone))
+  term:check_corequisites_kept(reasons, mine, without(mine, gone))
   if #reasons > 0 then return refuse(term, "drop", ask.section, reasons) end
 
   redis.call("HINCRBY", drops, day, number)
   local first, seq, registration
   for i, id in ipairs(seats) do
     local more = cause[id] == id and { day = day } or { along = cause[id] }
-    local section, event, held = term:release(id, ask.student, more)
+    local section, event, held = term:drop_seat(id, ask.student, more)
     if i == 1 then first, seq, registration = section, event, held end
   end
-  for _, id in ipairs(places) do leave_list(term, id, { along = ask.section }) end
+  for _, id in ipairs(places) do leave_one_waitlist(term, id, { along = ask.section }) end
   local left = #places > 0 and places or nil
   return answer(term, "dropped", first, { seq = seq, registration = registration, left = left })
 end
@@ -113,14 +113,14 @@ end
 local function leave(term)
   local ask, reasons = term.ask, {}
   if not redis.call("ZSCORE", term:key("queue", ask.section), ask.student) then
-    object(reasons, "not_waiting")
+    add_reason(reasons, "not_waiting")
     return refuse(term, "leave", ask.section, reasons)
   end
   local mine = term:selections(ask.student)
-  term:object_loss(reasons, mine, without(mine, { [ask.section] = true }))
+  term:check_corequisites_kept(reasons, mine, without(mine, { [ask.section] = true }))
   for _, reason in ipairs(reasons) do reason.facts.waiting = true end
   if #reasons > 0 then return refuse(term, "leave", ask.section, reasons) end
-  local section, seq = leave_list(term, ask.section)
+  local section, seq = leave_one_waitlist(term, ask.section)
   return answer(term, "left", section, { seq = seq })
 end
 
@@ -145,7 +145,7 @@ end
 -- Waitlists ---------------------------------------------------------------------------------------
 
 -- The first who may have a seat; a kept one none of those may have who are set aside.
-local function heads(term, section, n) return term:actives(section.id, n, not unkept(section)) end
+local function heads(term, section, n) return term:actives(section.id, n, not has_unreserved(section)) end
 
 local function head(term)
   local section = term:section(term.ask.section)
@@ -154,59 +154,59 @@ end
 
 -- How many passes count by the term's rule, which names reasons, and whether this one loses the place.
 -- A place that a held section needs is kept.
-local function count_pass(term, section, student, reasons)
+local function count_skip(term, section, student, reasons)
   local rule, counts = term.ask.passes, false
   for _, reason in ipairs(rule and reasons or {}) do
     counts = counts or not rule.codes or rule.codes[reason.code]
   end
   if not counts then return end
   local passes = redis.call("HINCRBY", term:key("passes", section.id), student, 1)
-  return passes, passes >= rule.most and not term:orphans(student, section.id) or nil
+  return passes, passes >= rule.most and not term:lost_corequisites(student, section.id) or nil
 end
 
 -- Give a waiter a seat, or note why not; true if it was given. In a swap the old seat goes with it.
-local function consider(term, section, candidate)
+local function try_to_promote(term, section, candidate)
   local student, mine = candidate.student, term:selections(candidate.student)
   local place = mine.waiting[section.id]
   local instead = mine.held[place.instead or 0] and place.instead
   local rest = without(mine, { [instead or 0] = true })
   candidate.credits = place.credits -- as chosen when joining
-  local reasons = term:objections(section, rest, candidate)
+  local reasons = term:refusal_reasons(section, rest, candidate)
   rest.held[section.id] = place.credits
-  if instead then term:object_loss(reasons, mine, rest) end
+  if instead then term:check_corequisites_kept(reasons, mine, rest) end
   if #reasons == 0 then
     -- Before the waiter leaves the list: what follows from it counts who is on it.
-    if instead then term:release(instead, student, { swap = section.id }) end
+    if instead then term:drop_seat(instead, student, { swap = section.id }) end
     term:unqueue(section, student)
     term:seat("promoted", section, student, candidate, { instead = instead or nil })
     return true
   end
-  local passes, lost = count_pass(term, section, student, reasons)
+  local passes, lost = count_skip(term, section, student, reasons)
   redis.call("HSET", term:key("passed", section.id), student, cjson.encode(reasons))
   redis.call("SREM", term:key("aside", section.id), student)
   redis.call("SADD", term:key("marked"), section.id)
   local event = { student = student, reasons = reasons, passes = passes, lost = lost }
-  term:tell(term:next_seq(), "passed_over", section, event)
+  term:record_event(term:next_seq(), "passed_over", section, event)
   if lost then
     term:unqueue(section, student)
-    term:tell(term:next_seq(), "left", section, { student = student, lost = true })
+    term:record_event(term:next_seq(), "left", section, { student = student, lost = true })
   end
   return false
 end
 
 local function promote(term)
   local ask, section = term.ask, term:section(term.ask.section)
-  -- The seats of a section that is not open are nobody's, so nobody is passed over for one.
+  -- A section that is not open gives no seats, so no student is skipped.
   if not section or section.status ~= "OPEN" then return { more = false } end
   local candidates, promoted, passed, aside = {}, {}, {}, {}
   for _, candidate in ipairs(ask.candidates) do candidates[candidate.student] = candidate end
   for _, student in ipairs(heads(term, section, #ask.candidates + 1)) do
     term:count(section) -- of a pool it depends on the other sections too
-    -- Who was set aside before may have no seat but one that is kept for nobody.
-    if unkept(section) or not term:is_aside(section.id, student) then
+    -- A student who was set aside can only have a seat that is not reserved.
+    if has_unreserved(section) or not term:is_aside(section.id, student) then
       if not (section.free and candidates[student] and term:comes_first(section, student)) then break end
-      if unkept(section) or reserve_for(section, candidates[student].reserves) then
-        local given = consider(term, section, candidates[student])
+      if has_unreserved(section) or reserve_for(section, candidates[student].reserves) then
+        local given = try_to_promote(term, section, candidates[student])
         extend(given and promoted or passed, { student })
       else
         term:set_aside(section, student)
@@ -214,11 +214,11 @@ local function promote(term)
       end
     end
   end
-  return { promoted = promoted, passed = passed, aside = aside, more = term:look_again(section) }
+  return { promoted = promoted, passed = passed, aside = aside, more = term:recount(section) }
 end
 
 local function reconsider(term)
-  return { seq = term:reprieve(term.ask.section, term.ask.student) }
+  return { seq = term:retry_skipped(term.ask.section, term.ask.student) }
 end
 
 -- A ledger that knows less than the record has lost something: it must not decide on that ground.

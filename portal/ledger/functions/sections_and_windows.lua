@@ -1,4 +1,4 @@
--- What the registrar sets: sections and windows.
+-- Sections and windows, as the registrar sets them.
 
 -- Note when the next window opens or closes or a reserve ends: whatever comes then finds it so.
 local function plan(term)
@@ -15,17 +15,17 @@ end
 
 -- Close a canceled section's waitlist and give its seats up, so many at most in one step: nobody
 -- can claim there any more. True while something is left.
-local function vacate(term, section)
+local function empty_canceled(term, section)
   local left, emptying = term.ask.batch, term:key("emptying")
   local waiting = redis.call("ZRANGE", term:key("queue", section.id), 0, left - 1)
   for _, student in ipairs(waiting) do
-    local alone = term:orphans(student, section.id)
+    local alone = term:lost_corequisites(student, section.id)
     term:unqueue(section, student)
-    term:tell(term:next_seq(), "left", section, { student = tonumber(student), canceled = true, alone = alone })
+    term:record_event(term:next_seq(), "left", section, { student = tonumber(student), canceled = true, alone = alone })
   end
   local roster = ids(hash(term:key("roster", section.id)))
   for i = 1, math.min(left - #waiting, #roster) do
-    term:release(section.id, roster[i], { canceled = true, alone = term:orphans(roster[i], section.id) })
+    term:drop_seat(section.id, roster[i], { canceled = true, alone = term:lost_corequisites(roster[i], section.id) })
   end
   local rest = redis.call("HLEN", term:key("roster", section.id)) + redis.call("ZCARD", term:key("queue", section.id))
   if rest == 0 then
@@ -39,7 +39,7 @@ end
 
 local function empty(term)
   local section = term:section(term.ask.section)
-  if section and section.status == "CANCELED" then return { more = vacate(term, section) } end
+  if section and section.status == "CANCELED" then return { more = empty_canceled(term, section) } end
   redis.call("SREM", term:key("emptying"), term.ask.section) -- it was opened again
   return { more = false }
 end
@@ -50,7 +50,7 @@ local function put_section(term)
   if behind(term) then return { error = "behind" } end
   local version, status = unpack(redis.call("HMGET", key, "version", "status"))
   if tonumber(version or -1) >= ask.version then
-    return { more = status == "CANCELED" and vacate(term, term:section(ask.section)) }
+    return { more = status == "CANCELED" and empty_canceled(term, term:section(ask.section)) }
   end
   local left = term:join_pool(ask.section, ask.pool)
   local facts = { "version", ask.version, "pool", ask.pool and ask.pool.id or 0 }
@@ -70,10 +70,10 @@ local function put_section(term)
   local seq = term:next_seq()
   local section = term:section(ask.section)
   section.left_pool = left
-  term:tell(seq, "section_set", section, event)
-  term:reprieve_pool(section.shared)
-  if left then term:reprieve_pool(term:pool(left)) end
-  return { seq = seq, more = section.status == "CANCELED" and vacate(term, section) }
+  term:record_event(seq, "section_set", section, event)
+  term:retry_skipped_in_pool(section.shared)
+  if left then term:retry_skipped_in_pool(term:pool(left)) end
+  return { seq = seq, more = section.status == "CANCELED" and empty_canceled(term, section) }
 end
 
 -- Windows -----------------------------------------------------------------------------------------
@@ -143,12 +143,12 @@ local function prolong(window, term)
   window.closes = term.ask.closes
 end
 
--- An opening gives everyone who was passed over another chance, in every section.
-local function reprieve_all(term)
+-- An opening gives everyone who was skipped another chance, in every section.
+local function retry_all_skipped(term)
   local marked = redis.call("SMEMBERS", term:key("marked"))
   redis.call("DEL", term:key("marked"))
   table.sort(marked)
-  for _, id in ipairs(marked) do term:reprieve(tonumber(id)) end
+  for _, id in ipairs(marked) do term:retry_skipped(tonumber(id)) end
 end
 
 -- Seats that are kept no longer are anybody's, so all in line are asked again.
@@ -160,12 +160,12 @@ local function open_reserves(term)
     local section = term:section(id)
     redis.call("DEL", term:key("passed", id), term:key("aside", id))
     term:plan_reserves(id, section.reserves)
-    term:tell(term:next_seq(), "reserve_opened", section, {})
+    term:record_event(term:next_seq(), "reserve_opened", section, {})
   end
   if #due > 0 then plan(term) end
 end
 
--- Turn what is due since the last decision, before the next is made.
+-- Open and close windows that became due since the last decision.
 local function turn(term)
   local due = tonumber(redis.call("GET", term:key("next")))
   if not due or term.at < due then return end
@@ -176,7 +176,7 @@ local function turn(term)
     if live and not window.opened and window.opens <= term.at then
       window.opened = true
       set_window(term, id, window, "window_opened")
-      reprieve_all(term)
+      retry_all_skipped(term)
       extend(turned, { { id, "opened" } })
     end
     if live and not window.ended and window.closes <= term.at then

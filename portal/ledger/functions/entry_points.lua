@@ -1,4 +1,4 @@
--- The doors: what may be called, unless the term is fenced (portal/recorder/consistency/fence.py).
+-- Entry points: the functions that clients call, unless the term is fenced (portal/recorder/consistency/fence.py).
 
 local FENCED = "FENCED the seats of the term are being restored"
 
@@ -14,9 +14,9 @@ local function register(name, act, flags)
   redis.register_function({ function_name = "fairseat_" .. name, callback = callback, flags = flags or {} })
 end
 
--- Whoever is answered is told where they stand by then, and need not ask. It is no part of the answer
--- that is kept: given once more, they may stand elsewhere.
-local function placed(act)
+-- Add the student's seats and waitlists to the answer, which saves a second call. The stored answer
+-- leaves them out, since they may change before a replay.
+local function with_standing(act)
   return function(term)
     local reply = act(term)
     if not (reply.error or reply.replayed) then reply.standing = standing(term) end
@@ -24,10 +24,10 @@ local function placed(act)
   end
 end
 
-register("submit", placed(once(function(ask) return ask.asked end, submit)))
-register("drop", placed(once(function(ask) return { ask.section, ask.along } end, drop)))
-register("leave", placed(once(function(ask) return ask.section end, leave)))
-register("adjust", once(adjusted, adjust))
+register("submit", with_standing(answer_once(function(ask) return ask.asked end, submit)))
+register("drop", with_standing(answer_once(function(ask) return { ask.section, ask.along } end, drop)))
+register("leave", with_standing(answer_once(function(ask) return ask.section end, leave)))
+register("adjust", answer_once(adjusted, adjust))
 register("adjust_batch", adjust_batch)
 register("preview", preview, { "no-writes" })
 register("standing", standing, { "no-writes" })

@@ -1,6 +1,6 @@
--- Wishes: several sections at once, with fallbacks, pairs and swaps.
+-- Submissions: several choices at once, with alternatives, pairs and swaps.
 
--- An option's parts, each with its section, and whether a seat is free.
+-- An alternative's parts, each with its section, and whether a seat is free.
 local function parts_of(term, mine, option, instead)
   local parts, shared, named = {}, {}, {} -- shared: seats of each pool that go to other parts
   for i, wish in ipairs(option) do
@@ -17,7 +17,7 @@ end
 
 -- The courses that a part is had with. One that is only waited for counts where both need each other;
 -- `missed` are those that don't count for that.
-local function company(mine, parts, part, wait)
+local function courses_along(mine, parts, part, wait)
   local along, missed = {}, {}
   for _, other in ipairs(parts) do
     local course = other.section and other.section.course
@@ -40,8 +40,8 @@ local function mark_waiting(reasons, missed)
   end
 end
 
--- What the student has once an option is taken: a part without a seat is waited for, unless all wait.
-local function afterwards(rest, parts)
+-- The student's selections once an alternative is taken: a part without a seat is waitlisted.
+local function after_taking(rest, parts)
   local after, seated = without(rest, {}), false
   for _, part in ipairs(parts) do seated = seated or part.seat end
   for _, part in ipairs(parts) do
@@ -53,8 +53,8 @@ local function afterwards(rest, parts)
   return after
 end
 
--- The parts, with what stands in the way of each.
-local function weigh(term, mine, option, instead, wait)
+-- The parts, each with its reasons for a refusal.
+local function check_alternative(term, mine, option, instead, wait)
   local rest, gained = without(mine, { [instead or 0] = true }), nil
   local parts = parts_of(term, mine, option, instead)
   for _, part in ipairs(parts) do
@@ -62,25 +62,25 @@ local function weigh(term, mine, option, instead, wait)
     wish.windows, wish.limit = term.ask.windows, term.ask.limit
     if mine.held[wish.section] then
       part.had = true
-      if wish.section == instead then object(part.reasons, "already_enrolled") end -- gone for itself
+      if wish.section == instead then add_reason(part.reasons, "already_enrolled") end -- gone for itself
     elseif rest.held[wish.section] then -- named twice
       part.had = true
-      object(part.reasons, "same_course", { section = wish.section })
+      add_reason(part.reasons, "same_course", { section = wish.section })
     elseif mine.waiting[wish.section] then
       part.waits = true
-      object(part.reasons, "already_waiting", { position = term:position(wish.section, term.ask.student) })
+      add_reason(part.reasons, "already_waiting", { position = term:position(wish.section, term.ask.student) })
     else
-      local along, missed = company(mine, parts, part, wait)
-      part.reasons = term:objections(section, rest, wish, along)
+      local along, missed = courses_along(mine, parts, part, wait)
+      part.reasons = term:refusal_reasons(section, rest, wish, along)
       mark_waiting(part.reasons, missed)
       if section then rest.held[wish.section] = wish.credits end
       gained = gained or part
     end
   end
   if instead and not mine.held[instead] then
-    object(parts[1].reasons, "not_enrolled", { section = instead })
+    add_reason(parts[1].reasons, "not_enrolled", { section = instead })
   end
-  if instead and gained then term:object_loss(gained.reasons, mine, afterwards(rest, parts)) end
+  if instead and gained then term:check_corequisites_kept(gained.reasons, mine, after_taking(rest, parts)) end
   return parts
 end
 
@@ -93,7 +93,7 @@ local function chance(parts)
     elseif part.section.waiting >= part.section.waitlist then return nil end
   end
   if sure == #parts then return "seats" end
-  -- Of sections that are to be had together, those in line must follow one that is had.
+  -- Of sections taken together, at least one must have a seat.
   return (#parts == 1 or sure > 0) and "wait" or nil
 end
 
@@ -106,24 +106,24 @@ local function join(term, section, wish, instead)
   local position = term:position(section.id, ask.student)
   local event =
     { student = ask.student, credits = wish.credits, ticket = seq, position = position, instead = instead }
-  term:tell(seq, "waitlisted", section, event)
+  term:record_event(seq, "waitlisted", section, event)
   return answer(term, "waitlisted", section, { seq = seq, position = position, given_up = instead })
 end
 
 -- A waiter who asks again, now for a swap: the place stays, and is asked again.
-local function plan_swap(term, mine, line)
+local function attach_swap(term, mine, line)
   local id, student, seq = line.options[1][1].section, term.ask.student, term:next_seq()
   local place, section = mine.waiting[id], term:section(id)
   local kept = table.concat({ place.ticket, place.credits, place.at, line.instead }, ":")
   redis.call("HSET", term:key("student", student), "w:" .. id, kept)
   redis.call("HDEL", term:key("passed", id), student)
-  term:tell(seq, "swap_planned", section, { student = student, instead = line.instead })
+  term:record_event(seq, "swap_planned", section, { student = student, instead = line.instead })
   local position = term:position(id, student)
   local said = answer(term, "waitlisted", section, { seq = seq, position = position, given_up = line.instead })
   return { outcome = "waitlisted", rank = 1, taken = { said }, refused = {} }
 end
 
-local function plans_swap(mine, line)
+local function attaches_swap(mine, line)
   local place = mine.waiting[line.options[1][1].section]
   local alone = #line.options == 1 and #line.options[1] == 1
   return place and alone and line.wait and mine.held[line.instead or 0] and place.instead ~= line.instead
@@ -136,7 +136,7 @@ local function take(term, parts, line, rank)
   for _, part in ipairs(parts) do
     if part.seat and line.instead and not given_up then
       given_up, more.instead = line.instead, line.instead
-      term:release(given_up, student, { swap = part.section.id })
+      term:drop_seat(given_up, student, { swap = part.section.id })
     end
   end
   for i, part in ipairs(parts) do
@@ -154,23 +154,23 @@ local function take(term, parts, line, rank)
 end
 
 -- Why an option could not be had, part by part; of one that others come before, with its rank.
-local function turn_down(term, parts, line, rank)
+local function refuse_alternative(term, parts, line, rank)
   local culprit, answers = nil, {}
   for _, part in ipairs(parts) do
     local section, reasons = part.section, part.reasons
     if section and not (part.had or part.seat or part.waits) then
       local room = section.waiting < section.waitlist
-      object(reasons, line.wait and not room and "waitlist_full" or "full", full(section))
+      add_reason(reasons, line.wait and not room and "waitlist_full" or "full", full(section))
     end
     if #reasons > 0 then culprit = culprit or part.wish.section end
-    if part.had and #reasons == 0 then object(reasons, "already_enrolled") end
+    if part.had and #reasons == 0 then add_reason(reasons, "already_enrolled") end
   end
   for i, part in ipairs(parts) do
-    if #part.reasons == 0 then object(part.reasons, "together", { section = culprit }) end
+    if #part.reasons == 0 then add_reason(part.reasons, "together", { section = culprit }) end
     local more = { instead = line.instead, rank = (rank or 1) > 1 and rank or nil }
     answers[i] = refuse(term, "claim", part.wish.section, part.reasons, more)
-    -- Whoever asks again may have cleared the way.
-    if part.waits then term:reprieve(part.wish.section, term.ask.student) end
+    -- A student who asks again may have removed the reasons.
+    if part.waits then term:retry_skipped(part.wish.section, term.ask.student) end
   end
   return answers
 end
@@ -182,20 +182,20 @@ local function has_all(mine, option)
   return true
 end
 
--- One wish: the first of its options that can be had, else the first that can be waited for. It
+-- One choice: the first of its alternatives that can be had, else the first that can be waited for. It
 -- is fulfilled where the student has one of them or waits for it, whatever its rank: what is sent
 -- twice, from two pages, must not count twice.
 local function decide(term, line)
   local mine, weighed, chosen = term:selections(term.ask.student), {}, nil
-  if plans_swap(mine, line) then return plan_swap(term, mine, line) end
+  if attaches_swap(mine, line) then return attach_swap(term, mine, line) end
   for _, option in ipairs(line.options) do
     if has_all(mine, option) then
-      local parts = weigh(term, mine, option)
-      return { outcome = "refused", rank = 0, refused = { turn_down(term, parts, line) } }
+      local parts = check_alternative(term, mine, option)
+      return { outcome = "refused", rank = 0, refused = { refuse_alternative(term, parts, line) } }
     end
   end
   for rank, option in ipairs(line.options) do
-    weighed[rank] = weigh(term, mine, option, line.instead, line.wait)
+    weighed[rank] = check_alternative(term, mine, option, line.instead, line.wait)
     if chance(weighed[rank]) == "seats" then chosen = rank break end
   end
   for rank, parts in ipairs(line.wait and not chosen and weighed or {}) do
@@ -203,7 +203,7 @@ local function decide(term, line)
   end
   local refused = {}
   for rank, parts in ipairs(weighed) do
-    if rank ~= chosen then refused[#refused + 1] = turn_down(term, parts, line, rank) end
+    if rank ~= chosen then refused[#refused + 1] = refuse_alternative(term, parts, line, rank) end
   end
   local said = chosen and take(term, weighed[chosen], line, chosen) or { outcome = "refused", rank = 0 }
   said.refused = refused

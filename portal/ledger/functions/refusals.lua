@@ -1,4 +1,4 @@
--- Why not: what stands between a student and a section.
+-- Refusals: every reason why a student can't have a section.
 
 -- The one of these windows that is open, of several the one that opened last; else what bars, with
 -- the most hopeful thing that is true of them.
@@ -19,9 +19,9 @@ local function window_now(term, windows)
   end
   local barred = {}
   if current then return current, barred end
-  if opens then object(barred, "window_before", { opens = opens })
-  elseif closed then object(barred, "window_ended", { closes = closed })
-  else object(barred, "window_unscheduled") end
+  if opens then add_reason(barred, "window_before", { opens = opens })
+  elseif closed then add_reason(barred, "window_ended", { closes = closed })
+  else add_reason(barred, "window_unscheduled") end
   return nil, barred
 end
 
@@ -32,31 +32,31 @@ function Term:enter(windows)
 end
 
 -- What a student's own seats have against another one; `along` are courses had with it.
-function Term:object_selections(reasons, section, mine, terms, along)
+function Term:check_selections(reasons, section, mine, terms, along)
   local courses, held, clashes = with({}, along), 0, {}
   for _, id in ipairs(ids(mine.held)) do
     local course, times = unpack(redis.call("HMGET", self:key("section", id), "course", "times"))
     course = tonumber(course)
     courses[course], held = true, held + mine.held[id]
-    if course == section.course then object(reasons, "same_course", { section = id }) end
-    if clash(section.times, cjson.decode(times)) then object(clashes, "time_conflict", { section = id }) end
+    if course == section.course then add_reason(reasons, "same_course", { section = id }) end
+    if clash(section.times, cjson.decode(times)) then add_reason(clashes, "time_conflict", { section = id }) end
   end
   extend(reasons, clashes)
   if terms.credits < section.credits_min or terms.credits > section.credits_max then
-    object(reasons, "credit_range", { min = section.credits_min, max = section.credits_max })
+    add_reason(reasons, "credit_range", { min = section.credits_min, max = section.credits_max })
   end
   if held + terms.credits > terms.limit then
-    object(reasons, "credit_limit", { held = held, adds = terms.credits, limit = terms.limit })
+    add_reason(reasons, "credit_limit", { held = held, adds = terms.credits, limit = terms.limit })
   end
   local missing = terms.corequisites and lacking(terms.corequisites, courses) or {}
-  if #missing > 0 then object(reasons, "corequisite", { missing = missing }) end
+  if #missing > 0 then add_reason(reasons, "corequisite", { missing = missing }) end
 end
 
--- What there is to say of a section that has no seat for one.
+-- The facts of a section without a seat for the student.
 local function full(section)
   local kept = section.free and math.min(section.kept, section.capacity - section.taken) or 0
   local facts = { waiting = section.waiting, waitlist_capacity = section.waitlist }
-  if kept > 0 then facts.kept, facts.kept_for = kept, keepers(section) end
+  if kept > 0 then facts.kept, facts.kept_for = kept, active_reserves(section) end
   return facts
 end
 
@@ -73,15 +73,15 @@ end
 -- Every reason why a student may not have this section, seats apart. `terms` are those of the
 -- wish or of the candidate: credits, limit, windows, corequisites, what is waived, and the
 -- caller's own rules.
-function Term:objections(section, mine, terms, along)
+function Term:refusal_reasons(section, mine, terms, along)
   local reasons = {}
   self:enter(terms.windows or {})
   extend(reasons, self.barred)
   if not section then
-    object(reasons, "section_unknown")
+    add_reason(reasons, "section_unknown")
   else
-    if section.status ~= "OPEN" then object(reasons, "section_" .. section.status:lower()) end
-    self:object_selections(reasons, section, mine, terms, along)
+    if section.status ~= "OPEN" then add_reason(reasons, "section_" .. section.status:lower()) end
+    self:check_selections(reasons, section, mine, terms, along)
   end
   for _, rule in ipairs(terms.rules or {}) do
     if section or rule.code ~= "section_unknown" then extend(reasons, { rule }) end
@@ -91,7 +91,7 @@ end
 
 -- The waitlist positions that stand in for a seat's corequisites: those taken in the step that gave
 -- the seat. One that was joined later may be left again, as the seat is held without it.
-function Term:stand_ins(id, mine)
+function Term:waiting_corequisites(id, mine)
   local found = {}
   if not next(mine.waiting) then return found end
   local entry = redis.call("HGET", self:key("roster", id), mine.student)
@@ -108,7 +108,7 @@ function Term:met(id, needs, mine)
   local courses = self:courses(mine.held)
   local missing = lacking(needs, courses)
   if #missing == 0 then return 2, missing end
-  local places = self:courses(self:stand_ins(id, mine))
+  local places = self:courses(self:waiting_corequisites(id, mine))
   return #lacking(needs, with(courses, places)) == 0 and 1 or 0, missing
 end
 
@@ -122,20 +122,20 @@ end
 
 -- Objects where a seat that is kept would lose a corequisite that it has had until now. A place on a
 -- waitlist can't replace a seat.
-function Term:object_loss(reasons, before, after)
+function Term:check_corequisites_kept(reasons, before, after)
   for _, id in ipairs(ids(after.held)) do
     local loses, missing = self:loses(id, before, nil, after)
-    if loses then object(reasons, "needed_by", { section = id, missing = missing }) end
+    if loses then add_reason(reasons, "needed_by", { section = id, missing = missing }) end
   end
 end
 
 -- The held sections that lose a corequisite with the student's seat or place in one; nil where none
 -- does. `gained` is had in its stead.
-function Term:orphans(student, gone, gained)
+function Term:lost_corequisites(student, gone, gained)
   local reasons, mine, found = {}, self:selections(student), {}
   local after = without(mine, { [gone] = true })
   if gained then after.held[gained] = 0 end
-  self:object_loss(reasons, mine, after)
+  self:check_corequisites_kept(reasons, mine, after)
   for i, reason in ipairs(reasons) do found[i] = reason.facts.section end
   return #found > 0 and found or nil
 end

@@ -1,0 +1,34 @@
+-- Idempotency: every answer is kept under the caller's key for a day, refusals too, in the step that
+-- decides. The same key with the same content gets the stored answer; with other content, an error.
+-- Only a batch of adjustments (adjustment_batch.lua) has its refusals decided again. An error, such as a
+-- waiting room that does not let the student in, decides nothing and is not kept.
+
+-- The answer that is stored under a request's key, nil where there is none; the key, and a hash of
+-- what is asked.
+local function stored_answer(term, ask, content)
+  if not ask.request or ask.request == "" then return nil end
+  local key = term:key("request", ask.student .. ":" .. ask.request)
+  local asked = redis.sha1hex(cjson.encode({ term.cause, content(ask) }))
+  local stored = redis.call("GET", key)
+  if not stored then return nil, key, asked end
+  stored = cjson.decode(stored)
+  stored.answer.replayed = true
+  return stored.asked == asked and stored.answer or { error = "key_reused" }
+end
+
+local function store_answer(key, asked, reply)
+  redis.call("SET", key, cjson.encode({ asked = asked, answer = reply }), "PX", DAY)
+end
+
+local function answer_once(content, decide)
+  return function(term)
+    local stored, key, asked = stored_answer(term, term.ask, content)
+    if stored then return stored end
+    local reply = decide(term)
+    if key and not reply.error then
+      reply.at, reply.wake = reply.at or term.at, term.wake
+      store_answer(key, asked, reply)
+    end
+    return reply
+  end
+end

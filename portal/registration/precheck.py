@@ -58,11 +58,11 @@ def likely_refusals_together(  # noqa: PLR0913  what a plan depends on
     *,
     about: Collection[int] | None = None,
 ) -> Reasons:
-    """Return by section what stands against having all that is wanted.
+    """Return the likely refusals of each section if all are requested together.
 
-    Each section counts as held for the others; credits add up in the order given. Reasons that
-    come of what is not held yet have `planned` among their facts. `about` limits the work to some
-    sections: a whole plan takes the square of its length.
+    Each section counts as held for the others; credits add up in the order given. The facts of a
+    reason have `planned` if it depends on a section that is not held yet. `about` limits the work
+    to some sections: a whole plan takes the square of its length.
     """
     found = {section.id: _already(section, standing) for section, _ in wanted}
     new = [(section, adds) for section, adds in wanted if not found[section.id]]

@@ -8,40 +8,37 @@ from portal.web.home import LAST_TERM
 bp = Blueprint("student", __name__, url_prefix="/terms/<int:term_id>")
 
 from portal.student import (  # noqa: E402  they put their views on `bp`
-    doors,
     drops,
-    history,
-    news,
-    order,
-    pages,
-    picks,
+    live_updates,
+    plan_page,
+    plan_submission,
+    receipts,
+    register,
     schedule,
+    term_page,
+    waiting_room_views,
 )
-from portal.student.planning import asking, submitting  # noqa: E402
-from portal.student.planning import pages as planning  # noqa: E402
 
 __all__ = [
-    "asking",
     "bp",
-    "doors",
     "drops",
-    "history",
-    "order",
-    "pages",
-    "picks",
-    "planning",
+    "plan_page",
+    "plan_submission",
+    "receipts",
+    "register",
     "schedule",
-    "submitting",
+    "term_page",
+    "waiting_room_views",
 ]
 
 
 @bp.before_request
 def _remember_term() -> None:
-    """Pages that are of no term lead back to the one that was looked at last."""
+    """Remember the term: pages of no term link back to the one seen last."""
     term = (request.view_args or {}).get("term_id")
     whole = request.method == "GET" and "text/html" in request.headers.get("Accept", "")
     if whole and "HX-Request" not in request.headers and session.get(LAST_TERM) != term:
         session[LAST_TERM] = term
 
 
-draws_student(news.draw)
+draws_student(live_updates.draw_own)

@@ -1,36 +1,42 @@
-"""The parts of a page that change by themselves, drawn the same for pages and for sockets."""
+"""Fragments: parts of pages that live updates replace."""
 
 from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
 from functools import lru_cache
+from typing import Any
 
 from babel import Locale
+from flask import current_app
 from markupsafe import Markup
 
+from portal.backend import backend
 from portal.catalog import requisites
+from portal.catalog.local_time import LocalClock
 from portal.catalog.term_catalog import SectionView
+from portal.catalog.time_conflicts import pair_in_words
 from portal.core.i18n import _, current_locale
+from portal.core.moments import milliseconds
 from portal.ledger.types import HeldSeat, Reason, SeatCounts
-from portal.registration import precheck
+from portal.people.student_profile import HoldView
+from portal.registration import precheck, reasons
 from portal.registration.credits import amount, credits_in_words
 from portal.registration.next_steps import NextStep, RefusalContext
 from portal.registration.reasons import Explanation, explain
-from portal.student import kept
-from portal.student.attention import shown
-from portal.student.chances import chances
-from portal.student.drawing import drawn
-from portal.student.line import Line
-from portal.student.scene import Scene
+from portal.student import student_term
+from portal.student.student_term import Attention, StudentTerm
+from portal.student.waiting_room import WaitingRoomStatus
+from portal.student.waitlist_odds import waitlist_odds
 from portal.waiting_room import wording
 from portal.windows import phases
 
 
 def seats(counts: SeatCounts) -> Markup:
-    """The live counts of a section, id seats-<section>."""
+    """Render the live counts of a section, id seats-<section>."""
     return _seats(counts, current_locale())
 
 
-def act(scene: Scene, section: int) -> Markup:
-    """What can be done about a section, id act-<section>; its phase comes from the banner."""
+def act(scene: StudentTerm, section: int) -> Markup:
+    """Render the button of a section, id act-<section>; styles follow the banner's phase."""
     return _act(
         scene.term.id,
         section,
@@ -43,26 +49,28 @@ def act(scene: Scene, section: int) -> Markup:
     )
 
 
-def banner(line: Line) -> Markup:
-    """The phase of the selection and its countdown, or one's number in line, id banner."""
+def banner(line: WaitingRoomStatus) -> Markup:
+    """Render the phase and its countdown, or the queue position, id banner."""
     words = wording.words() if line.kind == "waiting" else phases.countdown_texts()
-    return drawn("fragments/banner.html", scene=line.scene, line=line, words=words, wording=wording)
+    return render_fragment(
+        "fragments/banner.html", scene=line.scene, line=line, words=words, wording=wording
+    )
 
 
-def gate(line: Line) -> Markup:
-    """What there is to know and to do about the line below the banner, id gate."""
-    return drawn("fragments/gate.html", scene=line.scene, line=line, wording=wording)
+def gate(line: WaitingRoomStatus) -> Markup:
+    """Render the waiting room's status below the banner, id gate."""
+    return render_fragment("fragments/gate.html", scene=line.scene, line=line, wording=wording)
 
 
-def mine(scene: Scene) -> Markup:
-    """My selections and my waitlists, ids mine and place-<section>."""
+def mine(scene: StudentTerm) -> Markup:
+    """Render my seats and waitlists, ids mine and place-<section>."""
     cases = {section: scene.case(scene.catalog.section(section)) for section in scene.sections}
     canceled, alone = _canceled(cases), _alone(scene)
     passed = {
         place.section: scene.workable(explain(place.reasons, scene.case_in_line(place.section)))
         for place in scene.standing.waiting
     }
-    return drawn(
+    return render_fragment(
         "fragments/mine.html",
         scene=scene,
         points=amount,
@@ -74,27 +82,27 @@ def mine(scene: Scene) -> Markup:
             _mine(scene, held, canceled.get(held.section), alone.get(held.section, ""))
             for held in scene.held.values()
         ],
-        chances=chances(scene),
+        chances=waitlist_odds(scene),
     )
 
 
-def attention(scene: Scene) -> Markup:
-    """What the student has to see to, id attention."""
-    return shown(scene.term.id, scene.attention)
+def attention(scene: StudentTerm) -> Markup:
+    """Render holds and time conflicts, id attention."""
+    return attention_html(scene.term.id, scene.attention)
 
 
-def bar(scene: Scene) -> Markup:
-    """The sum of my selections, for phones, id mine-bar."""
-    return drawn("fragments/bar.html", scene=scene, points=amount)
+def bar(scene: StudentTerm) -> Markup:
+    """Render the total of my seats for phones, id mine-bar."""
+    return render_fragment("fragments/bar.html", scene=scene, points=amount)
 
 
 def out_of_band(fragment: Markup) -> Markup:
-    """The fragment as htmx puts it in its place, beside an answer that goes elsewhere."""
+    """Mark a fragment for an out-of-band swap by htmx."""
     return Markup(str(fragment).replace(" id=", ' hx-swap-oob="true" id=', 1))  # noqa: S704
 
 
-def stage(line: Line) -> Markup:
-    """Both, to be put in their places beside an answer that goes elsewhere."""
+def stage(line: WaitingRoomStatus) -> Markup:
+    """Render banner and gate for an out-of-band swap."""
     below = Markup('<div hx-swap-oob="innerHTML:#gate">{}</div>').format(gate(line))
     return out_of_band(banner(line)) + below
 
@@ -108,22 +116,22 @@ def toast(  # noqa: PLR0913  each has a default that most keep
     about: int = 0,
     steps: Iterable[NextStep] = (),
 ) -> Markup:
-    """A short piece of news, added to #toasts; a `brief` one goes by itself.
+    """Render a message that is added to #toasts; a `brief` one disappears.
 
-    News about a section replaces what was said about the same one before.
+    A message about a section replaces the previous one about it.
     """
     facts = {"title": title, "text": text, "tone": tone, "brief": brief, "about": about}
-    return drawn("fragments/toast.html", **facts, steps=tuple(steps))
+    return render_fragment("fragments/toast.html", **facts, steps=tuple(steps))
 
 
 @lru_cache(maxsize=20_000)
 def _seats(counts: SeatCounts, _language: Locale) -> Markup:
-    return drawn("fragments/seats.html", seats=counts)
+    return render_fragment("fragments/seats.html", seats=counts)
 
 
-def _has_kept(scene: Scene, section: int) -> bool:
+def _has_kept(scene: StudentTerm, section: int) -> bool:
     card = scene.catalog.section(section)
-    return card is not None and bool(kept.for_me(scene, card))
+    return card is not None and bool(student_term.reserves_for(scene, card))
 
 
 @lru_cache(maxsize=20_000)
@@ -139,23 +147,23 @@ def _act(  # noqa: PLR0913, PLR0917 - what the fragment shows
     _language: Locale,
 ) -> Markup:
     facts = {"section": section, "name": name, "state": state, "opening": opening, "mine": mine}
-    return drawn("fragments/act.html", term=term, why=why, other=other, **facts)
+    return render_fragment("fragments/act.html", term=term, why=why, other=other, **facts)
 
 
-def _in_the_way(scene: Scene, section: int) -> tuple[str, str]:
-    """The code of what a seat that is held does to the section, and that seat's name."""
+def _in_the_way(scene: StudentTerm, section: int) -> tuple[str, str]:
+    """Return the code of the conflict with a held seat, and that seat's name."""
     card = None if scene.state(section) else scene.catalog.section(section)
     found = next(iter(scene.in_the_way(card)), None) if card else None
     return (found.code, scene.case(None).named(found.facts["section"])) if found else ("", "")
 
 
-def _alone(scene: Scene) -> dict[int, str]:
-    """What is said of seats that are held without a seat in a corequisite."""
+def _alone(scene: StudentTerm) -> dict[int, str]:
+    """Return a text for each seat that lacks its corequisite."""
     found = precheck.without_corequisites(scene.profile, scene.catalog, scene.standing)
     return {section: _needs(scene, *lacks) for section, lacks in found.items()}
 
 
-def _needs(scene: Scene, missing: list[int], waited: bool) -> str:  # noqa: FBT001 - whether in line
+def _needs(scene: StudentTerm, missing: list[int], waited: bool) -> str:  # noqa: FBT001 - whether in line
     codes = [
         requisites.shown(code) for each in missing if (code := scene.catalog.course_code(each))
     ]
@@ -175,8 +183,8 @@ def _needs(scene: Scene, missing: list[int], waited: bool) -> str:  # noqa: FBT0
     )
 
 
-def _mine(scene: Scene, held: HeldSeat, canceled: Explanation | None, alone: str) -> Markup:
-    """A seat among my selections."""
+def _mine(scene: StudentTerm, held: HeldSeat, canceled: Explanation | None, alone: str) -> Markup:
+    """Render one of my seats."""
     card = scene.catalog.section(held.section)
     return _mine_seat(
         scene.term.id,
@@ -205,19 +213,67 @@ def _mine_seat(  # noqa: PLR0913, PLR0917 - what the fragment shows
     alone: str,
     _language: Locale,
 ) -> Markup:
-    """The same for all who picked it at the same minute, as many do in a rush."""
+    """Render a seat once for all students who got it in the same minute."""
     facts = {"card": card, "title": title, "name": name, "when": when, "alone": alone}
     amount_ = credits_in_words(credits_)
     here = f"/terms/{term}/sections/{section}"
     page = "fragments/mine_seat.html"
-    return drawn(page, section=here, amount=amount_, canceled=canceled, **facts)
+    return render_fragment(page, section=here, amount=amount_, canceled=canceled, **facts)
 
 
 def _canceled(cases: Mapping[int, RefusalContext]) -> dict[int, Explanation]:
-    """Sections that will not take place, each with what can be done instead."""
+    """Return canceled sections, each with its next step."""
     gone = {
         id_: case
         for id_, case in cases.items()
         if case.section and case.section.status == "CANCELED"
     }
     return {id_: explain([Reason("section_canceled")], case)[0] for id_, case in gone.items()}
+
+
+# Fragments drawn by themselves: from what they are told alone.
+
+
+def render_fragment(name: str, /, **facts: Any) -> Markup:
+    """A template without what pages have around their own content (portal/web/http/layout.py)."""
+    pages = current_app.jinja_env
+    template = pages.get_template(name)
+    # What `template.render` does, but for going through its globals one by one, through two maps.
+    context = pages.context_class(pages, {**pages.globals, **facts}, name, template.blocks)
+    return Markup("".join(template.root_render_func(context)))  # noqa: S704 - templates escape
+
+
+# What a student has to see to, as a fragment.
+
+
+def attention_html(term: int, found: Attention) -> Markup:
+    """The same for pages, id attention."""
+    return render_fragment(
+        "fragments/attention.html",
+        term=term,
+        holds=[(hold.stands, _hold(hold), _until(hold)) for hold in found.holds],
+        clashes=[pair_in_words(*pair) for pair in found.clashes],
+    )
+
+
+def _hold(hold: HoldView) -> str:
+    if hold.stands:
+        return reasons.hold_text(hold.facts)
+    facts = {"when": _when(hold.since), "reason": reasons.hold_reason(hold.facts)}
+    office = hold.office or _("the registrar")
+    return _(
+        "From %(when)s on there is a hold on your record: %(reason)s. Please see %(office)s.",
+        office=office,
+        **facts,
+    )
+
+
+def _until(hold: HoldView) -> str:
+    if not hold.until:
+        return ""
+    last = hold.until - timedelta(seconds=1)  # midnight is another day
+    return _("It ends %(when)s.", when=_when(last))
+
+
+def _when(moment: datetime | None) -> str:
+    return LocalClock(backend().settings.zone).full(milliseconds(moment)) if moment else ""

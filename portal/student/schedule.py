@@ -15,8 +15,9 @@ from portal.core.i18n import _
 from portal.people.student_profile import profile
 from portal.registration.credits import amount, credits_in_words
 from portal.registration.next_steps import section_name
-from portal.student import attention, bp
-from portal.student.scene import titled
+from portal.student import bp
+from portal.student.fragments import attention_html
+from portal.student.student_term import find_attention, section_title
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
 
@@ -69,7 +70,7 @@ def change_feed(term_id: int) -> ResponseReturnValue:
 def _attention(term: int, student: int, held: list[SectionView]) -> str:
     """What there is to see to; blank while nobody can say who the student is."""
     try:
-        return attention.shown(term, attention.attention(profile(student), held))
+        return attention_html(term, find_attention(profile(student), held))
     except (LookupError, *AWAY):
         return ""
 
@@ -78,7 +79,7 @@ def _around(offered: TermCatalog) -> dict[str, object]:
     """What the templates need beside the schedule itself."""
 
     def title(card: SectionView) -> str:
-        return titled(offered, card)
+        return section_title(offered, card)
 
     return {
         "term": offered.term,

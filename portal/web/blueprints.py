@@ -14,7 +14,7 @@ BLUEPRINTS = (
     home.bp,
     captcha.bp,
     student.bp,
-    receipts.bp,
+    receipts.receipts_bp,
     instructor.bp,
     admin.bp,
     calendar_feed.bp,

@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from portal.student import wish
+from portal.student import request_form
 from portal.web.account.login import safe_path
 from tests import cast as builders
 from tests.cast import PASSWORD, Cast
@@ -61,9 +61,9 @@ def test_a_safe_path_stays_here(wanted: str) -> None:
 @given(addresses)
 def test_the_way_back_is_a_page_of_the_term(app_context: Flask, wanted: str) -> None:
     with app_context.test_request_context(method="POST", data={"back": wanted}):
-        found = wish.back_to(7)
+        found = request_form.return_address(7)
     assert not leaves(found)
-    assert urlsplit(found).path in {f"/terms/7{place}" for place in wish.PLACES}
+    assert urlsplit(found).path in {f"/terms/7{place}" for place in request_form.PLACES}
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from portal.registration import limits
-from portal.student import line
+from portal.student import waiting_room
 from portal.waiting_room import room
 from portal.web.http.admission import PROOF
 from tests.web.visitors import browser_of
@@ -31,7 +31,7 @@ def shut(term: Any, window: Any, *, inside: int = 0) -> None:
 def look(client: FlaskClient, term: Any, page: str = "") -> str:
     """A page of the term, read with nothing that was read before."""
     limits.forget_windows()
-    line.room_of.cache_clear()  # type: ignore[attr-defined]
+    waiting_room.room_of.cache_clear()  # type: ignore[attr-defined]
     return client.get(f"/terms/{term.id}{page}").text
 
 

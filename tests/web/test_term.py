@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 
 from portal.backend import backend as parts
 from portal.registration import limits
-from portal.student import pages
+from portal.student import term_page
 from tests import cast as builders
 from tests.cast import Cast
 from tests.web.visitors import browser_of
@@ -119,7 +119,7 @@ def test_after_it_ended_the_list_is_empty_however_it_is_asked_for(
 
 def test_of_several_terms_one_can_be_chosen(ada: FlaskClient, term: Any) -> None:
     other = builders.a_term("Spring 2031")
-    pages.offered_terms.cache_clear()  # type: ignore[attr-defined]
+    term_page.offered_terms.cache_clear()  # type: ignore[attr-defined]
     page = ada.get(f"/terms/{term.id}").text
     assert f'href="/terms/{other.id}"' in page
 
@@ -130,7 +130,7 @@ def test_of_many_terms_the_nearest_are_named_and_all_a_press_away(
     builders.an_open_window(term)
     years = [*range(2026, 2030), *range(2031, 2036)]
     others = [builders.a_term(f"Term {year}", starts_on=date(year, 1, 7)) for year in years]
-    pages.offered_terms.cache_clear()  # type: ignore[attr-defined]
+    term_page.offered_terms.cache_clear()  # type: ignore[attr-defined]
     page = ada.get(f"/terms/{term.id}").text
     named = [each for each in others if f'href="/terms/{each.id}"' in page]
     assert [each.starts_on.year for each in named] == [2029, 2031, 2032]

@@ -30,7 +30,7 @@ from portal.registration.credits import credit_choices
 from portal.registration.next_steps import RefusalContext, section_name
 from portal.registration.reasons import NOT_OVERRIDABLE, explain
 from portal.registration.seat_counts import reached_waitlists, reserved_left
-from portal.student.wish import KEY, new_key
+from portal.student.request_form import KEY, new_key
 from portal.web import drafts
 from portal.web.drafts import Form
 from portal.web.http.access import requires, visitor

@@ -31,9 +31,8 @@ from portal.recorder import read_with_fallback
 from portal.recorder.promotion import retry_skipped
 from portal.recorder.receipt_texts import by_day
 from portal.recorder.receipts import history
-from portal.registration import credits as credits_
 from portal.registration import limits
-from portal.registration.credits import amount
+from portal.registration.credits import amount, hundredths
 from portal.registration.next_steps import RefusalContext
 from portal.registration.reasons import PERMISSIONS
 from portal.web.admin.adjustments import OVERRIDE_LABELS, clashes, find_section
@@ -157,7 +156,7 @@ def _student_term(who: StudentProfile, term: int) -> StudentTerm:
         held=[place(each) for each in standing.enrolled],
         waiting=[place(each) for each in standing.waiting],
         credits=amount(sum(each.credits for each in standing.enrolled)),
-        limit=amount(credits_.hundredths(limits.credit_limit(who, offered))),
+        limit=amount(hundredths(limits.credit_limit(who, offered))),
         drops_left=limits.drops_left_after(read_with_fallback.drops(term, who.student), term, now),
         clashes=clashes(offered, standing),
         windows=[

@@ -20,10 +20,8 @@ from portal.recorder.read_with_fallback import recorded
 from portal.registration import rules
 from portal.registration.credits import credit_choices
 from portal.registration.next_steps import section_name
-from portal.student.alike import classes
-from portal.student.kept import open_to
-from portal.student.rows import unknown
-from portal.student.scene import titled
+from portal.student.section_list import distinct_meetings, unknown_counts
+from portal.student.student_term import seats_open_to, section_title
 from portal.web.api import recorded_reads
 from portal.web.api.blueprint import bp
 from portal.web.api.fields import Moment, QueryInteger, characters, described, one_of
@@ -247,11 +245,11 @@ def shown(catalog: TermCatalog, sections: Iterable[SectionView]) -> dict[int, di
         each.id: {
             "section": each,
             "name": section_name(each),
-            "title": titled(catalog, each),
+            "title": section_title(catalog, each),
             "credits": {"section": each, "choices": credit_choices(each) or [each.credits_min]},
             "seats": {
-                "all": counts.get(each.id) or unknown(each),
-                "yours": yours.get(each.id) or unknown(each),
+                "all": counts.get(each.id) or unknown_counts(each),
+                "yours": yours.get(each.id) or unknown_counts(each),
             },
             "instructor": ", ".join(each.teachers) or None,
             "schedule": _schedule(each),
@@ -295,11 +293,13 @@ def _open_to_visitor(
     if not some or not student:
         return counts
     now, likely = recorded_reads.scene(catalog, student, Standing()), recorded()
-    return counts | {each.id: open_to(now, each, counts[each.id], likely=likely) for each in some}
+    return counts | {
+        each.id: seats_open_to(now, each, counts[each.id], likely=likely) for each in some
+    }
 
 
 def _schedule(section: SectionView) -> dict[str, Any]:
-    meetings = classes(section)
+    meetings = distinct_meetings(section)
     return {
         "days": "; ".join(each.days for each in meetings),
         "time": "; ".join(each.times for each in meetings),

@@ -20,8 +20,8 @@ from portal.recorder import event_log, journal
 from portal.recorder.receipts import code
 from portal.registration import commands
 from portal.registration.requests import Requester
-from portal.student import saying
-from portal.student.wish import MOST_TOGETHER
+from portal.student import results
+from portal.student.request_form import MOST_TOGETHER
 from portal.web.api import idempotency
 from portal.web.api.blueprint import bp
 from portal.web.api.fields import Id, IdempotencyKey, Moment, described, items
@@ -162,7 +162,7 @@ def _decision(
         message = " ".join(each["message"] for each in data["reasons"])
     else:
         first = replace(decided, replayed=False)
-        message = saying.plainly([first], data["semester_id"], along)
+        message = results.decision_in_words([first], data["semester_id"], along)
     granted = not data["reasons"]
     return idempotency.decision(schema, data, message, granted=granted, replayed=decided.replayed)
 

@@ -21,7 +21,7 @@ from portal.ledger.types import SeatCounts, Standing, WindowView
 from portal.people.student_profile import profile
 from portal.recorder import read_with_fallback
 from portal.registration import limits
-from portal.student.scene import Scene
+from portal.student.student_term import StudentTerm
 from portal.web.api.blueprint import bp
 from portal.web.http.access import visitor
 from portal.windows.cohorts import open_to
@@ -72,11 +72,11 @@ def standing(term: int, student: int) -> Standing:
     return read_with_fallback.standing(term, student)
 
 
-def scene(catalog: TermCatalog, student: int, mine: Standing) -> Scene:
+def scene(catalog: TermCatalog, student: int, mine: Standing) -> StudentTerm:
     """Return where a student stands in a term with these enrollments and waitlist positions."""
     term, who = catalog.term.id, profile(student)
     now = phase(open_to(who, _all_windows(term)), read_with_fallback.now())
-    return Scene(who, catalog, mine, now, LocalClock(backend().settings.zone))
+    return StudentTerm(who, catalog, mine, now, LocalClock(backend().settings.zone))
 
 
 def note() -> str:

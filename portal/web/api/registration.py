@@ -28,9 +28,9 @@ from portal.recorder.receipts import code
 from portal.registration import commands, requests
 from portal.registration.credits import credit_choices, hundredths, points
 from portal.registration.requests import Requester, SectionRequest
-from portal.student import saying
-from portal.student.planning.result import Word
-from portal.student.planning.result import summary as summary_in_words
+from portal.student.plan_submission import Word
+from portal.student.plan_submission import summary as summary_in_words
+from portal.student.results import decision_in_words
 from portal.web.api import idempotency
 from portal.web.api.blueprint import InvalidRequest, bp, field_error, invalid
 from portal.web.api.fields import (
@@ -351,7 +351,7 @@ def _result(
     return {
         "section_id": decided.section,
         "status": status,
-        "message": refusal if status == "refused" else saying.plainly([decided], term, ()),
+        "message": refusal if status == "refused" else decision_in_words([decided], term, ()),
         "registration_id": decided.registration or registrations.get(decided.section),
         "waitlist_position": decided.position or position,
         "instead_of": decided.given_up or None,

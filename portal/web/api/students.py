@@ -12,7 +12,7 @@ from portal.ledger.types import HeldSeat, Standing, WaitlistPosition
 from portal.people.student_profile import profile
 from portal.people.tokens import SCOPES
 from portal.recorder import odds
-from portal.student.chances import chances
+from portal.student.waitlist_odds import waitlist_odds
 from portal.web.api import recorded_reads
 from portal.web.api.blueprint import bp
 from portal.web.api.catalog import Section, shown
@@ -222,7 +222,7 @@ def _waitlist_entries(record: StudentRecord) -> list[dict[str, Any]]:
         return []
     odds.refresh_freed_seats(record.catalog.term.id)
     now = recorded_reads.scene(record.catalog, record.student, record.standing)
-    likely, window = chances(now), now.phase.window
+    likely, window = waitlist_odds(now), now.phase.window
     return [
         {
             **about,

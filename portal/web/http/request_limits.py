@@ -46,9 +46,9 @@ COUNTED_HERE = {"live.waiting"}
 # What counts as other than one request of those that are logged in.
 COSTS: Mapping[str, tuple[RateLimit, int]] = {
     "student.claim": (DECISIONS, 1),
-    "student.exchange": (DECISIONS, 1),
-    "student.give_up": (DECISIONS, 1),
-    "student.step_out": (DECISIONS, 1),
+    "student.swap_seats": (DECISIONS, 1),
+    "student.drop_seat": (DECISIONS, 1),
+    "student.leave_waitlist": (DECISIONS, 1),
     "api.drop": (DECISIONS, 1),
     "api.leave": (DECISIONS, 1),
     # These may leave a refusal for each of many sections.

@@ -1,19 +1,74 @@
-"""The order of those who came early, for anyone to check."""
+"""Into the line at the gate and out of it, and the page that explains it."""
 
-from flask import Response, abort, render_template, request, url_for
+from flask import Response, abort, flash, make_response, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
 from flask_login import current_user
+from htmx_flask import request
 
 from portal.backend import backend
 from portal.catalog.local_time import LocalClock
 from portal.catalog.term_catalog import catalog_of
 from portal.core.cache import AWAY
+from portal.core.i18n import _
 from portal.ledger.types import WindowView
 from portal.registration import limits
-from portal.student import bp
+from portal.student import bp, fragments, request_form, waiting_room
+from portal.student.results import close_dialog
+from portal.student.term_page import around, mine_of
 from portal.waiting_room import draw, wording
 from portal.waiting_room.draw import Draw
-from portal.web.http.access import public
+from portal.web.http import admission
+from portal.web.http.access import public, requires
+
+
+@bp.get("/room")
+@requires("student")
+def room(term_id: int) -> ResponseReturnValue:
+    """Where I stand in line, how the line works, and what happens when it is my turn."""
+    return render_template("waiting_room/room.html", wording=wording, **around(mine_of(term_id)))
+
+
+@bp.post("/room")
+@requires("student")
+def enter_room(term_id: int) -> ResponseReturnValue:
+    """In line, or in where nobody is ahead."""
+    now = mine_of(term_id)
+    stands = waiting_room.enter(now)
+    if request.htmx:
+        page = render_template("student/stage.html", listing=None, **around(now, stands))
+        return page, {admission.ADMISSION_HEADER: stands.kind}
+    return redirect(f"/terms/{term_id}{'/room' if stands.kind == 'waiting' else ''}", 303)
+
+
+@bp.get("/room/leave")
+@requires("student")
+def ask_to_leave_room(term_id: int) -> ResponseReturnValue:
+    """The form that asks first, as it costs the place."""
+    now = mine_of(term_id)
+    facts = {
+        "line": waiting_room.current_status(now),
+        "term": now.term,
+        "back": request_form.return_address(term_id),
+    }
+    return render_template("waiting_room/leave.html", wording=wording, **facts)
+
+
+@bp.post("/room/leave")
+@requires("student")
+def leave_room(term_id: int) -> ResponseReturnValue:
+    """Out of the line, for the next in it."""
+    left = waiting_room.leave(mine_of(term_id))
+    said = _("You have left. What you selected stays yours.")
+    if request.htmx:
+        answer = close_dialog([fragments.stage(left), fragments.toast(said, brief=True)])
+    else:
+        flash(said)
+        answer = make_response(redirect(request_form.return_address(term_id), 303))
+    answer.delete_cookie(admission.COOKIE, path=f"/terms/{term_id}")
+    return answer
+
+
+# The order of those who came early, for anyone to check.
 
 SHOWN = 100  # requests on the page; the file has all
 

@@ -10,7 +10,7 @@ from flask import g, session
 from portal.backend import backend
 from portal.registration import limits
 from portal.registration.plans import Plan
-from portal.student.scene import Scene
+from portal.student.student_term import StudentTerm
 from portal.waiting_room import room, wait_estimates
 from portal.waiting_room.admission import FREE, Admission
 from portal.waiting_room.room import QueueEntry, RoomState, WindowShut
@@ -28,10 +28,10 @@ BY_PLACE_MS = 10  # by which that is later for each who came before
 
 
 @dataclass(frozen=True)
-class Line:
+class WaitingRoomStatus:
     """How a student stands at the gate of a window, as pages show it."""
 
-    scene: Scene
+    scene: StudentTerm
     visit: Admission = FREE
 
     @property
@@ -62,13 +62,13 @@ class Line:
     def until(self) -> int:
         """When the visit ends unless it is renewed (ms); 0 where that makes no difference."""
         held = self.visit.token
-        return held.ends if held and rooms() else 0
+        return held.ends if held and has_waiting_rooms() else 0
 
     @property
     def offered(self) -> bool:
         """Whether there is a line to get in: before the opening, and where others wait."""
         line = self.scene.phase.kind == "before" or self.place is not None
-        return self.kind == "out" and rooms() and line
+        return self.kind == "out" and has_waiting_rooms() and line
 
     @property
     def auto(self) -> bool:
@@ -117,53 +117,55 @@ class Line:
         return min(LONGEST, max(SHORTEST, self.poll))
 
 
-def line_of(now: Scene, plan: Plan | None = None) -> Line:
+def status_on_page(now: StudentTerm, plan: Plan | None = None) -> WaitingRoomStatus:
     """How the visitor stands as a page is drawn; where others come first, in line from now on.
 
     Where nobody does, only whoever is shown a plan to submit is let in. Who left on purpose stays
     out, and so does a page that a browser asks for ahead of its reader.
     """
-    stands = looked(now)
+    stands = current_status(now)
     out = stands.kind == "out" and now.phase.kind == "open"
     if not out or session.get(LEFT) == stands.window or is_prefetch():
         return stands
     shown = plan or now.plan
-    return come(now) if stands.place or (shown and shown.choices) else stands
+    return enter(now) if stands.place or (shown and shown.choices) else stands
 
 
-def looked(now: Scene) -> Line:
+def current_status(now: StudentTerm) -> WaitingRoomStatus:
     """How the visitor stands, without getting in line."""
     if "line" not in g:
-        g.line = _noted(Line(now, admission.look_up(now.term.id, now.phase, visitor())))
-    stands: Line = g.line
+        g.line = _noted(
+            WaitingRoomStatus(now, admission.look_up(now.term.id, now.phase, visitor()))
+        )
+    stands: WaitingRoomStatus = g.line
     return stands
 
 
-def come(now: Scene) -> Line:
+def enter(now: StudentTerm) -> WaitingRoomStatus:
     """In line, or in where nobody is ahead."""
     session.pop(LEFT, None)
     try:
-        g.line = _noted(Line(now, admission.enter(now.term.id, now.phase, visitor())))
+        g.line = _noted(WaitingRoomStatus(now, admission.enter(now.term.id, now.phase, visitor())))
     except WindowShut:  # within the second for which pages go by the windows they have read
         limits.forget_windows()
-        g.line = Line(now)
-    stands: Line = g.line
+        g.line = WaitingRoomStatus(now)
+    stands: WaitingRoomStatus = g.line
     return stands
 
 
-def leave(now: Scene) -> Line:
+def leave(now: StudentTerm) -> WaitingRoomStatus:
     """Out of the line, or in no more; and not in again by itself."""
-    window, student = looked(now).window, visitor().student_id or 0
+    window, student = current_status(now).window, visitor().student_id or 0
     if not window:
-        return Line(now)
+        return WaitingRoomStatus(now)
     session[LEFT] = window
     admission.forget_token()  # looking may have renewed it
     room.leave(now.term.id, window, student)
     place = room.look(now.term.id, window, student)
-    return Line(now, Admission("out", place if place.room.full else None))
+    return WaitingRoomStatus(now, Admission("out", place if place.room.full else None))
 
 
-def rooms() -> bool:
+def has_waiting_rooms() -> bool:
     """Whether there are waiting rooms."""
     return backend().settings.room is not None
 
@@ -174,7 +176,7 @@ def room_of(term: int, window: int) -> RoomState:
     return room.state(term, window)
 
 
-def _noted(line: Line) -> Line:
+def _noted(line: WaitingRoomStatus) -> WaitingRoomStatus:
     """The same; the range that it shows is kept, to be compared with what comes true."""
     if line.kind == "waiting" and line.place and line.long.most < NEVER:
         entry, wait = line.place, line.long

@@ -6,11 +6,11 @@ from portal.core.i18n import _, _n
 from portal.ledger.types import WaitlistPosition
 from portal.recorder import odds
 from portal.recorder.odds import Band, Estimate
-from portal.student.scene import Scene
+from portal.student.student_term import StudentTerm
 
 
 @dataclass(frozen=True)
-class Chance:
+class Odds:
     """The odds in a sentence, and what they rest on in another."""
 
     text: str
@@ -18,7 +18,7 @@ class Chance:
     band: str
 
 
-def chances(scene: Scene) -> dict[int, Chance]:
+def waitlist_odds(scene: StudentTerm) -> dict[int, Odds]:
     """The odds of each place in line, by section; none while no list moves."""
     window = scene.phase.window
     if scene.phase.kind != "open" or window is None:
@@ -35,13 +35,13 @@ def chances(scene: Scene) -> dict[int, Chance]:
     }
 
 
-def _capacity(scene: Scene, place: WaitlistPosition) -> int:
+def _capacity(scene: StudentTerm, place: WaitlistPosition) -> int:
     card = scene.catalog.section(place.section)
     return card.capacity if card else 0
 
 
-def _told(found: Estimate, capacity: int) -> Chance:
-    return Chance(_odds(found), _basis(found, capacity), found.band)
+def _told(found: Estimate, capacity: int) -> Odds:
+    return Odds(_odds(found), _basis(found, capacity), found.band)
 
 
 def _odds(found: Estimate) -> str:

@@ -7,22 +7,51 @@ from zlib import crc32
 
 from portal.backend import backend
 from portal.catalog.local_time import LocalClock
-from portal.catalog.term_catalog import SectionView, TermCatalog, TermView, catalog_of
-from portal.core.i18n import _
-from portal.ledger.types import HeldSeat, Reason, Standing, WaitlistPosition
-from portal.people.student_profile import StudentProfile, profile
-from portal.registration import credits as credits_
-from portal.registration import limits, precheck, rules
+from portal.catalog.term_catalog import TermCatalog, TermView, catalog_of
+from portal.catalog.time_conflicts import pairs
+from portal.catalog.views import ReserveView, SectionView
+from portal.core.i18n import _, _n
+from portal.core.moments import milliseconds
+from portal.ledger.types import HeldSeat, Reason, SeatCounts, Standing, WaitlistPosition
+from portal.people.student_profile import HoldView, StudentProfile, profile
+from portal.registration import limits, precheck, reasons, rules
+from portal.registration.credits import hundredths
 from portal.registration.next_steps import RefusalContext
 from portal.registration.plan_store import plan_of
 from portal.registration.plans import Plan
 from portal.registration.reasons import Explanation
-from portal.student.attention import Attention, attention
 from portal.windows.phases import Phase, phase, sections_visible
 
 
 @dataclass(frozen=True)
-class Scene:
+class Attention:
+    """Holds that stand or are to come, and two sections each that clash."""
+
+    holds: tuple[HoldView, ...]
+    clashes: tuple[tuple[SectionView, SectionView], ...]
+
+    @property
+    def mark(self) -> object:
+        """Tells one from another; it changes also when a hold begins."""
+        holds = [(hold, hold.stands) for hold in self.holds]
+        meetings = [(one.id, one.meetings, other.id, other.meetings) for one, other in self.clashes]
+        return holds, meetings
+
+
+def find_attention(who: StudentProfile, held: Iterable[SectionView]) -> Attention:
+    """What there is to see to for a student who holds these sections."""
+    running = [card for card in held if card.status != "CANCELED"]
+    clashing = [pair for pair in pairs(running) if not _permitted(who, *pair)]
+    return Attention(tuple(hold for hold in who.holds if not hold.over), tuple(clashing))
+
+
+def _permitted(who: StudentProfile, one: SectionView, other: SectionView) -> bool:
+    """Whether the registrar permits the student one of them though it clashes."""
+    return any("time_conflict" in rules.permitted(who, card) for card in (one, other))
+
+
+@dataclass(frozen=True)
+class StudentTerm:
     """One student, one term, one moment of the ledger's clock."""
 
     profile: StudentProfile
@@ -63,7 +92,7 @@ class Scene:
     @cached_property
     def attention(self) -> Attention:
         """What the student has to see to."""
-        return attention(self.profile, self.catalog.some(self.held))
+        return find_attention(self.profile, self.catalog.some(self.held))
 
     @property
     def mark(self) -> str:
@@ -74,7 +103,7 @@ class Scene:
 
     def title(self, card: SectionView) -> str:
         """What a section is called."""
-        return titled(self.catalog, card)
+        return section_title(self.catalog, card)
 
     @property
     def credits(self) -> int:
@@ -84,7 +113,7 @@ class Scene:
     @property
     def limit(self) -> int:
         """The most hundredths that may be held."""
-        return credits_.hundredths(limits.credit_limit(self.profile, self.catalog))
+        return hundredths(limits.credit_limit(self.profile, self.catalog))
 
     @property
     def opening(self) -> str:
@@ -153,7 +182,7 @@ class Scene:
         return self.times.when(ms, self.phase.now)
 
 
-def titled(offered: TermCatalog, card: SectionView) -> str:
+def section_title(offered: TermCatalog, card: SectionView) -> str:
     """What a section is called: its course, and its own title where sections have several."""
     own, course = card.title, card.course_title
     if not own or not course or own.casefold() == course.casefold():
@@ -162,18 +191,87 @@ def titled(offered: TermCatalog, card: SectionView) -> str:
     return f"{course}: {own}" if len(titles) > 1 else course
 
 
-def scene(
+def student_term(
     term_id: int, student: int, at: int | None = None, standing: Standing | None = None
-) -> Scene:
+) -> StudentTerm:
     """The student's scene; `at` and `standing` as the ledger has just told them, if it has.
 
     Raises LookupError where there is no such student or term.
     """
     ledger, who, offered = backend().ledger, profile(student), catalog_of(term_id)
-    return Scene(
+    return StudentTerm(
         profile=who,
         catalog=offered,
         standing=standing or ledger.standing(term_id, student),
         phase=phase(limits.windows_of(who, term_id), ledger.now() if at is None else at),
         times=LocalClock(backend().settings.zone),
+    )
+
+
+@dataclass(frozen=True)
+class ReservedNote:
+    """What is said of seats that are kept; `mine` where the student is among those they are for."""
+
+    text: str
+    mine: bool
+
+
+def reserved_notes(now: StudentTerm, card: SectionView) -> list[ReservedNote]:
+    """For whom seats of a section are kept, in the order in which they are given."""
+    mine = rules.reserves(now.profile, card) if card.reserves else ()
+    return [
+        ReservedNote(_text(now, each, each.id in mine), each.id in mine)
+        for each in active_reserves(now, card)
+    ]
+
+
+def reserves_for(now: StudentTerm, card: SectionView) -> list[ReserveView]:
+    """The section's reserves that keep seats for the student."""
+    if not card.reserves:
+        return []
+    mine = rules.reserves(now.profile, card)
+    return [each for each in active_reserves(now, card) if each.id in mine]
+
+
+def active_reserves(now: StudentTerm, card: SectionView) -> list[ReserveView]:
+    """The section's reserves that have not fallen open."""
+    return [
+        each
+        for each in card.reserves
+        if each.until is None or milliseconds(each.until) > now.phase.now
+    ]
+
+
+def seats_open_to(
+    now: StudentTerm, card: SectionView, seats: SeatCounts, *, likely: bool = False
+) -> SeatCounts:
+    """The counts as they are for the student: seats kept for them are open, ahead of the line.
+
+    Where others have reserves too, the ledger is asked whose seats are left; not if what is
+    `likely` is enough.
+    """
+    mine = reserves_for(now, card) if seats.keeping else []
+    if not mine:
+        return seats
+    left = seats.keeping
+    if len(mine) < len(active_reserves(now, card)) and not likely:
+        held = backend().ledger.reserved(card.term_id, card.id)
+        left = min(left, sum(max(0, each.seats - held.get(each.id, 0)) for each in mine))
+    return replace(seats, kept=seats.kept - left, passed=seats.waiting) if left else seats
+
+
+def _text(now: StudentTerm, reserve: ReserveView, mine: bool) -> str:  # noqa: FBT001 - whose it is
+    whom = reasons.reserve_in_words(reserve, now.moment)
+    if mine:
+        return _n(
+            "%(num)s seat is kept for you and others: %(whom)s.",
+            "%(num)s seats are kept for you and others: %(whom)s.",
+            reserve.seats,
+            whom=whom,
+        )
+    return _n(
+        "%(num)s seat is kept for %(whom)s.",
+        "%(num)s seats are kept for %(whom)s.",
+        reserve.seats,
+        whom=whom,
     )

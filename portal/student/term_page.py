@@ -1,8 +1,9 @@
 """The term's one page, lobby and picker alike, and my selections."""
 
 import random
+from collections.abc import Callable
 from datetime import time
-from functools import partial
+from functools import partial, wraps
 from threading import Lock
 from urllib.parse import parse_qsl
 
@@ -15,20 +16,49 @@ from werkzeug.datastructures import MultiDict
 from portal.catalog import term_catalog
 from portal.catalog.formatting import DAYS, clock, day_names
 from portal.catalog.models import Term
+from portal.catalog.search import Query
+from portal.catalog.term_catalog import TermCatalog, catalog_of
+from portal.core.i18n import _
+from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.types import Decision, SubmissionResult
-from portal.recorder import odds
-from portal.registration import limits
+from portal.people.student_profile import profile
+from portal.recorder import odds, read_with_fallback
+from portal.registration import limits, rules
+from portal.registration.next_steps import section_name
+from portal.registration.plan_store import plan_of
+from portal.registration.plans import Plan
+from portal.registration.requests import Alternative
 from portal.student import bp, fragments
-from portal.student.line import Line, line_of
-from portal.student.listing import listing
-from portal.student.planning.panel import panel
-from portal.student.recorded import or_recorded
-from portal.student.scene import Scene, scene
+from portal.student.plan_panel import on_plan_page, panel
+from portal.student.section_list import PAGE, distinct_meetings, listing
+from portal.student.student_term import StudentTerm, find_attention, section_title, student_term
+from portal.student.waiting_room import WaitingRoomStatus, status_on_page
 from portal.web.http.access import requires, visitor
 from portal.web.http.request_info import split_url
+from portal.windows.cohorts import open_to
+from portal.windows.phases import phase, sections_visible
 
 TERMS_FRESH_SECONDS = 10
 MOST_TERMS = 4  # that are named on the page of one of them
+
+
+View = Callable[..., ResponseReturnValue]
+
+
+def or_recorded(view: View) -> View:
+    """Let a page be read out of PostgreSQL while the ledger is away; parts of pages wait for it."""
+
+    @wraps(view)
+    def read(term_id: int) -> ResponseReturnValue:
+        try:
+            return view(term_id)
+        except LedgerUnavailable:
+            if request.htmx:
+                raise
+            read_with_fallback.give_up()
+            return _page(term_id)
+
+    return read
 
 
 @bp.get("")
@@ -75,20 +105,20 @@ def mine(term_id: int) -> ResponseReturnValue:
     return render_template("student/mine.html", **around(mine_of(term_id)))
 
 
-def mine_of(term_id: int, decided: Decision | SubmissionResult | None = None) -> Scene:
+def mine_of(term_id: int, decided: Decision | SubmissionResult | None = None) -> StudentTerm:
     """The visitor's scene in a term, as of what was `decided`; 404 where there is no such term."""
     at = None if decided is None or decided.replayed else decided.at
     standing = decided.standing if decided else None
     try:
-        return scene(term_id, visitor().student_id or 0, at, standing)
+        return student_term(term_id, visitor().student_id or 0, at, standing)
     except LookupError:
         abort(404)
 
 
-def around(now: Scene, line: Line | None = None) -> dict[str, object]:
+def around(now: StudentTerm, line: WaitingRoomStatus | None = None) -> dict[str, object]:
     """What every page of a student has around its own content."""
     odds.refresh_freed_seats(now.term.id)
-    line = line or line_of(now)
+    line = line or status_on_page(now)
     return {
         "scene": now,
         "term": now.term,
@@ -118,7 +148,7 @@ def offered_terms() -> list[Term]:
     return term_catalog.offered_terms()
 
 
-def _refresh(now: Scene) -> int:
+def _refresh(now: StudentTerm) -> int:
     """Seconds after which a page without scripts asks anew, spread so that not all ask at once."""
     spread = random.randint(0, 20)  # noqa: S311 - no secret
     if now.phase.kind == "open":
@@ -130,3 +160,47 @@ def _refresh(now: Scene) -> int:
 def _args_of_page() -> "MultiDict[str, str]":
     """The search and filters of the page that asks."""
     return MultiDict(parse_qsl(split_url(request.htmx.current_url).query))
+
+
+def _page(term_id: int) -> ResponseReturnValue:
+    try:
+        who, offered = profile(visitor().student_id or 0), catalog_of(term_id)
+    except LookupError:
+        abort(404)
+    query = Query.parse(request.args)
+    listed = sections_visible(
+        phase(open_to(who, read_with_fallback.windows(term_id)), read_with_fallback.now())
+    )
+    found = offered.search(query) if listed else []
+    fitting = [card for card in found if rules.visible(who, card)]
+    shown, standing = fitting[:PAGE], read_with_fallback.standing(term_id, who.student)
+    held = offered.some([each.section for each in standing.enrolled])
+    return render_template(
+        "student/recorded.html",
+        term=offered.term,
+        query=query,
+        listed=listed,
+        total=len(fitting),
+        shown=shown,
+        held=held,
+        attention=fragments.attention_html(term_id, find_attention(who, held)),
+        waiting=offered.some([each.section for each in standing.waiting]),
+        counts=read_with_fallback.seats_of(term_id, [card.id for card in shown]),
+        plan=_lines(offered, plan_of(term_id, who.student)) if on_plan_page() else None,
+        title=lambda card: section_title(offered, card),
+        classes=distinct_meetings,
+    )
+
+
+def _lines(offered: TermCatalog, plan: Plan | None) -> list[list[str]]:
+    """The lines of a plan, each with its options by rank."""
+    lines = plan.choices if plan else ()
+    return [[_named(offered, option) for option in line.alternatives] for line in lines]
+
+
+def _named(offered: TermCatalog, option: Alternative) -> str:
+    cards = [offered.published(part.section) for part in option]
+    return " + ".join(
+        f"{section_name(card)}, {section_title(offered, card)}" if card else _("No longer offered")
+        for card in cards
+    )

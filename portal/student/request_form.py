@@ -8,20 +8,25 @@ from uuid import uuid4
 
 from flask import abort, g
 from htmx_flask import request
+from sqlalchemy.exc import SQLAlchemyError
 
-from portal.catalog.term_catalog import SectionView
+from portal.catalog.term_catalog import NoSuchTerm, SectionView, catalog_of
 from portal.core.correlation import correlation
+from portal.core.i18n import _
 from portal.ledger.errors import LedgerSilent
 from portal.registration.credits import credit_choices, hundredths
+from portal.registration.next_steps import section_name
 from portal.registration.requests import Requester
 from portal.web.account.login import safe_path
 from portal.web.http import resubmission
 from portal.web.http.access import visitor
 from portal.web.http.admission import access_token
 from portal.web.http.request_info import split_url
+from portal.web.http.resuming import resumes
 
 if TYPE_CHECKING:
     from werkzeug.datastructures import MultiDict
+
 
 KEY = re.compile(r"[\w-]{8,64}", re.ASCII)
 NUMBER = re.compile(r"\d{1,9}", re.ASCII)
@@ -43,12 +48,12 @@ def key() -> str:
     return str(g.request_key)
 
 
-def unsure_of(error: Exception) -> bool:
+def is_unsure(error: Exception) -> bool:
     """Whether nobody knows what came of the form, which may have been sent before."""
     return isinstance(error, LedgerSilent) or "unsure" in request.form
 
 
-def asker(term_id: int) -> Requester:
+def requester(term_id: int) -> Requester:
     """Who asks, under the key of the form; 400 where that is no key."""
     if not KEY.fullmatch(key()):
         abort(400)
@@ -108,7 +113,7 @@ def sent() -> dict[str, str]:
     return {name: text for name, text in resubmission.listed().items() if name not in OF_THE_FORM}
 
 
-def back_to(term_id: int) -> str:
+def return_address(term_id: int) -> str:
     """The page of this term that the student came from, with its search and filters."""
     here = f"/terms/{term_id}"
     came = split_url(request.referrer)
@@ -122,3 +127,52 @@ def _numbers(texts: Iterable[str]) -> list[int]:
     if len(found) > MOST_TOGETHER or not all(map(NUMBER.fullmatch, found)):
         abort(400)
     return list(dict.fromkeys(map(int, found)))
+
+
+# What a student was doing when their session ended, in words for the page that asks to log in.
+
+
+def adding(term_id: int, section_id: int) -> str:
+    """For the form that asks for a seat."""
+    return _("Log in to continue adding %(name)s.", name=_named(term_id, section_id))
+
+
+def swapping(term_id: int, section_id: int) -> str:
+    """For the forms that exchange a seat."""
+    return _("Log in to continue your swap: %(name)s.", name=_named(term_id, section_id))
+
+
+def dropping(term_id: int, section_id: int) -> str:
+    """For the form that gives a seat up."""
+    return _("Log in to continue dropping %(name)s.", name=_named(term_id, section_id))
+
+
+def leaving(term_id: int, section_id: int) -> str:
+    """For the form that gives up a place on a waitlist."""
+    name = _named(term_id, section_id)
+    return _("Log in to continue leaving the waitlist of %(name)s.", name=name)
+
+
+def planning(term_id: int, section_id: int) -> str:
+    """For the form that puts a section into the plan."""
+    return _("Log in to continue planning %(name)s.", name=_named(term_id, section_id))
+
+
+def _with_plan(term_id: int) -> str:  # noqa: ARG001 - takes what its view takes
+    return _("Log in to continue with your plan.")
+
+
+def _plan_page(term_id: int) -> str:
+    return f"/terms/{term_id}/plan"
+
+
+with_plan = resumes(_with_plan, _plan_page)
+
+
+def _named(term_id: int, section_id: int) -> str:
+    """The section, unless it is not for everyone to know of: nobody is logged in here."""
+    try:
+        card = catalog_of(term_id).published(section_id)
+    except (NoSuchTerm, SQLAlchemyError):
+        card = None
+    return section_name(card) if card and card.public else _("your section")

@@ -1,4 +1,4 @@
-"""What a student's open pages are sent when something happens to the student."""
+"""Live updates of a student's own pages."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -12,12 +12,12 @@ from portal.recorder import odds
 from portal.registration import precheck
 from portal.registration.reasons import explain
 from portal.student import fragments
-from portal.student.scene import Scene, scene
+from portal.student.student_term import StudentTerm, student_term
 
 NOTHING = OwnFragments("", frozenset())
 
 
-def draw(  # noqa: PLR0913, PLR0917 - what a page shows, and what happened
+def draw_own(  # noqa: PLR0913, PLR0917 - what a page shows, and what happened
     term: int,
     student: int,
     sections: Iterable[int],
@@ -25,13 +25,13 @@ def draw(  # noqa: PLR0913, PLR0917 - what a page shows, and what happened
     mark: str,
     shown: Iterable[int],
 ) -> OwnFragments:
-    """The panel, the cells of `sections` and of all that is held, and what happened, in words.
+    """Render the panel, the cells of `sections` and of held seats, and messages about events.
 
-    Of the sections `shown` those as well that clash with one of them, or are of the same course.
-    Nothing if nothing happened and the panel of that mark is right.
+    It includes cells of `shown` sections that conflict with one of these.
+    The result is empty if the page is up to date.
     """
     try:
-        now = scene(term, student)
+        now = student_term(term, student)
     except LookupError:
         return NOTHING
     if not moments and mark == now.mark:
@@ -49,20 +49,20 @@ def draw(  # noqa: PLR0913, PLR0917 - what a page shows, and what happened
     return OwnFragments(str(Markup().join(parts)), frozenset(now.places))
 
 
-def _touched(now: Scene, own: set[int], shown: Iterable[int]) -> set[int]:
-    """Sections whose cells say whether one of these is held."""
+def _touched(now: StudentTerm, own: set[int], shown: Iterable[int]) -> set[int]:
+    """Return the sections whose cells depend on these seats."""
     mine = now.catalog.some(own)
     others = now.catalog.some(section for section in shown if section not in own)
     return {each.id for each in others if precheck.conflicts(now.profile, each, mine)}
 
 
-def _told(now: Scene, event: dict[str, Any]) -> Markup:
-    """The event as a toast, where it is worth one."""
+def _told(now: StudentTerm, event: dict[str, Any]) -> Markup:
+    """Render an event as a toast, if it needs one."""
     teller = TOASTS.get(event["name"])
     return teller(now, event) if teller else Markup()
 
 
-def _promoted(now: Scene, event: dict[str, Any]) -> Markup:
+def _promoted(now: StudentTerm, event: dict[str, Any]) -> Markup:
     name = now.case(None).named(event["section"])
     text = _("A seat came free and it is yours. You are off the waitlist.")
     if event.get("instead"):
@@ -72,8 +72,8 @@ def _promoted(now: Scene, event: dict[str, Any]) -> Markup:
     return fragments.toast(title, text, "go", about=event["section"])
 
 
-def _passed_over(now: Scene, event: dict[str, Any]) -> Markup:
-    """Why not, and what to do about it."""
+def _passed_over(now: StudentTerm, event: dict[str, Any]) -> Markup:
+    """Explain why the student was skipped, and the next steps."""
     section = event["section"]
     case = now.case_in_line(section)
     reasons = [Reason(each["code"], each.get("facts") or {}) for each in event.get("reasons", ())]

@@ -17,7 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench import stage
-from portal import backend
+from portal import backend, subscribers
 from portal.core.settings import Settings
 from portal.exchange.importing.models import Options
 from portal.exchange.importing.oneroster.files import COLUMNS, MORE
@@ -34,6 +34,7 @@ def main() -> None:
     count, seats = (int(each) for each in (*sys.argv[1:], *(USERS, SEATS)[len(sys.argv) - 1 :]))
     with ExitStack() as stack:
         stage.servers(stack)
+        subscribers.connect()
         backend.connect(Settings.read())
         path = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "roster.zip"
         generate(path, count, seats)

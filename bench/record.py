@@ -19,6 +19,7 @@ from bench.baselines.raw_inserts import Load
 from bench.meter import seconds
 from bench.sizes import CLASS, SEATS, batches, wishes
 from portal import backend as connections
+from portal import subscribers
 from portal.backend import backend
 from portal.core import memory
 from portal.core.checkpoints import checkpoint
@@ -61,6 +62,7 @@ def figures(_: int = 0, *, quick: bool = False) -> dict[str, float]:
     with ExitStack() as stack:
         stage.servers(stack, durable=not quick)
         settings = Settings.read()
+        subscribers.connect()
         connections.connect(settings)
         database = psycopg2.connect(settings.database_url)
         stack.callback(database.close)

@@ -19,6 +19,7 @@ from sqlalchemy import text  # noqa: E402
 from bench import load, stage  # noqa: E402
 from bench.stage import cli, free_port, patiently, started, web  # noqa: E402
 from portal import backend as connections  # noqa: E402
+from portal import subscribers  # noqa: E402
 from portal.backend import backend  # noqa: E402
 from portal.core.db import transaction  # noqa: E402
 from portal.core.settings import Settings  # noqa: E402
@@ -49,6 +50,7 @@ def of_a_semester(students: int) -> dict[str, float]:
     """MB before and after, on servers of their own."""
     with ExitStack() as stack:
         folder = stage.servers(stack)
+        subscribers.connect()
         connections.connect(Settings.read())
         rush = a_rush(students * SEATS // CLASS, students, CLASS, CLASS)
         bare_ledger, bare_tables = ledger(), tables()
@@ -106,6 +108,7 @@ def batches(asked: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
 def of_processes(stack: ExitStack) -> dict[str, float]:
     """MB of each kind of process, once it has done something."""
     folder = stage.servers(stack)
+    subscribers.connect()
     connections.connect(Settings.read())
     port = free_port()
     node = started(stack, web(folder, "web", port, "wsgi:app", WEB_CONCURRENCY="1"))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psutil
 
-from portal import backend
+from portal import backend, subscribers
 from portal.backend import Backend
 from portal.core.settings import Settings
 from portal.recorder.consistency.audit import audit
@@ -72,6 +72,7 @@ def running(folder: Path, *, demo: bool = False) -> Iterator[Running]:
         _wait(address, child)
         run = json.loads((folder / "run.json").read_text())
         settings = Settings(run["database_url"], run["redis_url"], secret_key="unused")
+        subscribers.connect()
         yield Running(address, folder, child, backend.connect(settings))
     finally:
         child.stop(timeout=30)

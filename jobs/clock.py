@@ -10,6 +10,7 @@ from redis.exceptions import LockError, RedisError
 from redis.lock import Lock
 
 from jobs.chores import Chores
+from portal import subscribers
 from portal.backend import connect
 from portal.core import logs, metrics, scaling, traces
 from portal.core.outage import AWAY, Backoff
@@ -39,6 +40,7 @@ def run_clock() -> None:
     settings = Settings.read()
     pools = scaling.pools(settings.workers)
     redis = connect(settings).redis
+    subscribers.connect()
     sweeper, trouble = Sweeper(), Backoff(usual=TICK)
     watches = Watch(redis), Chores(redis), Autoscaler(redis, pools)
     if settings.room:

@@ -14,6 +14,7 @@ from rq.serializers import JSONSerializer
 from rq.timeouts import BaseTimeoutException
 
 from jobs.heart import LIFE, Heartbeat
+from portal import subscribers
 from portal.backend import connect
 from portal.core import logs, memory, metrics, redis_clients, traces
 from portal.core.correlation import following
@@ -112,6 +113,7 @@ def run_worker(queue: str) -> None:
         each.addFilter(RepeatFilter())
     settings = Settings.read()
     connect(settings)
+    subscribers.connect()
     import_module(f"jobs.{queue}")  # now, so that the first job is as quick as the others
     memory.settle()
     trouble = Backoff(usual=0.1)

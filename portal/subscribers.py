@@ -3,9 +3,14 @@
 from sqlalchemy.orm import Session
 
 from portal.live import publish
-from portal.notifications.account_mails import alert
+from portal.notifications import from_events, reminders
+from portal.notifications.account_mails import alert, alert_admins
 from portal.notifications.creation import announce_hold, announce_permission
+from portal.notifications.webhooks import outbox as webhooks
 from portal.people import signals
+from portal.recorder import trail
+from portal.recorder.subscribers import subscribers as of_recorder
+from portal.reports import closeout
 
 
 def connect() -> None:
@@ -16,6 +21,9 @@ def connect() -> None:
     signals.permission_changed.subscribe(announce_permission)
     signals.sessions_ended.subscribe(publish.sessions_ended)
     signals.privacy_changed.subscribe(publish.privacy_changed)
+    of_recorder.recorded[:] = [from_events.notify_of_events, trail.note, webhooks.put_events]
+    of_recorder.differences_found[:] = [alert_admins]
+    of_recorder.due_jobs[:] = [reminders.due_jobs, webhooks.due_jobs, closeout.due_jobs]
 
 
 def _mail_about_password(session: Session, account: int) -> None:

@@ -11,6 +11,7 @@ from hypothesis import settings as hypothesis
 from sqlalchemy import Engine, create_engine, delete, text
 
 from portal import backend as connections
+from portal import subscribers
 from portal.app import create_app
 from portal.backend import Backend
 from portal.core import flags, schema
@@ -24,6 +25,7 @@ from portal.runtime.embedded_servers import Servers
 from tests.cast import Cast, a_term, an_open_window, assemble
 from tests.statements import statements
 
+subscribers.connect()
 hypothesis.register_profile("at any pace", deadline=None, max_examples=50)
 hypothesis.load_profile("at any pace")
 

@@ -4,11 +4,12 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import event
+from sqlalchemy import event, select
 from sqlalchemy.orm import Session
 
 from portal.backend import backend
 from portal.catalog.local_time import LocalClock
+from portal.catalog.models import Term
 from portal.core.db import transaction
 from portal.core.i18n import _
 from portal.core.queue import NO_TERM, enqueue
@@ -41,6 +42,13 @@ def alert(session: Session, account: int, about: str, **facts: str) -> None:
     data = {"about": about, "at": round(datetime.now(UTC).timestamp() * 1000), **facts}
     outbox.put(session, outbox.ALERT, account, data, ALERT_MINUTES)
     event.listen(session, "after_commit", lambda _: enqueue(NO_TERM, ["notify"]), once=True)
+
+
+def alert_admins(session: Session, term: int, count: int) -> None:
+    """Alert all admins that the ledger and the record of a term differ."""
+    name = session.get_one(Term, term).name
+    for admin in session.scalars(select(Account.id).where(Account.is_admin)):
+        alert(session, admin, "differences", term=name, count=str(count))
 
 
 def alert_text(data: dict[str, Any]) -> list[str]:

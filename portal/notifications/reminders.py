@@ -14,11 +14,13 @@ from sqlalchemy.orm import Session
 from portal.backend import backend
 from portal.core.db import transaction
 from portal.core.moments import milliseconds, moment
+from portal.notifications import outbox
 from portal.notifications.creation import create
 from portal.notifications.kinds import WINDOW_SOON
 from portal.notifications.models import Reminder
 from portal.people.models import Student
 from portal.recorder.models import LoggedEvent
+from portal.recorder.subscribers import DueJob
 from portal.windows.cohorts import among
 from portal.windows.models import Window
 
@@ -56,6 +58,17 @@ def due(session: Session, now: datetime) -> list[Due]:
         )
         found += [Due(*row) for row in session.execute(of_lead)]
     return found
+
+
+def due_jobs(terms: Sequence[int]) -> Iterable[DueJob]:
+    """Return the jobs that make reminders and send mails; one job sends the mails of all terms."""
+    now = moment(backend().ledger.now())
+    with transaction() as session:
+        found = {each.term: each.seq + each.through for each in due(session, now)}
+        mail = outbox.first_due(session)
+    if mail and terms:
+        found.setdefault(terms[0], milliseconds(mail))
+    return [DueJob(term, "notify", reason) for term, reason in found.items()]
 
 
 def remind(term: int, now: datetime | None = None, seconds: float = LONGEST) -> None:

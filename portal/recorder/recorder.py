@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from psycopg2.errors import LockNotAvailable
 from redis.exceptions import RedisError
-from sqlalchemy import event, select, text, update
+from sqlalchemy import select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError, OperationalError
 from sqlalchemy.orm import Session
@@ -19,15 +19,14 @@ from portal.backend import backend
 from portal.core import metrics
 from portal.core.checkpoints import Checkpoint
 from portal.core.db import transaction
-from portal.core.queue import NO_TERM, enqueue
+from portal.core.queue import enqueue
 from portal.ledger.function_library import prefix
-from portal.notifications.from_events import notify_of_events
-from portal.notifications.webhooks import outbox
 from portal.people.models import Student
-from portal.recorder import event_log, idempotency, journal, read_models, status, trail
+from portal.recorder import event_log, idempotency, journal, read_models, status
 from portal.recorder.events import Event
 from portal.recorder.journal import JournalGap
 from portal.recorder.projections import UnknownEvent, apply
+from portal.recorder.subscribers import subscribers
 
 BATCH = 2000
 LONGEST = 10.0  # seconds
@@ -44,7 +43,8 @@ def drain(term: int, seconds: float = LONGEST) -> int:
     A rush may never leave it empty: after so many seconds a worker is called to go on.
     Raises JournalGap or UnknownEvent where going on would lose something.
     """
-    # PostgreSQL first: while it is away, the flag stays up and nobody is called in vain.
+    subscribers.require()
+    # PostgreSQL first: while it is away, the flag stays up and no worker is called in vain.
     _make_checkpoint(term)
     backend().ledger.clear_woken(term, "record")
     recorded, until = 0, time.monotonic() + seconds
@@ -112,9 +112,8 @@ def _record(session: Session, term: int, after: int, facts: Sequence[Event]) -> 
         log.error("Term %s, event %s contradicts the record: %s", term, seq, wrong)
     read_models.append(session, term, facts)
     read_models.write(session, term, state, after)
-    notify_of_events(session, term, facts)
-    trail.note(session, term, facts)
-    _tell_receivers(session, term, facts)
+    for subscriber in subscribers.recorded:
+        subscriber(session, term, facts)
     idempotency.keep(session, term, facts)
     status.count_lags(session, term, facts)
     session.execute(
@@ -122,12 +121,6 @@ def _record(session: Session, term: int, after: int, facts: Sequence[Event]) -> 
         .where(Checkpoint.term_id == term)
         .values(seq=facts[-1].seq, moved_at=func.now())
     )
-
-
-def _tell_receivers(session: Session, term: int, facts: Sequence[Event]) -> None:
-    """Have webhooks tell of what is logged, once the transaction has held."""
-    if outbox.follow(session, term, facts[0].seq, facts[-1].seq):
-        event.listen(session, "after_commit", lambda _: enqueue(NO_TERM, ["deliver"]), once=True)
 
 
 def _log(term: int, facts: Sequence[Event]) -> None:

@@ -14,12 +14,10 @@ from portal.core.db import transaction
 from portal.core.moments import milliseconds, moment
 from portal.core.queue import NO_TERM, enqueue
 from portal.ledger.function_library import prefix, translate_errors
-from portal.notifications.due import terms_with_mail
-from portal.notifications.webhooks import outbox
 from portal.recorder.consistency import continuous_audit, fence
 from portal.recorder.promotion import SkippedWaiter, retry
 from portal.recorder.promotion import retriable as chances
-from portal.reports.closeout import unreported
+from portal.recorder.subscribers import subscribers
 from portal.windows.readiness import Target, opening
 
 PATIENCE = 5.0  # seconds until a worker whose work has not moved is called again
@@ -36,7 +34,6 @@ class LiveTerm:
     recorded: int
     sections: int
     opening: datetime | None = None  # the next one, once it is near
-    ended: int = 0  # windows that have ended and are to be closed out
 
     @property
     def wish(self) -> Target:
@@ -60,9 +57,8 @@ class Sweeper:
     """Remembers its calls, and terms: windows turn and fences go up while PostgreSQL is away."""
 
     terms: list[LiveTerm] = field(default_factory=list)
-    news: dict[int, int] = field(default_factory=dict)  # terms with notices to make or mails due
     unlike: list[int] = field(default_factory=list)  # terms to be compared
-    untold: datetime | None = None  # since when an event has been due to a webhook
+    due: dict[tuple[int, str], int] = field(default_factory=dict)  # jobs of subscribers, and why
     chances: list[SkippedWaiter] = field(default_factory=list)  # read after the terms
     calls: dict[tuple[int, str], tuple[int, float]] = field(default_factory=dict)  # why, when
 
@@ -70,10 +66,11 @@ class Sweeper:
         """Read anew which terms there are, how far each is recorded, and who is to be told."""
         self.terms = live_terms()
         self.chances = chances(moment(backend().ledger.now()))
-        self.news = terms_with_mail([term.id for term in self.terms])
+        terms = [term.id for term in self.terms]
+        jobs = [job for subscriber in subscribers.due_jobs for job in subscriber(terms)]
+        self.due = {(job.term, job.job): job.reason for job in jobs}
         with transaction() as session:
             self.unlike = continuous_audit.due(session)
-            self.untold = outbox.first_due(session)
 
     def turn(self) -> None:
         """Let the ledger tell of windows that have opened or closed, where it has lost nothing."""
@@ -90,8 +87,9 @@ class Sweeper:
         for term, standing in zip(self.terms, standings(self.terms), strict=True):
             if standing.seq >= term.recorded and not standing.fenced:
                 self._call_to(term, standing)
-        if self.untold:
-            self._call(NO_TERM, "deliver", milliseconds(self.untold))
+        for (term_id, job), why in self.due.items():
+            if term_id == NO_TERM:
+                self._call(term_id, job, why)
 
     def _call_to(self, term: LiveTerm, standing: Standing) -> None:
         if standing.seq > term.recorded:
@@ -100,13 +98,14 @@ class Sweeper:
             self._ask_again(term)
         if standing.vacant:
             self._call(term.id, "promote", standing.seq)
-        if term.id in self.news:
-            self._call(term.id, "notify", self.news[term.id])
+        if why := self.due.get((term.id, "notify")):
+            self._call(term.id, "notify", why)
         if term.id in self.unlike:
             self._call(term.id, "reconcile", 0)
         unready = standing.sections < term.sections or not term.wish.met_by(standing.ready)
-        if unready or term.ended:
-            why = term.version + term.wish.opening + term.ended
+        ended = self.due.get((term.id, "maintain"), 0)
+        if unready or ended:
+            why = term.version + term.wish.opening + ended
             self._call(term.id, "maintain", why)
 
     def _ask_again(self, term: LiveTerm) -> None:
@@ -146,7 +145,7 @@ def live_terms() -> list[LiveTerm]:
     )
     recorded = func.coalesce(Checkpoint.seq, 0)
     found = (
-        select(Term.id, Term.catalog_version, recorded, sections, opening(), unreported())
+        select(Term.id, Term.catalog_version, recorded, sections, opening())
         .outerjoin(Checkpoint)
         .where(Term.deleted_at.is_(None))
         .order_by(Term.id)

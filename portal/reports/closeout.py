@@ -1,5 +1,6 @@
 """Which windows have ended and have no report yet."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import Select, exists, func, select
@@ -9,6 +10,7 @@ from portal.catalog.models import Term
 from portal.core.db import transaction
 from portal.people.models import AuditEntry
 from portal.recorder.models import LoggedEvent
+from portal.recorder.subscribers import DueJob
 from portal.reports import fairness
 from portal.reports.models import WindowReport
 from portal.reports.results import result
@@ -32,6 +34,13 @@ def ended(term: int) -> Select[int, int]:
         .where(Window.term_id == term, LoggedEvent.term_id == term, ~_reported())
         .order_by(LoggedEvent.seq)
     )
+
+
+def due_jobs(terms: Sequence[int]) -> list[DueJob]:
+    """Return a job for each term with ended windows that have no report yet."""
+    with transaction() as session:
+        found = session.execute(select(Term.id, unreported()).where(Term.id.in_(terms)))
+        return [DueJob(term, "maintain", ended) for term, ended in found if ended]
 
 
 def unreported() -> Any:

@@ -15,6 +15,7 @@ from redis import RedisError
 from sqlalchemy import func, select, update
 
 from portal import backend as connections
+from portal import subscribers
 from portal.backend import backend
 from portal.catalog.models import Term
 from portal.core import flags
@@ -219,6 +220,7 @@ def _connect(trial: Trial) -> None:
     os.environ |= {"DATABASE_URL": run.database_url, "REDIS_URL": run.redis_url}
     os.environ["DATABASE_OWNER_URL"] = run.owner_url
     os.environ["SECRET_KEY"] = "unused: nothing is signed here"
+    subscribers.connect()
     connections.connect(Settings.read())
 
 

@@ -9,6 +9,7 @@ from sqlalchemy import func, select, text, update
 from sqlalchemy.exc import DBAPIError
 
 from portal import backend as connections
+from portal import subscribers
 from portal.backend import Backend, backend
 from portal.core.checkpoints import Checkpoint
 from portal.core.db import Sessions, transaction
@@ -101,6 +102,7 @@ def test_pages_are_told_of_what_was_recorded(backend: Backend) -> None:
 
 
 def drain_in_a_process(settings: Settings, term: int) -> None:
+    subscribers.connect()
     connections.connect(settings)
     drain(term)
 

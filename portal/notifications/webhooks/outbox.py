@@ -1,19 +1,25 @@
 """What is to be told to receivers: put there by the recorder, taken in turn, or given up."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Integer, delete, func, insert, or_, select, text, update
+from sqlalchemy.event import listen
 from sqlalchemy.orm import Session
 
 from portal.catalog import requisites
 from portal.catalog.models import Course, Section, Term
+from portal.core.db import transaction
+from portal.core.moments import milliseconds
+from portal.core.queue import NO_TERM, enqueue
 from portal.notifications.webhooks.models import TEST, Delivery, Webhook
 from portal.people.models import Student
+from portal.recorder.events import Event
 from portal.recorder.models import LoggedEvent
+from portal.recorder.subscribers import DueJob
 
 BATCH = 20  # that a relay sends in one transaction: who is killed sends no more of them again
 WAITING = (Delivery.sent_at.is_(None), Delivery.dead_at.is_(None))
@@ -36,6 +42,19 @@ def follow(session: Session, term: int, first: int, last: int) -> int:
     """Have receivers told of these events, with the transaction that logs them; gives how often."""
     made = session.execute(FOLLOW, {"term": term, "first": first, "last": last})
     return int(made.rowcount)  # type: ignore[attr-defined]  # of an INSERT
+
+
+def put_events(session: Session, term: int, events: Sequence[Event]) -> None:
+    """Put recorded events into the outbox, and enqueue a job once the transaction holds."""
+    if follow(session, term, events[0].seq, events[-1].seq):
+        listen(session, "after_commit", lambda _: enqueue(NO_TERM, ["deliver"]), once=True)
+
+
+def due_jobs(_terms: Sequence[int]) -> Iterable[DueJob]:
+    """Return the job that sends what is due, if anything is."""
+    with transaction() as session:
+        since = first_due(session)
+    return [DueJob(NO_TERM, "deliver", milliseconds(since))] if since else []
 
 
 def put_test(session: Session, webhook: int) -> None:

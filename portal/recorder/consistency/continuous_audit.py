@@ -18,13 +18,12 @@ from portal.backend import backend
 from portal.catalog.models import Term
 from portal.core.checkpoints import Checkpoint
 from portal.core.db import transaction
-from portal.notifications.account_mails import alert
-from portal.people.models import Account
 from portal.recorder.consistency import partial_audit
 from portal.recorder.consistency.audit import unrecordable
 from portal.recorder.consistency.differences import Difference
 from portal.recorder.consistency.partial_audit import OF_SECTION, Behind
 from portal.recorder.models import ContinuousAudit
+from portal.recorder.subscribers import subscribers
 
 SECONDS = 20.0  # for one part
 KEPT = 200  # differences that are kept word for word
@@ -185,8 +184,8 @@ def _whole(difference: Difference, among: Collection[int]) -> set[int]:
 
 def _say(session: Session, term: int, found: list[Difference]) -> None:
     name = session.get_one(Term, term).name
-    for admin in session.scalars(select(Account.id).where(Account.is_admin)):
-        alert(session, admin, "differences", term=name, count=str(len(found)))
+    for subscriber in subscribers.differences_found:
+        subscriber(session, term, len(found))
     log.critical(
         "ALARM reconcile: %s differences in %s, the first in %s: %s. See `fairseat audit --term`.",
         len(found),

@@ -8,8 +8,8 @@ from flask import Flask
 
 from portal.catalog.models import Section
 from portal.core.db import transaction
+from portal.exchange.spreadsheets import plain
 from portal.people.models import Account, Student
-from portal.spreadsheets import plain
 from tests.cast import Cast, a_course, a_section, a_term
 from tests.web.rosters import enrolled, private, reached_at, waiting
 from tests.web.visitors import browser_of

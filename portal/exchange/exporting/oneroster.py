@@ -15,7 +15,7 @@ from portal.core.db import Sessions, transaction
 from portal.exchange.importing.diff import read_keys, statements
 from portal.exchange.importing.oneroster.files import COLUMNS, MORE
 from portal.exchange.importing.runs import NO_TIMEOUTS
-from portal.spreadsheets import plain
+from portal.exchange.spreadsheets import plain
 
 Cells = dict[str, Any]
 # Files of the standard that an export does not have.

@@ -17,8 +17,8 @@ from portal.core.i18n import translated as told
 from portal.core.private_files import owner_only
 from portal.exchange.importing.findings import FINDINGS, Action
 from portal.exchange.importing.models import Import, ImportChange, ImportNote
+from portal.exchange.spreadsheets import plain
 from portal.registration.reasons import label
-from portal.spreadsheets import plain
 
 MOST = 20_000  # notes that are kept; more are only counted
 LONGEST_VALUE = 200

@@ -12,7 +12,7 @@ from portal.core.i18n import _k, stored_message
 from portal.exchange.importing.failures import ImportFailedError
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.sources import Source
-from portal.spreadsheets import unescaped
+from portal.exchange.spreadsheets import unescaped
 
 GARBAGE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff\ufffd]")
 SURROGATE = re.compile(r"[\ud800-\udfff]")  # half a character, which only JSON can contain

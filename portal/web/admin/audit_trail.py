@@ -13,8 +13,8 @@ from portal.recorder.receipts import code
 from portal.reports import audit_differences, audit_labels, audit_subjects, audit_trail
 from portal.reports.audit_differences import mentioned
 from portal.reports.audit_trail import NOBODY, Entry, Query
-from portal.spreadsheets import download
 from portal.web.http.access import requires
+from portal.web.http.downloads import download
 
 bp = Blueprint("audit_trail", __name__)
 

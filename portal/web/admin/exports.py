@@ -14,8 +14,8 @@ from portal.exchange.exporting import export_jobs
 from portal.exchange.exporting.models import Export
 from portal.exchange.exporting.rosters import rosters
 from portal.people.models import AuditEntry
-from portal.spreadsheets import download
 from portal.web.http.access import requires, visitor
+from portal.web.http.downloads import download
 from portal.web.http.layout import go
 
 bp = Blueprint("exports", __name__)

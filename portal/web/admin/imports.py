@@ -26,10 +26,10 @@ from portal.exchange.importing.report import report_rows
 from portal.exchange.importing.semester.records import LONGEST_NAME
 from portal.exchange.importing.upserts import count_changes
 from portal.people.models import Account
-from portal.spreadsheets import download
 from portal.web.admin import import_view
 from portal.web.confirm import Confirmation, NotPossible, confirm, done
 from portal.web.http.access import requires, visitor
+from portal.web.http.downloads import download
 from portal.web.http.layout import go
 from portal.web.http.uploads import MOST_BYTES, takes_files
 

@@ -9,6 +9,7 @@ from flask.typing import ResponseReturnValue
 
 from portal.catalog.term_catalog import catalog_of
 from portal.core.i18n import _
+from portal.exchange.spreadsheets import Row
 from portal.ledger.types import WindowView
 from portal.recorder import read_with_fallback
 from portal.registration.reasons import label
@@ -16,8 +17,8 @@ from portal.reports import closeout, fairness, results
 from portal.reports.fairness import FEWEST, hidden_cohorts
 from portal.reports.fairness import hidden_groups as veiled
 from portal.reports.models import WindowReport
-from portal.spreadsheets import Row, download
 from portal.web.http.access import requires
+from portal.web.http.downloads import download
 from portal.windows.phases import phase
 
 bp = Blueprint(

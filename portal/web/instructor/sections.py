@@ -11,8 +11,8 @@ from portal.backend import backend
 from portal.catalog.term_catalog import catalog_of, live_terms
 from portal.core.i18n import _
 from portal.recorder import read_with_fallback
-from portal.spreadsheets import download
 from portal.web.http.access import requires, visitor
+from portal.web.http.downloads import download
 from portal.web.instructor import requests
 from portal.web.instructor.rosters import (
     SORTS,

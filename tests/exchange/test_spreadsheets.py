@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portal.spreadsheets import AT_ONCE, download, plain, unescaped
+from portal.exchange.spreadsheets import AT_ONCE, plain, unescaped
+from portal.web.http.downloads import download
 
 ODD = (
     "\uff1d1",

@@ -1,7 +1,6 @@
-"""Traces that the gate leaves for the report on fairness: who proved how, who met a limit, when.
+"""Evidence for the report on fairness: how accounts proved themselves, and who met a rate limit.
 
-Kept in Redis alone and only as long as a window may still need them; where they are lost, a report
-says that it does not know.
+Only Redis keeps it, as long as the report of a window may need it. A report without it says so.
 """
 
 from contextlib import suppress
@@ -11,19 +10,19 @@ from cachetools import TTLCache
 from redis.exceptions import RedisError
 
 from portal.backend import backend
-from portal.ledger.function_library import prefix, translate_errors
+from portal.ledger.function_library import translate_errors
 
 Way = Literal["work", "code", "remote"]
 
-WAYS = "trace:ways"  # hash: account -> how it has shown last that it is no robot
-LIMITED = "trace:limited"  # zset: account by the moment (ms) at which it last met a limit
+WAYS = "trace:ways"  # hash: account -> how it proved itself last
+LIMITED = "trace:limited"  # zset: account by when (ms) it last met a limit
 KEPT = 90 * 24 * 60 * 60  # seconds
-# One trace a minute is enough, however many requests are refused.
-_traced: TTLCache[int, bool] = TTLCache(maxsize=20_000, ttl=60)
+# One entry a minute is enough, however many requests are refused.
+_recorded: TTLCache[int, bool] = TTLCache(maxsize=20_000, ttl=60)
 
 
 def record_proof(account: int, way: Way) -> None:
-    """Keep how an account has shown that it is no robot."""
+    """Record how an account has proved that it is no robot."""
     with suppress(RedisError), backend().redis.pipeline(transaction=False) as pipe:
         pipe.hset(WAYS, str(account), way)
         pipe.expire(WAYS, KEPT)
@@ -31,10 +30,10 @@ def record_proof(account: int, way: Way) -> None:
 
 
 def record_limited(account: int) -> None:
-    """Keep that an account was refused by a limit."""
-    if account in _traced:
+    """Record that a rate limit refused an account."""
+    if account in _recorded:
         return
-    _traced[account] = True
+    _recorded[account] = True
     with suppress(RedisError), backend().redis.pipeline(transaction=False) as pipe:
         pipe.zadd(LIMITED, {str(account): backend().ledger.now()})
         pipe.expire(LIMITED, KEPT)
@@ -42,32 +41,14 @@ def record_limited(account: int) -> None:
 
 
 def proofs() -> dict[int, str]:
-    """How each account has proved itself, as far as is known."""
+    """Return how each account proved itself last."""
     with translate_errors():
         found: Any = backend().redis.hgetall(WAYS)
     return {int(account): way.decode() for account, way in found.items()}
 
 
 def met_limits(since: int) -> set[int]:
-    """The accounts that have met a limit since a moment (ms)."""
+    """Return the accounts that met a rate limit since a moment (ms)."""
     with translate_errors():
         found: Any = backend().redis.zrangebyscore(LIMITED, since, "+inf")
     return {int(account) for account in found}
-
-
-def arrivals(term: int, window: int) -> tuple[list[int], dict[int, int]]:
-    """Students who came to the room before it opened, in order; when (ms) the later came."""
-    base = f"{prefix(term)}:room:{window}"
-    with translate_errors(), backend().redis.pipeline(transaction=False) as pipe:
-        pipe.zrange(f"{base}:line", 0, -1, withscores=True)
-        pipe.hgetall(f"{base}:who")
-        line, who = pipe.execute()
-    early: list[int] = []
-    late: dict[int, int] = {}
-    for request, score in line:
-        student, at = map(int, who[request].split(b":"))
-        if score < 1:
-            early.append(student)
-        else:
-            late.setdefault(student, at)
-    return early, late

@@ -15,6 +15,7 @@ from portal.core.i18n import _, _l
 from portal.people import models
 from portal.protection import evidence
 from portal.reports.window_history import Attempts, Gathered
+from portal.waiting_room import draw
 
 Fairness = dict[str, Any]
 Groups = dict[int, Iterable[str]]  # by student, the groups that they are in
@@ -37,7 +38,7 @@ class Traces:
 
 def look(found: Gathered) -> Traces:
     """What the gate knows of a window's students."""
-    early, late = evidence.arrivals(found.term, found.window)
+    early, late = draw.arrivals(found.term, found.window)
     return Traces(early, late, evidence.proofs(), evidence.met_limits(found.opened))
 
 

@@ -13,7 +13,7 @@ from portal.registration.plans import Plan
 from portal.student.student_term import StudentTerm
 from portal.waiting_room import room, wait_estimates
 from portal.waiting_room.admission import FREE, Admission
-from portal.waiting_room.room import QueueEntry, RoomState, WindowShut
+from portal.waiting_room.room import QueueEntry, RoomState, WindowEnded
 from portal.waiting_room.wait_estimates import NEVER, Pace, WaitRange
 from portal.web.http import admission
 from portal.web.http.access import visitor
@@ -86,7 +86,7 @@ class WaitingRoomStatus:
         return room_of(self.term, self.window).waiting if self.until else 0
 
     @property
-    def fingerprint(self) -> str:
+    def commitment(self) -> str:
         """What has been published of the seed that gives the order of those who come early."""
         return draw_seeds.commitment(self.term, self.window)
 
@@ -146,7 +146,7 @@ def enter(now: StudentTerm) -> WaitingRoomStatus:
     session.pop(LEFT, None)
     try:
         g.line = _noted(WaitingRoomStatus(now, admission.enter(now.term.id, now.phase, visitor())))
-    except WindowShut:  # within the second for which pages go by the windows they have read
+    except WindowEnded:  # within the second for which pages go by the windows they have read
         limits.forget_windows()
         g.line = WaitingRoomStatus(now)
     stands: WaitingRoomStatus = g.line

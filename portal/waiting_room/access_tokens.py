@@ -8,13 +8,13 @@ from itsdangerous import BadData, URLSafeSerializer
 
 from portal.backend import backend
 
-LIFETIME = 5 * 60 * 1000  # ms that a pass is good for, from when it is given or renewed
+LIFETIME = 5 * 60 * 1000  # ms, from when it is issued or renewed
 SALT = "pass"
 
 
 @dataclass(frozen=True)
 class AccessToken:
-    """Leave for an account to claim in a window of a term, until a moment (ms)."""
+    """Leave for an account to register in a window of a term, until a moment (ms)."""
 
     account: int
     term: int
@@ -22,13 +22,13 @@ class AccessToken:
     ends: int
 
 
-def encode(given: AccessToken) -> str:
-    """The pass as a browser or a client carries it."""
-    return str(_signer(*backend().settings.signing_keys).dumps(astuple(given)))
+def encode(token: AccessToken) -> str:
+    """Return the token as a browser or a client carries it."""
+    return str(_signer(*backend().settings.signing_keys).dumps(astuple(token)))
 
 
 def decode(text: str) -> AccessToken | None:
-    """The pass in a text of ours; None for any other text."""
+    """Return the token of such a text; None for any other text."""
     try:
         return AccessToken(*_signer(*backend().settings.signing_keys).loads(text))
     except (BadData, TypeError):

@@ -1,4 +1,4 @@
-"""The two limits of a waiting room as an admin turns them, each turn noted."""
+"""The two limits of a waiting room, which admins change while it runs, for a recorded reason."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -27,36 +27,36 @@ class AdmissionLimits:
 
     @property
     def mark(self) -> str:
-        """What a form carries of limits that were seen."""
+        """The limits as a text, for the hidden field of a form."""
         return f"{self.per_minute} {self.at_once} {self.off:d}"
 
     @classmethod
     def of(cls, mark: str) -> "AdmissionLimits":
-        """The limits of that mark; raises ValueError."""
+        """Return the limits of such a text; raises ValueError."""
         per_minute, at_once, off = map(int, mark.split())
         return cls(per_minute, at_once, bool(off))
 
 
 @dataclass(frozen=True)
 class Pause:
-    """Since when a line is paused, and by whom."""
+    """Since when a queue is paused, and by whom."""
 
     at: datetime
     by: str
 
 
 def limits_of(state: RoomState) -> AdmissionLimits:
-    """The limits of a room as it stands."""
+    """Return the limits of a room."""
     return AdmissionLimits(state.per_minute, state.at_once, state.off)
 
 
 def change(  # noqa: PLR0913  whose, both of them, what was seen, who and why
     term: int, window: int, limits: AdmissionLimits, seen: AdmissionLimits, *, by: int, reason: str
 ) -> None:
-    """Set the limits, from this moment on; not where it can't be noted who did and why.
+    """Set the limits of a room, and record who did so and why.
 
-    Raises LedgerUnavailable, ValueError for limits that make no sense, and Overtaken where somebody
-    else has set others since they were seen.
+    Raises LedgerUnavailable, ValueError for limits out of range, and LimitsChanged where another
+    admin has changed them since they were `seen`.
     """
     if limits == limits_of(room.state(term, window)):
         return
@@ -76,7 +76,7 @@ def change(  # noqa: PLR0913  whose, both of them, what was seen, who and why
 
 
 def usual_rate(term: int, window: int) -> int:
-    """New ones per minute as they were before a pause, or as the settings have them."""
+    """Return the admissions per minute before a pause, or those of the settings."""
     pace = AuditEntry.before["per_minute"].as_integer()
     turned = select(pace).where(AuditEntry.subject == _subject(term, window), pace > 0)
     with transaction() as session:
@@ -86,7 +86,7 @@ def usual_rate(term: int, window: int) -> int:
 
 
 def latest_pauses(session: Session, terms: Sequence[int]) -> dict[int, Pause]:
-    """The last time that the line of each window of these terms was paused, by window."""
+    """Return the last pause of each window of these terms, by window."""
     of_terms = or_(false(), *(AuditEntry.subject.startswith(f"term:{term} ") for term in terms))
     before, after = (
         side["off"].as_boolean().is_(False) & (side["per_minute"].as_integer() == 0)

@@ -1,7 +1,7 @@
-"""One question for all who ask in the same moment, so that a rush is answered as it comes.
+"""One call for all who ask in the same moment, so that a rush is answered as it comes.
 
-Nobody waits for others to come: who is first asks at once, and those who come meanwhile are asked
-for together, by the first of them, as soon as that is answered.
+The first caller asks at once. Those who come meanwhile are asked for together, by the first of
+them, as soon as the call before is answered.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,62 +9,63 @@ from copy import copy
 from threading import Event, Lock
 from typing import Generic, TypeVar
 
-MOST = 200  # in one question: others are to be answered meanwhile
-LONGEST = 0.5  # seconds for which the next wait: where a ledger is silent, all are to hear soon
+MOST = 200  # in one call: others need the ledger meanwhile
+LONGEST = 0.5  # seconds that the next batch waits: a silent ledger must not silence everyone
 
-Asked = TypeVar("Asked")
-Told = TypeVar("Told")
+Question = TypeVar("Question")
+Reply = TypeVar("Reply")
 
 
-class Batcher(Generic[Asked, Told]):
-    """What `ask` says to many, asked by each for himself."""
+class Batcher(Generic[Question, Reply]):
+    """Answers single questions by `ask`, which takes many."""
 
-    def __init__(self, ask: Callable[[Sequence[Asked]], Sequence[Told]]) -> None:
+    def __init__(self, ask: Callable[[Sequence[Question]], Sequence[Reply]]) -> None:
         self._ask = ask
-        self._coming: _Party[Asked, Told] = _Party()
+        self._next: _Batch[Question, Reply] = _Batch()
         self._lock, self._asking = Lock(), Lock()
 
-    def __call__(self, asked: Asked) -> Told:
-        """The answer to this one; raises what `ask` raises."""
+    def __call__(self, question: Question) -> Reply:
+        """Return the reply to this question; raises what `ask` raises."""
         with self._lock:
-            if len(self._coming.asked) == MOST:
-                self._coming = _Party()
-            party, number = self._coming, len(self._coming.asked)
-            party.asked.append(asked)
+            if len(self._next.questions) == MOST:
+                self._next = _Batch()
+            batch, number = self._next, len(self._next.questions)
+            batch.questions.append(question)
         if number:
-            party.done.wait()
+            batch.done.wait()
         else:
-            self._go(party)
-        if party.error:
-            raise copy(party.error).with_traceback(None)  # each with a trace of its own
-        return party.told[number] if party.told else self(asked)  # who asked was ended: once more
+            self._run(batch)
+        if batch.error:
+            raise copy(batch.error).with_traceback(None)  # each caller with a trace of its own
+        # Without replies the greenlet that asked was killed: ask again.
+        return batch.replies[number] if batch.replies else self(question)
 
-    def _go(self, party: "_Party[Asked, Told]") -> None:
-        mine = False
+    def _run(self, batch: "_Batch[Question, Reply]") -> None:
+        acquired = False
         try:
-            mine = self._asking.acquire(timeout=LONGEST)
-            self._set_out(party)
-            party.told = self._ask(party.asked)
-        except Exception as error:  # noqa: BLE001 - raised by each of them
-            party.error = error
+            acquired = self._asking.acquire(timeout=LONGEST)
+            self._close(batch)
+            batch.replies = self._ask(batch.questions)
+        except Exception as error:  # noqa: BLE001 - each caller raises it
+            batch.error = error
         finally:
-            self._set_out(party)
-            if mine:
+            self._close(batch)
+            if acquired:
                 self._asking.release()
-            party.done.set()
+            batch.done.set()
 
-    def _set_out(self, party: "_Party[Asked, Told]") -> None:
-        """Take in no more."""
+    def _close(self, batch: "_Batch[Question, Reply]") -> None:
+        """Let no more questions into the batch."""
         with self._lock:
-            if self._coming is party:
-                self._coming = _Party()
+            if self._next is batch:
+                self._next = _Batch()
 
 
-class _Party(Generic[Asked, Told]):
-    """Those who are asked for together."""
+class _Batch(Generic[Question, Reply]):
+    """Questions that are asked together."""
 
     def __init__(self) -> None:
-        self.asked: list[Asked] = []
-        self.told: Sequence[Told] = ()
+        self.questions: list[Question] = []
+        self.replies: Sequence[Reply] = ()
         self.error: Exception | None = None
         self.done = Event()

@@ -1,7 +1,7 @@
-"""The order in which those who came early stand, as anyone can recompute it.
+"""The draw: the order of those who came before a window opened, as anyone can recompute it.
 
-Who comes first is told by the SHA-256 of seed, colon, request: its first 13 digits, the smaller the
-earlier. The seed's own SHA-256, its fingerprint, is public before the window opens.
+The rank of a request is the first 13 digits of the SHA-256 of seed, colon, request: the smaller,
+the earlier. The seed's own SHA-256, the commitment, is public before the window opens.
 """
 
 import hashlib
@@ -18,91 +18,107 @@ from portal.core.cache import Cache
 from portal.core.db import transaction
 from portal.ledger.function_library import prefix, translate_errors
 from portal.people.models import AuditEntry
-from portal.waiting_room import room
 from portal.windows import draw_seeds
 
 DIGEST, REQUEST = re.compile(r"[0-9a-f]{64}"), re.compile(r"[0-9a-f]{32}")
-DIGITS = room.BITS // 4  # of a digest that count
+BITS = 52  # of a digest that count: as many as a score of a sorted set holds
+DIGITS = BITS // 4
 HEAD = "# fingerprint "
 FRESH_SECONDS = 60
-KEPT = 32  # orders in a process, each of some MB at most
+KEPT = 32  # draws in a process, each of some MB at most
 
 
 @dataclass(frozen=True)
 class Draw:
-    """What is published of an order; before the opening the fingerprint alone."""
+    """What is public of a draw; before the opening the commitment alone."""
 
-    fingerprint: str
+    commitment: str
     seed: str = ""
     requests: tuple[str, ...] = ()
 
     @cached_property
-    def true_seed(self) -> bool:
-        """Whether the seed is the one whose fingerprint was published."""
-        return sha256(self.seed) == self.fingerprint
+    def has_true_seed(self) -> bool:
+        """Whether the seed is the one of the commitment."""
+        return sha256(self.seed) == self.commitment
 
     @cached_property
-    def in_order(self) -> bool:
-        """Whether the requests stand as the seed says."""
+    def is_in_order(self) -> bool:
+        """Whether the requests are in the order that follows from the seed."""
         ranks = [sha256(f"{self.seed}:{request}")[:DIGITS] for request in self.requests]
         return ranks == sorted(ranks)
 
     @property
-    def agrees(self) -> bool:
-        """Whether both are so."""
-        return self.true_seed and self.in_order
+    def is_fair(self) -> bool:
+        """Whether both hold."""
+        return self.has_true_seed and self.is_in_order
 
     @cached_property
     def text(self) -> str:
-        """The order as a text: the seed, then a request a line."""
-        lines = (f"{HEAD}{self.fingerprint}", self.seed, *self.requests)
+        """The draw as a text: commitment, seed, then one request a line."""
+        lines = (f"{HEAD}{self.commitment}", self.seed, *self.requests)
         return "".join(f"{line}\n" for line in lines if line)
 
 
 def sha256(text: str) -> str:
-    """In hex, as `sha256sum` prints it."""
+    """Return the digest in hex, as `sha256sum` prints it."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def published(term: int, window: int, *, opened: bool) -> Draw:
-    """What may be known of a window's order by now; once it has opened, as last read.
+def rank(secret: str, request: str) -> float:
+    """Return where a seed puts a request among the early ones, in [0, 1)."""
+    digest = hashlib.sha256(f"{secret}:{request}".encode()).digest()
+    return (int.from_bytes(digest[:8]) >> (64 - BITS)) / (1 << BITS)
 
-    The order of those who came early no longer changes then, and anyone may ask for it, so a
-    process reads and checks it once in FRESH_SECONDS, however many ask.
+
+def drawn_requests(term: int, window: int) -> list[str]:
+    """Return the requests that came early, in the order of the draw."""
+    with translate_errors():
+        found: Any = backend().redis.zrange(
+            f"{room_key(term, window)}:line", "-inf", "(1", byscore=True
+        )
+    return [each.decode() for each in found]
+
+
+def arrivals(term: int, window: int) -> tuple[list[int], dict[int, int]]:
+    """Return the students who came early, in order, and when (ms) each later one came."""
+    base = room_key(term, window)
+    with translate_errors(), backend().redis.pipeline(transaction=False) as pipe:
+        pipe.zrange(f"{base}:line", 0, -1, withscores=True)
+        pipe.hgetall(f"{base}:who")
+        line, who = pipe.execute()
+    early: list[int] = []
+    late: dict[int, int] = {}
+    for request, score in line:
+        student, at = map(int, who[request].split(b":"))
+        if score < 1:
+            early.append(student)
+        else:
+            late.setdefault(student, at)
+    return early, late
+
+
+def published(term: int, window: int, *, opened: bool) -> Draw:
+    """Return what may be known of a window's draw by now.
+
+    Once the window has opened, the draw no longer changes, and anyone may ask for it. So a process
+    reads and checks it once in FRESH_SECONDS.
     """
-    if not opened:
-        return Draw(draw_seeds.commitment(term, window))
-    return _drawn.get((term, window))
+    return _draws.get((term, window)) if opened else Draw(draw_seeds.commitment(term, window))
 
 
 def position_of(term: int, window: int, student: int) -> int:
-    """Where a student's request stands in the order of an open window, from 1; 0 for none."""
-    return _places.get((term, window)).get(student, 0)
+    """Return the position of a student in the draw of an open window, from 1; 0 for none."""
+    return _positions.get((term, window)).get(student, 0)
 
 
 def forget() -> None:
-    """Read every order when it is next asked for."""
-    _drawn.clear()
-    _places.clear()
-
-
-def _read(of: tuple[int, int]) -> Draw:
-    return Draw(draw_seeds.commitment(*of), draw_seeds.seed(*of), tuple(room.drawn_requests(*of)))
-
-
-def _owners(of: tuple[int, int]) -> dict[int, int]:
-    """The places of an order by student."""
-    term, window = of
-    requests = _drawn.get(of).requests
-    if not requests:
-        return {}
-    with translate_errors():
-        owners: Any = backend().redis.hmget(f"{prefix(term)}:room:{window}:who", requests)
-    return {int(it.partition(b":")[0]): at for at, it in enumerate(owners, 1) if it}
+    """Read every draw again when it is next asked for."""
+    _draws.clear()
+    _positions.clear()
 
 
 def audited_commitments(term: int, window: int) -> list[tuple[datetime, str]]:
-    """Every fingerprint that the audit has of the window, and since when; the oldest first."""
+    """Return each commitment in the audit trail of a window, and since when; the oldest first."""
     kept = AuditEntry.after["fingerprint"].astext
     query = (
         select(func.min(AuditEntry.at), kept)
@@ -111,17 +127,36 @@ def audited_commitments(term: int, window: int) -> list[tuple[datetime, str]]:
         .order_by(func.min(AuditEntry.at))
     )
     with transaction() as session:
-        return [(at, fingerprint) for at, fingerprint in session.execute(query)]
+        return [(at, found) for at, found in session.execute(query)]
 
 
 def parse(text: str) -> Draw:
-    """The order in such a text; raises ValueError where it is none, or its seed is not told yet."""
-    fingerprint, seed, *requests = text.removeprefix(HEAD).split()
-    whole = DIGEST.fullmatch(fingerprint) and DIGEST.fullmatch(seed)
+    """Return the draw of such a text; raises ValueError for other texts, and before the opening."""
+    found, drawn_seed, *requests = text.removeprefix(HEAD).split()
+    whole = DIGEST.fullmatch(found) and DIGEST.fullmatch(drawn_seed)
     if not (text.startswith(HEAD) and whole and all(map(REQUEST.fullmatch, requests))):
         raise ValueError("This is no order.")
-    return Draw(fingerprint, seed, tuple(requests))
+    return Draw(found, drawn_seed, tuple(requests))
 
 
-_drawn: Cache[tuple[int, int], Draw] = Cache(_read, FRESH_SECONDS, KEPT)
-_places: Cache[tuple[int, int], dict[int, int]] = Cache(_owners, FRESH_SECONDS, KEPT)
+def room_key(term: int, window: int) -> str:
+    """Return the key of a window's waiting room, which those of its parts begin with."""
+    return f"{prefix(term)}:room:{window}"
+
+
+def _read(of: tuple[int, int]) -> Draw:
+    return Draw(draw_seeds.commitment(*of), draw_seeds.seed(*of), tuple(drawn_requests(*of)))
+
+
+def _read_positions(of: tuple[int, int]) -> dict[int, int]:
+    """Return the positions of a draw by student."""
+    requests = _draws.get(of).requests
+    if not requests:
+        return {}
+    with translate_errors():
+        owners: Any = backend().redis.hmget(f"{room_key(*of)}:who", requests)
+    return {int(each.partition(b":")[0]): at for at, each in enumerate(owners, 1) if each}
+
+
+_draws: Cache[tuple[int, int], Draw] = Cache(_read, FRESH_SECONDS, KEPT)
+_positions: Cache[tuple[int, int], dict[int, int]] = Cache(_read_positions, FRESH_SECONDS, KEPT)

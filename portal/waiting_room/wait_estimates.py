@@ -1,7 +1,7 @@
-"""How long a wait in the room will take: a range, and how often to ask meanwhile.
+"""The expected wait in the queue, as a range, and how often to poll meanwhile.
 
-First from the limits, then from how far the line came. The numbers are chosen by bench/waits.py,
-which says how often such a range came true.
+An estimate follows from the limits at first, then from how far the queue has moved. bench/waits.py
+chose the constants, and measures how often a range comes true.
 """
 
 import math
@@ -14,27 +14,27 @@ from portal.waiting_room.room import RULES, QueueEntry, RoomState
 MINUTE = 60_000
 NEVER = 24 * 60 * MINUTE  # the end of a range that nobody can know
 
-# How long a place inside is taken, on average, before anything has been seen (ms).
+# The average length of a visit before any was seen (ms): at least, and at most.
 SHORT, LONG = 2 * MINUTE, 11 * MINUTE
-FIRST = 4 * MINUTE  # until the first of them end
-STAYING = 0.7  # at least so many of a line are still there when they are called
-FULL = 0.9  # the share of places taken from which on the line moves as visits end
-RUSH = 0.3  # a slot in which so much of the room was filled shows its opening, not its pace
+FIRST = 4 * MINUTE  # until the first visits end
+STAYING = 0.7  # the share of waiters who are still there when they are called
+FULL = 0.9  # from this share of the room on, the queue moves only as visits end
+RUSH = 0.3  # a slot in which more than this share came in is the opening, not the pace
 SLOT = RULES["SLOT"]
 FEWEST, RECENT = 2, 3  # slots
-DOUBT, YOUNG = 1.4, 1.2  # how wrong a pace may be, and how much more soon after the opening
+DOUBT, YOUNG = 1.4, 1.2  # the error of a pace, and how much larger it is soon after the opening
 YOUTH = 4 * MINUTE
-NOTICE = 5_000  # ms until someone who could come in has noticed
+NOTICE = 5_000  # ms until a student who is called notices
 
 LEAST_SECONDS, MOST_SECONDS = 3.0, 120.0
-# After the soonest moment at which one may be called, by place ahead: all ten thousand together
-# ask less than 200 times a second. And in time for who is called to come in.
+# The delay after the soonest possible call, by place ahead: ten thousand students poll less than
+# 200 times a second together, and early enough to come in when they are called.
 PLACE_SECONDS, LATEST_SECONDS = 0.04, 40.0
 
 
 @dataclass(frozen=True)
 class WaitRange:
-    """A wait in ms, rounded to the minutes that are shown."""
+    """A wait in ms, rounded to minutes."""
 
     least: int
     most: int
@@ -46,7 +46,7 @@ class WaitRange:
 
 
 class Pace(NamedTuple):
-    """How long each place in the line takes (ms): `quick` where there is room, then the others."""
+    """How long each place ahead takes (ms): `quick` while the room has space, then the others."""
 
     least: float
     most: float
@@ -56,7 +56,7 @@ class Pace(NamedTuple):
 
 
 def estimate(place: QueueEntry) -> WaitRange:
-    """The wait until the place is called; for an early one, from the opening on."""
+    """Return the wait until the student is called; for an early one, from the opening on."""
     pace, early = per_place(place.room), place.kind == "early"
     ahead = place.room.line if early else place.ahead
     first = min(ahead, pace.free)
@@ -69,7 +69,7 @@ def estimate(place: QueueEntry) -> WaitRange:
 
 
 def per_place(room: RoomState) -> Pace:
-    """How long places are likely to take, from the shortest to the longest time."""
+    """Return how long each place ahead is likely to take."""
     if room.off:
         return Pace(0, 0)
     if not room.per_minute or not room.at_once:
@@ -85,7 +85,7 @@ def per_place(room: RoomState) -> Pace:
 
 
 def _seen(room: RoomState) -> tuple[float, float] | None:
-    """The same by how far a full room's line came in the last ten minutes, recently and in all."""
+    """Return the shortest and longest time for each place (ms), as seen in the last ten minutes."""
     moves = _moves(room)
     if room.inside < FULL * room.at_once or len(moves) < FEWEST or not sum(moves[-RECENT:]):
         return None
@@ -96,12 +96,12 @@ def _seen(room: RoomState) -> tuple[float, float] | None:
         by_chance = 2 * math.sqrt(moved)
         times += [took / (moved + by_chance), took / max(1.0, moved - by_chance)]
     young = YOUNG * math.exp(-len(moves) * SLOT / YOUTH)
-    # So soon, more visits are about to end than have ended.
+    # Soon after the opening, more visits are about to end than have ended.
     return min(times) / DOUBT / (1 + young), max(times) * DOUBT * (1 + young / 3)
 
 
 def _moves(room: RoomState) -> list[int]:
-    """How far the line came in each whole slot, except while the room filled."""
+    """Return how far the queue moved in each whole slot, except while the room filled."""
     pace, now = dict(room.pace), room.at // SLOT * SLOT
     first = max(room.opens // SLOT * SLOT, min(pace, default=now))
     moves = [pace.get(at, 0) for at in range(first, now, SLOT)]
@@ -109,9 +109,9 @@ def _moves(room: RoomState) -> list[int]:
 
 
 def poll_interval(place: QueueEntry) -> float:
-    """After how many seconds, by chance, a waiter without a socket is to ask again.
+    """Return after how many seconds a waiter without a socket polls again, with some chance in it.
 
-    Nobody is let in sooner than the limit of new ones allows, so who is far back asks seldom.
+    Nobody is called sooner than the limit per minute allows, so waiters far back poll seldom.
     """
     room = place.room
     if place.kind == "early":

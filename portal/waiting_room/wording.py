@@ -1,4 +1,4 @@
-"""What is said of a place in line, for pages and for their own script (static/js/room.js)."""
+"""Texts about the queue, for pages and for their script (static/js/room.js)."""
 
 from datetime import timedelta
 from functools import lru_cache, partial
@@ -14,30 +14,30 @@ from portal.waiting_room.wait_estimates import MINUTE, NEVER, WaitRange
 from portal.windows.phases import plural_forms
 
 Unit = Literal["minutes", "hours"]
-LONG = 120  # minutes from which on a wait is told in hours
+LONG = 120  # minutes from which on a wait is shown in hours
 
 
 def title(number: object) -> str:
-    """Where one stands."""
+    """Return the queue position as a title."""
     return _("You are number %(number)s in line", number=number)
 
 
 def before(count: int, shown: object) -> str:
-    """How many are called before, `shown` as they are to be written."""
+    """Return how many are ahead; `shown` is the number as it is written."""
     return _n(
         "%(count)s person is before you.", "%(count)s people are before you.", count, count=shown
     )
 
 
 def ahead(count: int, *, paused: bool = False) -> str:
-    """The same, or that nobody is, or that the line is paused."""
+    """Return how many are ahead, or that nobody is, or that the queue is paused."""
     if paused:
         return _("The registrar has paused the line. You keep your place.")
     return before(count, grouped(count)) if count else _("You are next.")
 
 
 def wait(long: WaitRange, *, paused: bool = False) -> str:
-    """How long it will take, as a part of a sentence."""
+    """Return the expected wait as a part of a sentence."""
     if paused:
         return _("unknown while the line is paused")
     if long.most >= NEVER:
@@ -51,7 +51,7 @@ def wait(long: WaitRange, *, paused: bool = False) -> str:
 
 
 def brief(long: WaitRange, *, paused: bool = False) -> str:
-    """The same in few letters, such as `2–4 min`; blank where nobody can say."""
+    """Return the expected wait in short, such as `2–4 min`; blank if it is unknown."""
     if paused:
         return _("Paused")
     if long.most >= NEVER:
@@ -62,17 +62,17 @@ def brief(long: WaitRange, *, paused: bool = False) -> str:
 
 
 def lasting(rule: str) -> str:
-    """How long one of the room's numbers is, such as `4 minutes`."""
+    """Return one of the room's constants in words, such as `4 minutes`."""
     return str(format_timedelta(timedelta(milliseconds=RULES[rule]), locale=current_locale()))
 
 
 def words() -> dict[str, Any]:
-    """What the page's script says as the line moves, in the reader's language."""
+    """Return the texts of the page's script, in the reader's language."""
     return _words(current_locale())
 
 
 def grouped(count: int) -> str:
-    """A number as its reader writes it, such as `1,250`."""
+    """Return a number as its reader writes it, such as `1,250`."""
     return str(format_decimal(count, locale=current_locale()))
 
 

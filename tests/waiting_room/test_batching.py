@@ -39,7 +39,7 @@ def crowd(ledger: Ledger, asking: Batcher[int, int], count: int) -> Iterator[lis
         told = [pool.submit(asking, 0)]
         wait_for(lambda: ledger.asked == [[0]])
         told += [pool.submit(asking, number) for number in range(1, count + 1)]
-        wait_for(lambda: len(asking._coming.asked) == count)  # noqa: SLF001
+        wait_for(lambda: len(asking._next.questions) == count)  # noqa: SLF001
         ledger.may.set()
         yield told
 

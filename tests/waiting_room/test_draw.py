@@ -56,7 +56,7 @@ def test_afterwards_anyone_sees_the_seed_and_the_order(client: FlaskClient, term
     told = page(client, term, window).text
     assert draw_seeds.seed(term.id, window.id) in told
     listed = re.findall(r"<li[^>]*><code>([0-9a-f]{32})<", told)
-    assert listed == room.drawn_requests(term.id, window.id)
+    assert listed == draw.drawn_requests(term.id, window.id)
     assert len(listed) == 29
     assert "the order is the one that follows from it" in words(told)
 
@@ -68,7 +68,7 @@ def test_a_long_order_is_whole_in_the_text(client: FlaskClient, term: Any) -> No
     assert "150 more are in the text." in told
     text = page(client, term, window, ".txt")
     assert text.mimetype == "text/plain"
-    assert draw.parse(text.text).requests == tuple(room.drawn_requests(term.id, window.id))
+    assert draw.parse(text.text).requests == tuple(draw.drawn_requests(term.id, window.id))
 
 
 def test_a_student_finds_the_own_request(app: Flask, term: Any, cast: Cast) -> None:
@@ -140,7 +140,7 @@ def test_an_order_that_was_tampered_with_is_told(
 ) -> None:
     window = drawn(term, [1, 2, 3])
     assert WRONG not in page(client, term, window).text
-    last = room.drawn_requests(term.id, window.id)[-1]
+    last = draw.drawn_requests(term.id, window.id)[-1]
     backend.redis.zadd(f"{{t:{term.id}}}:room:{window.id}:line", {last: 0})
     draw.forget()  # as each process does within a minute
     assert WRONG in page(client, term, window).text

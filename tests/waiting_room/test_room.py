@@ -7,7 +7,7 @@ import pytest
 
 from portal.backend import Backend
 from portal.waiting_room import room
-from portal.waiting_room.room import WindowShut
+from portal.waiting_room.room import WindowEnded
 from tests import cast as builders
 from tests.waiting_room.conftest import Enter
 from tests.waiting_room.hall import limits
@@ -21,15 +21,6 @@ def test_where_nobody_waits_one_is_called_at_once(term: Any, enter: Enter) -> No
 def test_who_comes_before_the_opening_has_a_request_and_no_number(term: Any, enter: Enter) -> None:
     place = enter(builders.a_coming_window(term), 7)
     assert (place.kind, place.number, len(place.request)) == ("early", 0, 32)
-
-
-def test_nodes_of_the_version_before_are_told_of_one_place(term: Any, enter: Enter) -> None:
-    window = builders.an_open_window(term)
-    enter(window, 7)
-    told = room._ask("look", term.id, window.id, student=7)  # noqa: SLF001 - as they ask
-    known = room.look(term.id, window.id, 7)
-    assert (told["place"]["kind"], told["place"]["number"]) == (known.kind, known.number)
-    assert told["state"]["line"] == known.room.line
 
 
 def test_a_place_follows_the_student(term: Any, enter: Enter) -> None:
@@ -53,7 +44,7 @@ def test_a_thousand_who_come_together_each_have_one_place(term: Any, enter: Ente
 
 
 def test_an_ended_window_lets_nobody_in(term: Any, enter: Enter) -> None:
-    with pytest.raises(WindowShut):
+    with pytest.raises(WindowEnded):
         enter(builders.an_ended_window(term), 1)
 
 

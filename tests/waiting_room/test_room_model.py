@@ -15,9 +15,9 @@ from hypothesis.stateful import (
 )
 
 from portal.backend import Backend
-from portal.waiting_room import room
+from portal.waiting_room import draw, room
 from portal.waiting_room.access_tokens import LIFETIME
-from portal.waiting_room.room import QueueEntry, WindowShut
+from portal.waiting_room.room import QueueEntry, WindowEnded
 from portal.windows import draw_seeds
 from tests import cast as builders
 from tests.waiting_room.hall import kept
@@ -75,11 +75,11 @@ class Waiting(RuleBasedStateMachine):
     def enter(self, student: int) -> None:
         try:
             place = room.enter(self.term.id, self.window.id, student)
-        except WindowShut:
+        except WindowEnded:
             at = room.state(self.term.id, self.window.id).at + self.passed
             assert self.model.phase(at) == "ended"
             return
-        fraction = room.rank(draw_seeds.seed(self.term.id, self.window.id), place.request)
+        fraction = draw.rank(draw_seeds.seed(self.term.id, self.window.id), place.request)
         at = place.room.at + self.passed
         assert self.told(place) == self.model.enter(at, student, place.request, fraction)
 

@@ -22,7 +22,7 @@ def test_the_early_ones_are_in_the_order_that_the_seed_gives(term: Any, enter: E
     seed = draw_seeds.seed(term.id, window.id)
     assert hashlib.sha256(seed.encode()).hexdigest() == promised
     by_hand = sorted(requests, key=lambda each: hashlib.sha256(f"{seed}:{each}".encode()).digest())
-    assert room.drawn_requests(term.id, window.id) == by_hand
+    assert draw.drawn_requests(term.id, window.id) == by_hand
     assert by_hand != requests
     first = requests.index(by_hand[0]) + 1
     assert room.look(term.id, window.id, first).number == 1
@@ -71,7 +71,7 @@ def test_a_student_whose_number_begins_anothers_finds_the_own_request(
 ) -> None:
     window = builders.a_coming_window(term)
     mine = {student: enter(window, student).request for student in (12, 1, 123)}
-    drawn = room.drawn_requests(term.id, window.id)
+    drawn = draw.drawn_requests(term.id, window.id)
     for student, request in mine.items():
         assert draw.position_of(term.id, window.id, student) == drawn.index(request) + 1
     assert draw.position_of(term.id, window.id, 2) == 0

@@ -88,10 +88,10 @@ def order_command(term: int | None, window: int | None, text: str | None) -> Non
     Both are numbers, as in the address of the page that shows the order.
     """
     found = _read(text) if text else _asked(term, window)
-    click.echo(f"seed: {'OK' if found.true_seed else 'has another fingerprint'}")
-    click.echo(f"order: {'OK' if found.in_order else 'not the one that follows from the seed'}")
+    click.echo(f"seed: {'OK' if found.has_true_seed else 'has another fingerprint'}")
+    click.echo(f"order: {'OK' if found.is_in_order else 'not the one that follows from the seed'}")
     click.echo(f"requests: {len(found.requests)}")
-    raise SystemExit(not found.agrees)
+    raise SystemExit(not found.is_fair)
 
 
 def _asked(term: int | None, window: int | None) -> Draw:

@@ -23,13 +23,6 @@ local function places_of(room)
   return { places = places, state = room:state() }
 end
 
--- Of one, as nodes of the version before ask.
-local function look(room)
-  room.ask.students = { room.ask.student }
-  local said = places_of(room)
-  return { place = said.places[1], state = said.state }
-end
-
 -- Signs of life of many who wait; gives those who do so no more, or were skipped.
 local function touch(room)
   local students, seen, others = room.ask.students, {}, {}
@@ -128,7 +121,6 @@ end
 
 register("enter", enter)
 register("places", places_of)
-register("look", look)
 register("touch", touch)
 register("stay", stay)
 register("leave", leave)

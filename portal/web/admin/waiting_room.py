@@ -14,7 +14,7 @@ from portal.ledger.types import WindowView
 from portal.operations.figures import admitted_per_minute
 from portal.waiting_room import admission_limits, room, wait_estimates, wording
 from portal.waiting_room.admission_limits import AdmissionLimits
-from portal.waiting_room.room import Overtaken, QueueEntry
+from portal.waiting_room.room import LimitsChanged, QueueEntry
 from portal.web.confirm import Confirmation, NotPossible, confirm, done
 from portal.web.forms import Form, NumberField, ReasonField
 from portal.web.http.access import requires, visitor
@@ -133,7 +133,7 @@ def change(term_id: int, window_id: int) -> ResponseReturnValue:
     limits, by = AdmissionLimits(form.per_minute.data, form.at_once.data), visitor().id
     try:
         admission_limits.change(term_id, window_id, limits, _seen(), by=by, reason=form.reason.data)
-    except Overtaken:
+    except LimitsChanged:
         form.refuse(_("Somebody else has set the limits since you opened this page."))
         form.refuse(_("Above is how they stand now. Press again if yours are to hold."))
         return _page(term_id, window, form), 409
@@ -158,7 +158,7 @@ def act_on(term_id: int, window_id: int, control: str) -> ResponseReturnValue:
             admission_limits.change(
                 term_id, window_id, limits, before, by=visitor().id, reason=reason
             )
-        except Overtaken:
+        except LimitsChanged:
             raise NotPossible(str(OVERTAKEN)) from None
         return done(str(texts.done), address)
 

@@ -22,7 +22,7 @@ from portal.registration import limits
 from portal.waiting_room import access_tokens, admission, room, wait_estimates
 from portal.waiting_room.access_tokens import AccessToken
 from portal.waiting_room.admission import Applicant, without_rooms
-from portal.waiting_room.room import QueueEntry, WindowShut
+from portal.waiting_room.room import QueueEntry, WindowEnded
 from portal.web.api.blueprint import bp, field_error
 from portal.web.api.fields import LARGEST_ID, Moment, characters, described, one_of
 from portal.web.api.schemas import Answer, Body, answer, envelope, problem_type
@@ -161,12 +161,12 @@ class Queue:
         return None if found.kind in {"none", "gone"} else found
 
     def enter(self) -> QueueEntry:
-        """Return the student's place, old or new; raises WindowShut."""
+        """Return the student's place, old or new; raises WindowEnded."""
         if not without_rooms():
             return room.enter(self.term, self.window.id, self.student)
         found = self._entry_without_room()
         if found is None:
-            raise WindowShut("ended")
+            raise WindowEnded("ended")
         return found
 
     def access_token(self, entry: QueueEntry) -> AccessToken | None:
@@ -256,6 +256,6 @@ def _not_proven(error: NotProven) -> ResponseReturnValue:
     return problem(422, words, errors=[field_error("/captcha", error.text)])
 
 
-@bp.errorhandler(WindowShut)
-def _window_ended(_error: WindowShut) -> ResponseReturnValue:
+@bp.errorhandler(WindowEnded)
+def _window_ended(_error: WindowEnded) -> ResponseReturnValue:
     return problem(409, WINDOW_ENDED)

@@ -102,7 +102,7 @@ def look_up(term: int, phase: Phase, who: Visitor) -> Admission:
 
 
 def enter(term: int, phase: Phase, who: Visitor) -> Admission:
-    """Join the queue, or get in where nobody is ahead; raises WindowShut."""
+    """Join the queue, or get in where nobody is ahead; raises WindowEnded."""
     if not enabled():
         return FREE
     return _with_token(admission.enter(term, phase, _applicant(who)))

@@ -1,4 +1,4 @@
-"""The captcha: proofs of work that browsers do by themselves, each of which counts once."""
+"""The captcha: proofs of work that browsers do by themselves. Each counts once."""
 
 import logging
 from collections.abc import Callable
@@ -18,7 +18,7 @@ __all__ = ["NotProven", "challenge", "check", "enabled"]
 
 T = TypeVar("T")
 
-CLOCK_SKEW = 60  # seconds by which the clocks of nodes may differ
+CLOCK_SKEW = 60  # seconds between the clocks of two nodes
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +38,7 @@ def challenge(account: int) -> dict[str, Any]:
 def check(payload: str, account: int) -> None:
     """Accept the solution of a puzzle once, and record how the account has proved itself.
 
-    Raises NotProven, or LedgerUnavailable where nobody can tell whether it was used before.
+    Raises NotProven, or LedgerUnavailable where it is unknown whether it was used before.
     """
     solved = captcha_puzzle.read(payload, account)
     with translate_errors():

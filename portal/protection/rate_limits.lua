@@ -1,9 +1,8 @@
--- Meters: each is the moment (ms) at which all that was spent on it has been made good for.
+-- Rate limits: each key holds the moment (ms) at which everything spent has been earned back.
 --
--- KEYS are meters. ARGV[1] is what to do: "spend" on all or on none, "look" only, "owe": spend on
--- all whatever they stand at, no further than to the brim, or "refund": give back on all. Then for
--- each meter what it costs and what it holds, both in ms. The reply is how long to wait for each, in
--- ms.
+-- ARGV[1] is what to do: "spend" takes from all keys or from none, "look" changes nothing, "owe"
+-- takes from all, each at most up to its burst, and "refund" gives back to all. Then follow the cost
+-- and the burst of each key, in ms. The reply is the wait for each key, in ms.
 
 local time = redis.call("TIME")
 local now = time[1] * 1000 + math.floor(time[2] / 1000)

@@ -1,8 +1,7 @@
-"""Meters: how much each may do, counted in Redis for all nodes, or here while that is away.
+"""Rate limits, counted in Redis for all nodes, or by each process while Redis is away.
 
-A meter is one number, the moment at which all that was spent has been made good for (GCRA): so many
-at once and so many more a minute are one limit, asked and moved in one round trip, and how long
-to wait is known exactly.
+A limit is one number for each account or address (GCRA): the moment at which everything spent has
+been earned back. A burst and a rate are one limit, one round trip, and the wait is known exactly.
 """
 
 import logging
@@ -25,10 +24,10 @@ from portal.core.outage import Outage
 
 CODE = Path(__file__).with_suffix(".lua").read_text(encoding="utf-8")
 MINUTE = 60_000.0
-PATIENCE = 1.0  # seconds that Redis may stay silent, once until it is asked again
-MOST = 100_000  # meters that a process keeps by itself
+PATIENCE = 1.0  # seconds to wait for a silent Redis, once until it is tried again
+MOST = 100_000  # limits that a process counts by itself
 
-# spend: on all or on none. look: only. owe: on all, whatever they stand at. refund: give back.
+# spend: from all or none. look: change nothing. owe: from all, used up or not. refund: give back.
 Act = Literal["spend", "look", "owe", "refund"]
 
 log = logging.getLogger(__name__)
@@ -45,7 +44,7 @@ class RateLimit:
 
 @dataclass(frozen=True)
 class Charge:
-    """What somebody's request costs of a limit."""
+    """What a request costs of a limit of an account or an address."""
 
     limit: RateLimit
     who: str
@@ -53,29 +52,29 @@ class Charge:
 
     @property
     def key(self) -> str:
-        """The meter."""
+        """The Redis key."""
         return f"limit:{self.limit.name}:{self.who}"
 
     @property
     def time(self) -> float:
-        """What it costs, as ms in which it is made good for."""
+        """The cost, as ms until it is earned back."""
         return self.cost * MINUTE / self.limit.a_minute
 
     @property
     def size(self) -> float:
-        """What the meter holds, in ms."""
+        """The burst, in ms."""
         return self.limit.at_once * MINUTE / self.limit.a_minute
 
 
 class LocalRateLimiter:
-    """The meters of this process alone."""
+    """The limits that this process counts alone."""
 
     def __init__(self) -> None:
         self._ends: LRUCache[str, float] = LRUCache(MOST)
         self._lock = Lock()
 
     def count(self, act: Act, charges: Sequence[Charge]) -> list[int]:
-        """As portal/protection/rate_limits.lua does it."""
+        """Return the ms to wait for each charge, as rate_limits.lua does."""
         now, back = monotonic() * 1000, -1 if act == "refund" else 1
         with self._lock:
             ends = [max(self._ends.get(each.key, 0.0), now) + back * each.time for each in charges]
@@ -86,18 +85,18 @@ class LocalRateLimiter:
         return waits
 
     def hold(self, charge: Charge, wait: int) -> None:
-        """Refuse the same again for so many ms, which Redis need not be asked for then."""
+        """Refuse the same charge for so many ms without asking Redis."""
         with self._lock:
             self._ends[charge.key] = monotonic() * 1000 + wait + charge.size - charge.time
 
     def clear(self) -> None:
-        """Forget all."""
+        """Forget all counts."""
         with self._lock:
             self._ends.clear()
 
 
 class RateLimiter:
-    """The meters in Redis; each process counts by itself while that is away."""
+    """The limits in Redis; each process counts by itself while Redis is away."""
 
     def __init__(self, redis: Redis) -> None:
         self.own = LocalRateLimiter()
@@ -106,27 +105,27 @@ class RateLimiter:
         self._outage = Outage()
 
     def spend(self, *charges: Charge) -> int:
-        """Spend on all and give 0, or on none and give the ms until it can be done."""
+        """Take all charges and return 0, or none and return the ms until it can be done."""
         known = max(self.own.count("look", charges))
         return known or max(map(self._held, charges, self._count("spend", charges)))
 
     def reserve(self, *charges: Charge) -> int:
-        """Spend on all or on none, like `spend`, where a refund may follow.
+        """Take all charges or none, like `spend`, where a refund may follow.
 
-        It asks Redis each time: another process may have given back what was refused here.
+        It asks Redis each time: another process may have refunded what was refused here.
         """
         return max(self._count("spend", charges))
 
     def refund(self, *charges: Charge) -> None:
-        """Give back what was spent on all of them."""
+        """Give all charges back."""
         self._count("refund", charges)
 
     def look(self, *charges: Charge) -> int:
-        """The ms until all of it could be spent."""
+        """Return the ms until all charges could be taken."""
         return max(self._count("look", charges))
 
     def owe(self, *charges: Charge) -> list[Charge]:
-        """Spend on all, none beyond its limit, and return what was spent on each."""
+        """Take all charges, none beyond its limit, and return what was taken of each."""
         beyond = self._count("owe", charges)
         return [
             replace(it, cost=it.cost * (1 - min(1, past / it.time)))
@@ -162,11 +161,11 @@ class RateLimiter:
 
 
 def rate_limiter() -> RateLimiter:
-    """The meters of this process."""
+    """Return the rate limiter of this process."""
     return _meters(backend().settings.redis_url)
 
 
 @cache
 def _meters(redis_url: str) -> RateLimiter:
-    # Connections of their own: a limit is not worth as long a wait as a decision.
+    # Its own connections, with a shorter timeout than decisions have.
     return RateLimiter(redis_clients.commands(redis_url, timeout=PATIENCE, size=16))

@@ -57,7 +57,7 @@ def look_up(term: int, phase: Phase, who: Applicant) -> Admission:
 
 
 def enter(term: int, phase: Phase, who: Applicant) -> Admission:
-    """Join the queue, or get in where nobody is ahead; raises WindowEnded."""
+    """Join the queue, or get in if the queue is empty; raises WindowEnded."""
     now = look_up(term, phase, who)
     if now.kind != "out" or not phase.window or without_rooms():
         return now

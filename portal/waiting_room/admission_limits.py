@@ -19,7 +19,7 @@ ACTION = "room.limits"
 
 @dataclass(frozen=True)
 class AdmissionLimits:
-    """New ones per minute (0 = nobody), at once inside; `off` lets everyone in."""
+    """Admissions per minute (0 pauses the queue), students at once; `off` lets everyone in."""
 
     per_minute: int
     at_once: int
@@ -39,7 +39,7 @@ class AdmissionLimits:
 
 @dataclass(frozen=True)
 class Pause:
-    """Since when a queue is paused, and by whom."""
+    """When a queue was paused, and the name of the admin."""
 
     at: datetime
     by: str

@@ -30,7 +30,7 @@ KEPT = 32  # draws in a process, each of some MB at most
 
 @dataclass(frozen=True)
 class Draw:
-    """What is public of a draw; before the opening the commitment alone."""
+    """The public part of a draw; before the opening the commitment alone."""
 
     commitment: str
     seed: str = ""

@@ -48,7 +48,7 @@ class RoomState:
     pace: tuple[tuple[int, int], ...]  # (slot's begin in ms, how far the queue moved in it)
     right: int  # waits within the range that was shown, and those that were not
     wrong: int
-    free: int = 0  # how many more could come in now if nobody waited
+    free: int = 0  # how many more could come in now if the queue were empty
 
     @property
     def paused(self) -> bool:
@@ -157,7 +157,7 @@ def set_limits(  # noqa: PLR0913  whose, both of them, and what was seen
     off: bool,
     seen: dict[str, Any] | None = None,
 ) -> RoomState:
-    """Set the limits of a room while it runs; `off` lets everyone in, 0 a minute nobody.
+    """Set the limits of a room while it runs; `off` lets everyone in, 0 a minute pauses the queue.
 
     Raises ValueError for limits below zero or beyond MOST, and LimitsChanged where they are no
     longer as `seen`.

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from portal.waiting_room.room import RULES, QueueEntry, RoomState
 
 MINUTE = 60_000
-NEVER = 24 * 60 * MINUTE  # the end of a range that nobody can know
+NEVER = 24 * 60 * MINUTE  # the end of a range that is unknown
 
 # The average length of a visit before any was seen (ms): at least, and at most.
 SHORT, LONG = 2 * MINUTE, 11 * MINUTE
@@ -111,7 +111,7 @@ def _moves(room: RoomState) -> list[int]:
 def poll_interval(place: QueueEntry) -> float:
     """Return after how many seconds a waiter without a socket polls again, with some chance in it.
 
-    Nobody is called sooner than the limit per minute allows, so waiters far back poll seldom.
+    The limit per minute sets the soonest call, so waiters far back poll seldom.
     """
     room = place.room
     if place.kind == "early":

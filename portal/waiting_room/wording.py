@@ -30,7 +30,7 @@ def before(count: int, shown: object) -> str:
 
 
 def ahead(count: int, *, paused: bool = False) -> str:
-    """Return how many are ahead, or that nobody is, or that the queue is paused."""
+    """Return how many are ahead, or that you are next, or that the queue is paused."""
     if paused:
         return _("The registrar has paused the line. You keep your place.")
     return before(count, grouped(count)) if count else _("You are next.")

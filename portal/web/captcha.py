@@ -1,4 +1,4 @@
-"""Where a browser shows that no robot sits in front of it: by itself, or by a code from a mail."""
+"""The captcha pages: a proof of work by the browser, or a code from a mail."""
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -19,21 +19,21 @@ bp.add_app_template_global(admission.proven, "captcha_proven")
 @bp.get("")
 @signed_in
 def index() -> ResponseReturnValue:
-    """The page that does the check, or says that it is done."""
+    """Render the page that does the check, or says that it is done."""
     return _page()
 
 
 @bp.get("/challenge")
 @signed_in
 def challenge() -> ResponseReturnValue:
-    """A puzzle for the visitor's browser; costs neither Redis nor PostgreSQL a thing."""
+    """Return a puzzle for the visitor's browser, without Redis and PostgreSQL."""
     return captcha.challenge(visitor().id)
 
 
 @bp.post("")
 @signed_in
 def solve() -> ResponseReturnValue:
-    """Take the solution, from a script as well as from a form."""
+    """Take the solution, from a script or from a form."""
     try:
         admission.prove(request.form.get("payload", ""))
     except NotProven as refused:
@@ -44,7 +44,7 @@ def solve() -> ResponseReturnValue:
 @bp.get("/code")
 @signed_in
 def code() -> ResponseReturnValue:
-    """The form for a code that has been sent."""
+    """Render the form for a code that has been sent."""
     return render_template("captcha/code.html", onward=_onward())
 
 
@@ -79,7 +79,7 @@ def _page(refused: NotProven | None = None, *, unreached: bool = False) -> str:
 
 
 def _done() -> ResponseReturnValue:
-    """On to where the visitor came from; a script stays, and its page hears of it."""
+    """Go on to where the visitor came from; a script gets an event instead."""
     if "HX-Request" in request.headers:
         return "", 204, {"HX-Trigger": "fs:proven"}
     flash(_("Checked: you are not a robot."))

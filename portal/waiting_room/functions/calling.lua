@@ -1,6 +1,6 @@
--- Calling in: who is next, and how many at once.
+-- Calls: who is next, and how many at once.
 
--- How many the limit of new ones a minute lets in now.
+-- Return how many the limit per minute admits now.
 function Room:gained(per_minute)
   if per_minute == 0 then return 0 end
   local most = math.max(1, per_minute * BURST / 60000)
@@ -22,7 +22,7 @@ function Room:alive(id)
   return seen and (seen + PATIENCE > self.at or number(self:field("patient")) > self.at)
 end
 
--- The next one to be called, nil where nobody waits; skips who has left or shows no sign of life.
+-- Return the next to be called, nil if nobody waits; skip those who left or show no sign of life.
 function Room:next()
   while self.looked < MOST do
     self.looked = self.looked + 1
@@ -41,7 +41,7 @@ function Room:next()
   end
 end
 
--- Whether the wait was within the range that was shown; nothing is held against who slept.
+-- Count whether the wait was within the range that was shown.
 function Room:compare(id)
   local at, least, most = (redis.call("HGET", self:key("said"), id) or ""):match("(%d+):(%d+):(%d+)")
   if not at then return end
@@ -61,7 +61,7 @@ end
 
 function Room:step()
   if self.phase ~= "open" or self:waiting() == 0 then return end
-  if self.at - number(self:field("heard")) > DEAF then return end -- nobody would come
+  if self.at - number(self:field("heard")) > DEAF then return end -- no student would hear it
   self.called, self.looked = number(self:field("called")), 0
   local before, allowed, called = self.called, self:allowance(), {}
   while #called < allowed do
@@ -86,7 +86,7 @@ function Room:tell(called)
   redis.call("PUBLISH", self.term .. ":room", cjson.encode(news))
 end
 
--- What nobody needs any more is given back; the order stays, for whoever checks it.
+-- Remove what is no longer needed; the draw stays, so that anyone can check it.
 function Room:tidy()
   if self.phase ~= "ended" or self.at < self.closes + KEEP then return end
   local keys = {}

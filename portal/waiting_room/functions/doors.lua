@@ -1,4 +1,4 @@
--- The doors: what may be called.
+-- The functions that the portal calls.
 
 local function enter(room)
   local ask = room.ask
@@ -13,7 +13,7 @@ local function enter(room)
   return { place = room:place_told(ask.student), state = room:state() }
 end
 
--- Of many at once, who are told as if each had asked alone.
+-- Return the places of many students, as if each had asked alone.
 local function places_of(room)
   local students, places = room.ask.students, {}
   room:hear()
@@ -23,7 +23,7 @@ local function places_of(room)
   return { places = places, state = room:state() }
 end
 
--- Signs of life of many who wait; gives those who do so no more, or were skipped.
+-- Record signs of life of many waiters; return those who no longer wait, or were skipped.
 local function touch(room)
   local students, seen, others = room.ask.students, {}, {}
   room:hear()
@@ -40,7 +40,7 @@ local function touch(room)
   return { others = others }
 end
 
--- Come in, or go on staying, where one's turn is; not for ever while others wait.
+-- Begin or extend the visit of a called student; its length is limited while others wait.
 local function stay(room)
   local ask, ends = room.ask, room.at + room.ask.stay
   local inside = room:inside(ask.student)
@@ -55,7 +55,7 @@ local function stay(room)
   return { ends = ends }
 end
 
--- A visit that is over ends the place with it; who left the line finds the same place again.
+-- End a visit and its place, or leave the queue, where the same place is found again.
 local function leave(room)
   local student = room.ask.student
   local id = redis.call("HGET", room:key("mine"), student)
@@ -75,7 +75,7 @@ local function say(room)
   return {}
 end
 
--- Whether the limits are others than they were seen to be, and not those that are asked for.
+-- Return whether the limits differ from those that were seen, and from those that are asked for.
 local function overtaken(room)
   local per_minute, at_once, off = room:limits()
   local function are(it)
@@ -88,7 +88,7 @@ local function limit(room)
   if overtaken(room) then return { error = "overtaken" } end
   local ask, paused = room.ask, room:limits() == 0
   redis.call("HSET", room.base, "per_minute", ask.per_minute, "at_once", ask.at_once, "off", ask.off and 1 or 0)
-  if paused then redis.call("HDEL", room.base, "allowed_at") end -- so it goes on with a burst
+  if paused then redis.call("HDEL", room.base, "allowed_at") end -- so the queue goes on with a burst
   room:step()
   room:tell({})
   return room:state()
@@ -99,7 +99,7 @@ local function step(room)
   return room:state()
 end
 
--- Every room of a term: whose turn it is are called in; gives the ms until the next window opens.
+-- Call those whose turn it is in every room of a term; return the ms until the next window opens.
 local function attend(keys, args)
   local ask, windows, soonest = cjson.decode(args[1]), redis.call("HGETALL", keys[1] .. ":windows"), nil
   for i = 1, #windows, 2 do

@@ -1,4 +1,4 @@
--- Places: one's own, kept by signs of life.
+-- Places in the queue, kept by signs of life.
 
 function Room:place(student)
   local id = redis.call("HGET", self:key("mine"), student)
@@ -28,13 +28,13 @@ function Room:waiting()
   return line - number(self:field("called")) + back
 end
 
--- When the visit of who has been called ends; nil for others.
+-- Return when the visit of a called student ends; nil for others.
 function Room:inside(student)
   local ends = tonumber(redis.call("ZSCORE", self:key("in"), student))
   return ends and ends > self.at and ends or nil
 end
 
--- After a silence of all, nobody is skipped until everyone has had the time to be heard again.
+-- After a silence of everyone, skip no student until all have had time to be heard again.
 function Room:hear()
   if self.phase == "unknown" then return end -- anyone may ask for any number
   local heard = number(self:field("heard"))
@@ -42,7 +42,7 @@ function Room:hear()
   redis.call("HSET", self.base, "heard", self.at)
 end
 
--- A sign of life; who was skipped, or called and did not come, stands at the front again.
+-- Record a sign of life; a student who was skipped, or did not come when called, is at the front again.
 function Room:touch(student)
   local id = redis.call("HGET", self:key("mine"), student)
   if not id then return end
@@ -56,7 +56,7 @@ function Room:touch(student)
   end
 end
 
--- Nobody draws twice: who left the line has the place there was.
+-- Give students who left the queue their old place: the draw counts once.
 function Room:back(student)
   local left = redis.call("HGET", self:key("left"), student)
   if not left then return end
@@ -64,8 +64,8 @@ function Room:back(student)
   redis.call("HDEL", self:key("left"), student)
 end
 
--- A new place; the fraction, in [0, 1), orders those who come early. A clock that went back, as after
--- a failover, makes nobody early once someone was called.
+-- Add a place. The fraction, in [0, 1), orders those who come early. Once someone was called, nobody
+-- is early, even if the clock goes back in a failover.
 function Room:join()
   local ask, score = self.ask, self.ask.fraction
   local begun = number(self:field("called")) + number(self:field("late")) > 0

@@ -1,12 +1,11 @@
 #!lua name=room
 
--- The waiting room of each selection window: who came before it opened is in an order that a seed
--- gives, who came later stands behind, and so many are called in as its limits allow. It stands
--- beside the ledger's windows, so that both open by the same clock. The numbers below are the only
--- ones: portal/waiting_room/room.py reads them here, for what pages say and for the tests' own room.
+-- The waiting room of each selection window. A seed orders those who came before the opening, later
+-- ones stand behind them, and the room's limits say how many are called. It lives beside the ledger's
+-- windows, so that both open by the same clock. portal/waiting_room/room.py reads the constants below.
 --
--- KEYS[1] is the term's prefix, "{t:7}". ARGV[1] is a JSON object with the window, and so is the
--- reply. Times are ms by the server's clock. A request, 32 hex digits, is one student's place.
+-- KEYS[1] is the term's prefix, "{t:7}". ARGV[1] is a JSON object with the window; the reply is JSON
+-- too. Times are ms by the server's clock. A request, 32 hex digits, is one student's place.
 -- Under "{t:7}:room:<window>":
 --
 --   (itself)  hash: seed, called, late, per_minute, at_once, off, allowance, allowed_at, right, wrong,
@@ -19,16 +18,16 @@
 --   :came     hash: student -> when the visit began   :left  hash: student -> request
 
 local PATIENCE = 240000 -- ms without a sign of life until a place is skipped
-local DEAF = 30000      -- ms without any sign of life at all: it is we who hear nothing
-local CHANCE = 1800000  -- ms in which who was skipped may come back, to the front
+local DEAF = 30000      -- ms without a sign of life from anyone: the portal hears nothing
+local CHANCE = 1800000  -- ms in which a skipped student may come back to the front
 local TAKE = 60000      -- ms to come in once called
-local BURST = 10000     -- ms of new ones that may come at once
-local START = 1000      -- the same at the opening, when everyone else is to be answered as well
-local LONGEST = 900000  -- ms of a visit while others wait, however busy it is
-local SLOT = 30000      -- ms in which it is counted how far the line came
-local SLOTS = 20        -- of these that are kept
-local MOST = 500        -- places looked at in one step: others are to be answered meanwhile
-local KEEP = 86400000   -- ms from the end of a window until its room is tidied up
+local BURST = 10000     -- ms of admissions that may come at once
+local START = 1000      -- the same at the opening, when all the others need answers too
+local LONGEST = 900000  -- ms of a visit while others wait
+local SLOT = 30000      -- ms for which the moves of the queue are counted together
+local SLOTS = 20        -- how many of these are kept
+local MOST = 500        -- places looked at in one step, so that others get answers meanwhile
+local KEEP = 86400000   -- ms from the end of a window until its room is removed
 
 local Room = {}
 Room.__index = Room
@@ -40,7 +39,7 @@ function Room.begin(keys, args)
   return Room.of(keys[1], ask.window, redis.call("HGET", keys[1] .. ":windows", ask.window), ask)
 end
 
--- The room of a window that the ledger keeps as this JSON, if it does.
+-- Return the room of a window, which the ledger keeps as this JSON, if it does.
 function Room.of(term, id, json, ask)
   local time, window = redis.call("TIME"), json and cjson.decode(json) or {}
   local room = setmetatable({ ask = ask, term = term, window = tonumber(id) }, Room)
@@ -81,7 +80,7 @@ function Room:state()
   }
 end
 
--- A place as its student is told of it: one that is gone is told so once.
+-- Return a place for its student; a place that is gone is reported once.
 function Room:place_told(student)
   local place = self:place(student)
   if place.kind == "gone" then redis.call("HDEL", self:key("mine"), student) end

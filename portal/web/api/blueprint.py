@@ -47,7 +47,7 @@ STUDENTS_ALONE = Words(
 
 
 class InvalidRequest(ValueError):  # noqa: N818  the client's mistake, not ours
-    """A request that can't be taken as it is: what is wrong, and where."""
+    """A request that is not valid, with one error for each field."""
 
     def __init__(self, errors: list[dict[str, str]], status: int = 422) -> None:
         super().__init__(errors)
@@ -111,7 +111,7 @@ csrf.exempt(bp)
 
 
 def field_error(pointer: str, message: str, where: str = "body") -> dict[str, str]:
-    """Return one error of a request: at which JSON pointer (RFC 6901), and what is wrong."""
+    """Return one error of a request: a JSON pointer (RFC 6901) and a message."""
     return {"in": where, "pointer": pointer, "message": _(str(message))}
 
 

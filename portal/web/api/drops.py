@@ -168,11 +168,11 @@ def _decision(
 
 
 def _waitlist_processed(term: int, dropped: Decision) -> bool | None:
-    """Return True once the waitlist has been considered, False if nobody waits, else None."""
+    """Return True once the waitlist has been considered, False if it is empty, else None."""
     counts = dropped.seats
     if counts is None or counts.status != "OPEN" or not (counts.open and counts.waiting):
         return False
-    with suppress(LedgerUnavailable):  # the seat is given up, and the answer says so in any case
+    with suppress(LedgerUnavailable):  # the seat is dropped, and the answer says so in any case
         for pause in PAUSES:
             time.sleep(pause)
             counts = backend().ledger.seats_of(term, [dropped.section])[dropped.section]

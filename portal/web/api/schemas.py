@@ -118,7 +118,7 @@ def reasons_in_words(
 ) -> list[dict[str, str]]:
     """Return reasons about a section as codes and sentences.
 
-    `swapped` is the section that was to be given up for it.
+    `swapped` is the section to be dropped for it.
     """
     zone = backend().settings.zone
     case = RefusalContext(catalog, catalog.section(section), zone, instead=swapped)

@@ -105,7 +105,7 @@ class TermQuery(Schema):
 
 @dataclass(frozen=True)
 class StudentRecord:
-    """What a student has in a term, as far as the visitor may see it."""
+    """The part of a student's enrollments and waitlists in a term that the visitor may see."""
 
     student: int
     catalog: TermCatalog
@@ -188,7 +188,7 @@ def _exists(student: int) -> bool:
 
 
 def _of_instructor(record: StudentRecord, teachers: frozenset[int]) -> StudentRecord:
-    """Keep what is about the instructor's sections, and no word of other sections."""
+    """Keep what is about the instructor's sections, and nothing about other sections."""
 
     def taught(entry: HeldSeat | WaitlistPosition) -> bool:
         section = record.catalog.section(entry.section)

@@ -102,7 +102,7 @@ def look_up(term: int, phase: Phase, who: Visitor) -> Admission:
 
 
 def enter(term: int, phase: Phase, who: Visitor) -> Admission:
-    """Join the queue, or get in where nobody is ahead; raises WindowEnded."""
+    """Join the queue, or get in if the queue is empty; raises WindowEnded."""
     if not enabled():
         return FREE
     return _with_token(admission.enter(term, phase, _applicant(who)))
@@ -139,8 +139,10 @@ def _with_token(found: Admission) -> Admission:
 
 def _sent_token() -> AccessToken | None:
     """Return the access token of the request, if it is ours and has not ended."""
-    text = request.headers.get(HEADER) or request.cookies.get(COOKIE, "")
-    found = access_tokens.decode(text)
+    if "sent_token" not in g:
+        text = request.headers.get(HEADER) or request.cookies.get(COOKIE, "")
+        g.sent_token = access_tokens.decode(text)
+    found: AccessToken | None = g.sent_token
     return found if found and found.ends > time() * 1000 else None
 
 

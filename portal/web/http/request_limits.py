@@ -1,7 +1,7 @@
-"""Limits: how much each may ask for; by account where one is known, else by address.
+"""What each request costs of which rate limit: of the account, or of the address of a stranger.
 
-Who is logged in never pays for others behind the same address, so a campus of thousands may share
-one. A request is counted once, after all that can be checked without Redis.
+Logged-in users never share a limit with others behind the same address, so thousands may share
+one. A request is counted once, after everything that can be checked without Redis.
 """
 
 from collections.abc import Mapping
@@ -16,18 +16,18 @@ from portal.protection import evidence
 from portal.protection.rate_limits import Charge, RateLimit, rate_limiter
 from portal.web.http.request_info import client_address
 
-# Of an account, on all its devices together.
+# By account, over all its devices.
 DECISIONS = RateLimit("decisions", at_once=60, a_minute=10)  # 600 an hour: each is journaled
 PLANNING = RateLimit("planning", at_once=120, a_minute=60)
 REQUESTS = RateLimit("requests", at_once=300, a_minute=300)
 PROOFS = RateLimit("proofs", at_once=30, a_minute=30)
 CODES = RateLimit("codes", at_once=3, a_minute=0.1)  # each is a mail
-# Of an address, and of those behind it who are not logged in: a whole campus may arrive at once.
+# By address, for those who are not logged in: a whole campus may arrive at once.
 STRANGERS = RateLimit("strangers", at_once=30_000, a_minute=30_000)
-# Refusals that are put into words; more are told in one line. Counted by each process alone.
+# Refusals with a full page; more get a single line. Each process counts its own.
 REFUSALS = RateLimit("refusals", at_once=60, a_minute=60)
 REFUSALS_OF_STRANGERS = RateLimit("strangers-refusals", at_once=600, a_minute=600)
-# Access tokens that a process does not know yet, from one address: PostgreSQL is asked about each.
+# Unknown personal access tokens, by address: each one is looked up in PostgreSQL.
 GUESSES = RateLimit("guesses", at_once=600, a_minute=600)
 
 FREE = {
@@ -35,15 +35,15 @@ FREE = {
     "assets.style",
     "assets.script",
     "live.clock",
-    "calendar.feed",  # which counts by itself
+    "calendar.feed",  # which has a limit of its own
     "health.live",
     "health.ready",
     "health.health",
     "metrics.scrape",
 }
-# Thousands ask at the moment of an opening, and to count it in Redis takes a tenth of the answer.
+# Thousands ask at an opening, and counting in Redis would take a tenth of the time of an answer.
 COUNTED_HERE = {"live.waiting"}
-# What counts as other than one request of those that are logged in.
+# What costs other than one of REQUESTS, for logged-in users.
 COSTS: Mapping[str, tuple[RateLimit, int]] = {
     "student.claim": (DECISIONS, 1),
     "student.swap_seats": (DECISIONS, 1),
@@ -51,13 +51,13 @@ COSTS: Mapping[str, tuple[RateLimit, int]] = {
     "student.leave_waitlist": (DECISIONS, 1),
     "api.drop": (DECISIONS, 1),
     "api.leave": (DECISIONS, 1),
-    # These may leave a refusal for each of many sections.
+    # These may write a refusal for each of many sections.
     "api.register": (DECISIONS, 2),
     "student.submit_plan": (DECISIONS, 3),
     "student.change_plan": (PLANNING, 1),
     "student.plan_section": (PLANNING, 1),
     "live.socket": (REQUESTS, 3),
-    # Once a minute and process, ten thousand requests are read and sorted.
+    # Once a minute each process reads and sorts ten thousand requests.
     "student.show_order": (REQUESTS, 20),
     "student.order_file": (REQUESTS, 20),
     "captcha.solve": (PROOFS, 1),
@@ -65,17 +65,17 @@ COSTS: Mapping[str, tuple[RateLimit, int]] = {
     "captcha.send": (CODES, 1),
 }
 COSTS_OF_STRANGERS: Mapping[str, int] = {
-    "login.log_in": 10,  # a password's hash takes its time
+    "login.log_in": 10,  # hashing a password takes time
     "login.challenge": 3,
     "login.solve": 3,
-    "oidc.come_back": 10,  # the provider is asked
+    "oidc.come_back": 10,  # it calls the provider
     "student.show_order": 20,
     "student.order_file": 20,
 }
 
 
 class TooMany(Exception):  # noqa: N818  a state of the world, not a mistake
-    """Somebody has asked for too much; after so many seconds they may again."""
+    """A rate limit is used up, for so many seconds."""
 
     def __init__(self, wait: int) -> None:
         super().__init__(wait)
@@ -83,24 +83,24 @@ class TooMany(Exception):  # noqa: N818  a state of the world, not a mistake
 
 
 def start(app: Flask) -> None:
-    """Count every request; to be started after all that refuses without asking Redis."""
+    """Count every request; to be started after all checks that need no Redis."""
     app.before_request(_count)
 
 
 def spend(*charges: Charge) -> None:
-    """Spend on all, or raise TooMany."""
+    """Take charges from their limits; raises TooMany."""
     wait = rate_limiter().spend(*charges)
     if wait:
         raise TooMany(wait)
 
 
 def decides() -> bool:
-    """Whether this request asks for a decision on seats."""
+    """Whether this request asks for a decision about seats."""
     return COSTS.get(request.endpoint or "", (REQUESTS, 1))[0] is DECISIONS
 
 
 def refusal_wait() -> int:
-    """Seconds after which a refusal is worth its words again; 0 for this one. Asks nobody."""
+    """Return the seconds until a refusal gets a full page again; 0 for now. Needs no store."""
     if not _enforced():
         return 0
     account = str(session.get("_user_id", "")).partition(".")[0]
@@ -111,7 +111,7 @@ def refusal_wait() -> int:
 
 
 def count_guess() -> None:
-    """Count a token that may be made up, before anybody is asked whose it is; raises TooMany."""
+    """Count an unknown personal access token before it is looked up; raises TooMany."""
     if _enforced():
         try:
             _spend_here(Charge(GUESSES, client_address()))
@@ -130,13 +130,13 @@ def _count() -> None:
     try:
         spend(charge)
     except TooMany:
-        if charge.limit is DECISIONS:  # of an account, whose outcome a report looks at
+        if charge.limit is DECISIONS:  # of an account: the report on fairness shows it
             evidence.record_limited(int(charge.who))
         raise
 
 
 def _spend_here(charge: Charge) -> None:
-    """Spend on a meter of this process alone, or raise TooMany."""
+    """Take a charge from a limit that this process counts alone; raises TooMany."""
     wait = max(rate_limiter().own.count("spend", [charge]))
     if wait:
         raise TooMany(wait)

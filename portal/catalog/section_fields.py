@@ -10,8 +10,11 @@ To add a plain field, a text or number of its own such as "delivery mode":
 1. Add an attribute to `PlainFields`: `delivery_mode: str = text(_l("Delivery mode"), …)`.
 2. Add the column of the same name to `Section` in `models.py`, and a migration.
 
-A field of another shape, such as the meetings, is an attribute of `SectionDetails`; it is read and
-written in `views.py` and `sections.py`, and has a form field in `portal/admin/sections`.
+A field of another shape, such as the meetings, is an attribute of `SectionDetails`. It is read and
+written in `views.py` and `sections.py`; its form field is in `portal/web/admin/section_forms.py`.
+
+The importer reads plain texts out of the column that `imported_from` names. `PLAIN` fills in the
+SQL that compares and stores records: `{plain_record}` and so on in its folder `sql`.
 """
 
 # ruff: noqa: RUF009 - the calls in the classes below give immutable defaults

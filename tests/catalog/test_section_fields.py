@@ -1,0 +1,38 @@
+"""The table of section fields: everything else knows each field of it."""
+
+from dataclasses import fields
+
+from portal.catalog.models import Section
+from portal.catalog.section_fields import FIELDS, PLAIN, SectionDetails
+from portal.catalog.views import SectionView
+from portal.exchange.importing.diff import statements
+from portal.exchange.importing.oneroster.metadata import MORE_OF
+from portal.web.admin.section_forms import SectionForm
+
+
+def test_each_plain_field_is_a_column_and_is_loaded() -> None:
+    for each in PLAIN:
+        assert each.column in Section.__table__.columns
+        assert each.name in {known.name for known in fields(SectionView)}
+
+
+def test_each_typed_field_is_in_the_form() -> None:
+    for each in FIELDS.values():
+        assert each.part == "lists" or hasattr(SectionForm, each.name)
+
+
+def test_each_plain_field_is_compared_and_stored_by_imports() -> None:
+    [record] = statements("records/section")
+    put, *_rest = statements("upserts/section")
+    for each in PLAIN:
+        assert f"'{each.name}', sections.{each.column}" in record
+        assert f"{each.column} = excluded.{each.column}" in put
+        assert each.name == "title" or each.name in MORE_OF["section"]().fields
+    assert "{plain" not in record + put
+
+
+def test_every_field_has_a_label_and_is_worded() -> None:
+    nothing = SectionDetails()
+    for each in FIELDS.values():
+        assert str(each.label)
+        assert isinstance(each.lines(getattr(nothing, each.name)), list)

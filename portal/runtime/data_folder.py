@@ -108,7 +108,7 @@ class DataFolder:
         draft.replace(self.path / "pids.json")
 
     def supervisor(self) -> int:
-        """The process that looks after the others; raises FolderError where none does."""
+        """Return the process id of the supervisor; raise FolderError where none runs."""
         run = self._run()
         if not run:
             raise FolderError(f"Nothing runs on {self.path}.")

@@ -32,7 +32,7 @@ NAME = "fairseat"
 SERVERS = 3
 PORTS = range(20_000, 30_000)  # below those that the system gives to outgoing connections
 DOWN_AFTER = 3000  # ms of silence until a sentinel believes that a server is down
-# ms for each step of a failover; a vote that nobody has won is repeated after twice as long.
+# ms for each step of a failover; a vote without a winner is repeated after twice as long.
 FAILOVER = 4000
 ALONE = ("--min-replicas-to-write", "1", "--min-replicas-max-lag", str(replicas.LAG))
 
@@ -94,7 +94,7 @@ class Topology:
 
     @property
     def url(self) -> str:
-        """Where whoever is the primary is found."""
+        """Return the address at which clients find the current primary."""
         hosts = ",".join(f"{HOST}:{port}" for port in self.sentinels)
         secret = f"?sentinel_password={self.password}"
         return f"redis+sentinel://:{self.password}@{hosts}/{NAME}{secret}"
@@ -138,7 +138,7 @@ def sentinel(at: Topology, number: int, log: Path, *, lock: int) -> Child:
     """The sentinel of that number; two of the three must agree."""
     name = f"sentinel-{number}"
     rules = [
-        f"requirepass {at.password}",  # by which it asks the other sentinels, too
+        f"requirepass {at.password}",  # it asks the other sentinels with the same password
         f"sentinel monitor {NAME} {HOST} {at.servers[0]} 2",
         f"sentinel auth-pass {NAME} {at.password}",
         f"sentinel down-after-milliseconds {NAME} {DOWN_AFTER}",

@@ -23,7 +23,7 @@ USER = DATABASE = "fairseat"
 OWNER = "fairseat_owner"
 HASTY = ("fsync=off", "synchronous_commit=off", "full_page_writes=off")
 HBA = "local all all scram-sha-256\n"
-# The passwords have 384 random bits: more rounds would slow down each connection, and nobody else.
+# The passwords have 384 random bits: more rounds would only slow down each connection.
 ROUNDS = "scram_iterations=1"
 ROLES = """\
 ALTER ROLE {owner} PASSWORD '{owner_password}'
@@ -174,7 +174,7 @@ def _fill(runner: Runner, access: Access, *, durable: bool) -> None:
         password=access.password,
         database=DATABASE,
     )
-    # The passwords go by its input: whoever lists processes reads what is on a command line.
+    # Send the passwords by standard input: other users can read command lines.
     single = ("--single", "-D", runner.where, *_options(settings), "template1")
     _run(runner, "postgres", *single, said=roles)
 

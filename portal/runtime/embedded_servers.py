@@ -37,7 +37,7 @@ class Servers:
         self.children: list[Child] = []
 
     def start(self) -> None:
-        """Start what is not given and wait until it serves; raises StartupError."""
+        """Start the servers that are not given, and wait until they serve; raise StartupError."""
         if self.database_url and self.redis_url:
             return
         self.sockets = _socket_folder()
@@ -59,11 +59,11 @@ class Servers:
             shutil.rmtree(self.sockets, ignore_errors=True)
 
     def urls(self) -> dict[str, str]:
-        """The environment that leads a process to them, as the portal's own role."""
+        """Return the environment of processes that connect as the portal's own role."""
         return {"DATABASE_URL": self.database_url, "REDIS_URL": self.redis_url}
 
     def all_urls(self) -> dict[str, str]:
-        """The environment for what may change the tables themselves, such as migrations."""
+        """Return the environment of processes that may change tables, such as migrations."""
         return {**self.urls(), "DATABASE_OWNER_URL": self.owner_url}
 
     def _start_valkey(self, sockets: Path) -> None:

@@ -23,7 +23,7 @@ BY_THE_C_LIBRARY = {"GLIBC_TUNABLES": "glibc.malloc.tcache_count=1000:glibc.mall
 
 
 def url(sockets: Path) -> str:
-    """Where the server with its socket in `sockets` is reached."""
+    """Return the address of the server whose socket is in `sockets`."""
     return f"unix://{sockets}/valkey.sock"
 
 

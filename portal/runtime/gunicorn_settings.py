@@ -35,7 +35,7 @@ worker_tmp_dir = "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108
 keepalive = 15
 timeout = 30
 graceful_timeout = 5
-# Whom to believe what about a visitor is settled by FAIRSEAT_PROXIES alone.
+# FAIRSEAT_PROXIES alone says which proxies to believe.
 forwarded_allow_ips = ""
 forwarder_headers = ""
 limit_request_line = 4094
@@ -66,7 +66,7 @@ def on_starting(server: Any) -> None:  # noqa: ARG001  gunicorn's signature
     """Import the portal once for all web processes, before the port is opened.
 
     Each process makes its own application after its fork: no connection and no thread is shared.
-    The processes count in a folder that they share, where nobody has named one.
+    The processes share a folder for metrics; make one if the environment names none.
     """
     if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = mkdtemp(prefix=COUNTS)
@@ -105,7 +105,7 @@ def post_fork(server: Any, worker: Any) -> None:  # noqa: ARG001  gunicorn's sig
 
 
 def post_worker_init(worker: Any) -> None:
-    """Read and hear what is new before the first visitor comes, and see pages off at the end."""
+    """Fill caches and join live updates before the first request; close sockets at the end."""
     from portal.core import flags, memory, metrics  # noqa: PLC0415
     from portal.live.hub import close_pages_on_exit  # noqa: PLC0415
     from portal.web.http import request_log, slow_clients  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""Gunicorn's gevent worker: takes in everyone who comes, drops requests nobody waits for."""
+"""Gunicorn's gevent worker, which accepts all connections and drops abandoned requests."""
 
 import os
 import select
@@ -26,8 +26,8 @@ _poll = monkey.get_original("select", "poll")  # gevent's own would look what el
 class Worker(GeventWorker):  # type: ignore[misc]
     """Takes in all who knock, where gunicorn's own takes one between two answers.
 
-    In a rush the system's queue (`backlog`) would be full in a moment, and who finds it full is not
-    heard until knocking again after 1, 3, 7 and 15 seconds.
+    In a rush the system's queue (`backlog`) is full at once. A client that finds it full tries
+    again after 1, 3, 7 and 15 seconds.
     """
 
     def patch(self) -> None:

@@ -69,7 +69,7 @@ def with_name() -> int:
 
 
 def give(folder: Path, number: int, group: int) -> None:
-    """Give a folder and all that is in it to an account and a group."""
+    """Make an account and a group own a folder and its content."""
     try:
         os.chown(folder, number, group)
         for parent, folders, files in os.walk(folder):
@@ -103,7 +103,7 @@ def command(number: int, group: int, program: Sequence[str]) -> Sequence[str]:
 
 
 def admit(folder: Path, group: int) -> None:
-    """Let that group, and nobody else, pass through a folder of root's."""
+    """Let only that group pass through a folder of root."""
     os.chown(folder, 0, group)
     folder.chmod(0o710)
 

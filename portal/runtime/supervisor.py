@@ -229,7 +229,7 @@ class Supervisor:
         log.end(failure)
 
     def _wait_until_ready(self) -> str:
-        """Return what is still missing after a while; "" when all can serve."""
+        """Return what is missing after the timeout; "" when all can serve."""
         deadline = time.monotonic() + restart.TIMEOUT
         while (missing := self.missing()) and time.monotonic() < deadline:
             self._go_on()

@@ -1,4 +1,4 @@
-"""Notes in the audit trail what is done at the command line, where nobody has an account."""
+"""The audit trail of the command line, whose users have no account."""
 
 from typing import Any
 
@@ -9,6 +9,6 @@ REASON = "command line"
 
 
 def note(action: str, subject: str, after: dict[str, Any] | None = None) -> None:
-    """Add an entry."""
+    """Add an entry to the audit trail."""
     with transaction() as session:
         session.add(AuditEntry(action=action, subject=subject, after=after, reason=REASON))

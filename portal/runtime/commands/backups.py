@@ -1,4 +1,4 @@
-"""`fairseat backup`: a copy of everything that must not be lost."""
+"""Back up the portal, and restore it from a backup."""
 
 import logging
 import re

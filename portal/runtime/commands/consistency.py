@@ -188,7 +188,7 @@ def _needs_rebuild(number: int, term: str) -> bool:
 
 
 def _wrong(number: int) -> str:
-    """What is wrong with the ledger of a term; "" where nothing is."""
+    """Return why the ledger of a term must be rebuilt; "" if it is right."""
     if fenced := fence.why(number):
         return f"fenced, as {fenced}"
     if last_seq(backend().redis, number) < checkpoint(number):
@@ -246,7 +246,7 @@ def restore_term(number: int, term: str, planned: Plan) -> None:
 
 
 def chosen(name: str) -> list[tuple[int, str]]:
-    """The terms that were named, as a command says what is wrong with a name."""
+    """Return the term of that name, or all; raise BadParameter for an unknown name."""
     try:
         return terms_named(name)
     except LookupError as error:

@@ -9,9 +9,9 @@ from e2e.person import Meet
 from e2e.portal import Running
 from portal.catalog.models import Section, Term
 from portal.core.db import transaction
-from portal.rehearsal import practice_term
-from portal.rehearsal.practice_term import PracticeTerm
-from portal.rehearsal.student import Student
+from portal.operations.rehearsal import practice_term
+from portal.operations.rehearsal.practice_term import PracticeTerm
+from portal.operations.rehearsal.student import Student
 
 PASSWORD = "let us practise"
 

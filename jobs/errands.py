@@ -9,10 +9,10 @@ from portal.exchange.importing import runs as imports
 from portal.notifications import outbox
 from portal.notifications.webhooks import outbox as deliveries
 from portal.notifications.webhooks import sender as webhooks
+from portal.operations.rehearsal import play as rehearsals
 from portal.recorder import idempotency, journal, status
 from portal.recorder.consistency import audit_runs
 from portal.recorder.consistency import continuous_audit as reconciling
-from portal.rehearsal import play as rehearsals
 
 
 def audit(run: int) -> None:

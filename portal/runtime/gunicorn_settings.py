@@ -17,7 +17,7 @@ from psycopg2.extensions import STATUS_SETUP, set_wait_callback
 
 from portal.core import logs
 
-# Seconds that PostgreSQL may stay silent. Workers wait as long as a statement may take (portal/db);
+# Seconds that PostgreSQL may stay silent. Workers wait as long as a statement may take (portal/core/db.py);
 # a visitor does not: what is given up here, PostgreSQL ends by its statement_timeout.
 PATIENCE = 5.0
 COUNTS = "fairseat-metrics-"

@@ -1,10 +1,9 @@
 """The blueprints of the portal, one per kind of visitor or purpose."""
 
-from portal import student
-from portal.student import receipts
-from portal.web import admin, calendar_feed, captcha, health, home, live, metrics
+from portal.web import admin, calendar_feed, captcha, health, home, live, metrics, student
 from portal.web.account import inbox, language, login, my_account, oidc
 from portal.web.instructor import sections as instructor
+from portal.web.student import receipts
 
 BLUEPRINTS = (
     login.bp,

@@ -4,13 +4,9 @@ from dataclasses import asdict, dataclass
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import func, select
-from sqlalchemy.orm import Session
-
 from portal.catalog.models import Term
 from portal.core.db import transaction
 from portal.people.models import AuditEntry
-from portal.recorder.models import Enrollment, WaitlistEntry
 
 # Reasons for skipping a waiting student that a rule may count.
 COUNTED = (
@@ -38,14 +34,6 @@ class TermRules:
         return {**asdict(self), "credit_limit": str(self.credit_limit)}
 
 
-@dataclass(frozen=True)
-class Reach:
-    """How many students have more credits than the limit, and how many waitlist positions exist."""
-
-    beyond: int
-    places: int
-
-
 def rules(term: Term) -> TermRules:
     """Return the term's rules."""
     codes = tuple(term.pass_codes)
@@ -71,18 +59,3 @@ def change(term_id: int, seen: TermRules, wanted: TermRules, by: int, reason: st
                 reason=reason,
             )
         )
-
-
-def reach(session: Session, term: int, wanted: TermRules) -> Reach:
-    """Return how many students and waitlist positions the rules would concern now."""
-    held = (
-        select(Enrollment.student_id)
-        .where(Enrollment.term_id == term, Enrollment.state == "enrolled")
-        .group_by(Enrollment.student_id)
-        .having(func.sum(Enrollment.credits) > int(wanted.credit_limit * 100))
-    )
-    waiting = (WaitlistEntry.term_id == term) & WaitlistEntry.state.in_(("waiting", "passed"))
-    return Reach(
-        session.scalar(select(func.count()).select_from(held.subquery())) or 0,
-        session.scalar(select(func.count()).select_from(WaitlistEntry).where(waiting)) or 0,
-    )

@@ -7,11 +7,12 @@ import pytest
 from sqlalchemy import func, select, text
 
 from portal.backend import Backend
-from portal.catalog import demo, requisites
-from portal.catalog.demo import university
+from portal.catalog import requisites
 from portal.catalog.models import CrossList, Meeting
 from portal.catalog.term_catalog import TermCatalog, catalog_of
 from portal.core.db import transaction
+from portal.exchange import demo
+from portal.exchange.demo import university
 from portal.models import Base
 from portal.people import passwords
 from portal.people.models import Account, CompletedCourse, Hold, Instructor, Student

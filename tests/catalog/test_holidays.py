@@ -3,8 +3,8 @@
 from datetime import date
 
 from portal.calendar.days_off import Break, join_days
-from portal.catalog.demo import university
-from portal.catalog.demo.holidays import days_off
+from portal.exchange.demo import university
+from portal.exchange.demo.holidays import days_off
 
 
 def breaks(today: date) -> tuple[Break, ...]:

@@ -9,8 +9,8 @@ from flask.testing import FlaskClient
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from portal.student import request_form
 from portal.web.account.login import safe_path
+from portal.web.student import request_form
 from tests import cast as builders
 from tests.cast import PASSWORD, Cast
 from tests.web.visitors import browser_of

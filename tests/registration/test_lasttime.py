@@ -5,7 +5,7 @@ from datetime import date
 from portal.backend import Backend
 from portal.catalog.models import Section, Term
 from portal.recorder.models import SectionSeats
-from portal.student.earlier_terms import LastTime, read
+from portal.web.student.earlier_terms import LastTime, read
 from tests import cast as builders
 
 

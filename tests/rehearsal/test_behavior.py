@@ -5,8 +5,8 @@ from random import Random
 
 import pytest
 
-from portal.rehearsal import behavior
-from portal.rehearsal.behavior import PHASES, Act
+from portal.operations.rehearsal import behavior
+from portal.operations.rehearsal.behavior import PHASES, Act
 
 EVERYONE = 4000
 NEAR = 0.02  # by which shares of so many may differ from those of the table

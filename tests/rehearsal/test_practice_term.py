@@ -10,11 +10,11 @@ from portal.backend import Backend
 from portal.catalog.models import Course, Department, Subject, Term
 from portal.catalog.term_catalog import live_terms, offered_terms
 from portal.core.db import transaction
+from portal.operations.rehearsal import practice_term
+from portal.operations.rehearsal.practice_term import NotForPractice, PracticeTerm
 from portal.people import student_records
 from portal.people.models import Account, Student
 from portal.people.student_profile import read
-from portal.rehearsal import practice_term
-from portal.rehearsal.practice_term import NotForPractice, PracticeTerm
 from portal.windows import cohorts
 from portal.windows.cohorts import open_to
 from tests import cast as builders

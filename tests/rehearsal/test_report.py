@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from portal.rehearsal import report
-from portal.rehearsal.behavior import STARTS
-from portal.rehearsal.crowd import Timeline, Visit
-from portal.rehearsal.student import Answer
+from portal.operations.rehearsal import report
+from portal.operations.rehearsal.behavior import STARTS
+from portal.operations.rehearsal.crowd import Timeline, Visit
+from portal.operations.rehearsal.student import Answer
 from portal.runtime.commands.rehearse import render, summary
 
 TIME = Timeline(start=1000.0, seconds=400.0)  # the rush from 1100 to 1200

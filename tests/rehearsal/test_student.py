@@ -7,11 +7,11 @@ from portal.backend import Backend
 from portal.core.db import transaction
 from portal.notifications.models import Notification, OutboxEntry
 from portal.notifications.webhooks.models import Delivery, Webhook
+from portal.operations.rehearsal import practice_term
+from portal.operations.rehearsal.practice_term import PracticeTerm
+from portal.operations.rehearsal.student import Answer, Student, Unanswered
 from portal.recorder.promotion import promote
 from portal.recorder.recorder import drain
-from portal.rehearsal import practice_term
-from portal.rehearsal.practice_term import PracticeTerm
-from portal.rehearsal.student import Answer, Student, Unanswered
 from tests.live.nodes import Node
 
 PASSWORD = "let us practise"

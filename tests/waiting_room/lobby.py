@@ -8,9 +8,9 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from portal.registration import limits
-from portal.student import waiting_room
 from portal.waiting_room import room
 from portal.web.http.admission import PROOF
+from portal.web.student import waiting_room
 from tests.web.visitors import browser_of
 from tests.web.visits import HTMX
 

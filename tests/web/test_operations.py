@@ -83,7 +83,7 @@ def test_it_counts_claims_and_the_reasons_of_refusals(
 
 
 def test_each_code_of_refusal_has_a_short_name() -> None:
-    # SENTENCES has them all: tests/seats/test_reasons.py reads them out of the ledger's code.
+    # SENTENCES has them all: tests/registration/test_reasons.py reads them out of the ledger's code.
     assert REASONS.keys() == REASONS.keys()
     assert len({str(name) for name in REASONS.values()}) == len(REASONS)
 

@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 
 from portal.backend import backend as parts
 from portal.registration import limits
-from portal.student import term_page
+from portal.web.student import term_page
 from tests import cast as builders
 from tests.cast import Cast
 from tests.web.visitors import browser_of

@@ -8,10 +8,10 @@ import click
 from jobs.clock import run_clock
 from jobs.worker import run_worker
 from portal import backend
-from portal.catalog import demo
 from portal.catalog.term_catalog import live_terms
 from portal.core import schema
 from portal.core.settings import Settings, var_folder
+from portal.exchange import demo
 from portal.ledger.errors import LedgerBehind
 from portal.runtime.command_context import served
 from portal.runtime.data_folder import DataFolder

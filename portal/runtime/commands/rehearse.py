@@ -11,7 +11,7 @@ from rich.table import Table
 
 from portal.backend import backend
 from portal.core.settings import ROOT, var_folder
-from portal.rehearsal import play
+from portal.operations.rehearsal import play
 from portal.runtime.command_context import connected
 from portal.runtime.listener import not_ready
 

@@ -8,8 +8,6 @@ from decimal import Decimal
 from flask import Blueprint, abort, flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from portal.admin.reasons import read_reason
-from portal.admin.times import Reading
 from portal.backend import backend
 from portal.catalog import requisites
 from portal.catalog.formatting import number
@@ -30,11 +28,13 @@ from portal.registration.credits import credit_choices
 from portal.registration.next_steps import RefusalContext, section_name
 from portal.registration.reasons import NOT_OVERRIDABLE, explain
 from portal.registration.seat_counts import reached_waitlists, reserved_left
-from portal.student.request_form import KEY, new_key
 from portal.web import drafts
+from portal.web.admin.form_reading import Reading
+from portal.web.admin.reasons import read_reason
 from portal.web.drafts import Form
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
+from portal.web.student.request_form import KEY, new_key
 
 # By reason, what the registrar may override. The student's own text is shown beside it.
 OVERRIDE_LABELS = {

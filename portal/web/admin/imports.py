@@ -13,7 +13,6 @@ from sqlalchemy.orm import Session
 from werkzeug.datastructures import FileStorage, MultiDict
 from werkzeug.exceptions import RequestEntityTooLarge
 
-from portal.admin.times import Reading
 from portal.catalog.term_catalog import live_terms
 from portal.core.db import transaction
 from portal.core.i18n import _, _l, _n, current_locale, translated
@@ -27,6 +26,7 @@ from portal.exchange.importing.semester.records import LONGEST_NAME
 from portal.exchange.importing.upserts import count_changes
 from portal.people.models import Account
 from portal.web.admin import import_view
+from portal.web.admin.form_reading import Reading
 from portal.web.confirm import Confirmation, NotPossible, confirm, done
 from portal.web.http.access import requires, visitor
 from portal.web.http.downloads import download

@@ -1,14 +1,18 @@
 """The rules of a term: a form, then what they will mean."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from flask import Blueprint, abort, render_template, request, url_for
 from flask.typing import ResponseReturnValue
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
 
 from portal.catalog import formatting
 from portal.catalog.models import Term
 from portal.core.db import transaction
 from portal.core.i18n import _, _l, _n
+from portal.recorder.models import Enrollment, WaitlistEntry
 from portal.registration.reasons import label
 from portal.web.confirm import Confirmation, confirm, done
 from portal.web.forms import (
@@ -21,11 +25,19 @@ from portal.web.forms import (
 )
 from portal.web.http.access import requires, visitor
 from portal.windows import term_rules
-from portal.windows.term_rules import COUNTED, Reach, RulesChanged, TermRules
+from portal.windows.term_rules import COUNTED, RulesChanged, TermRules
 
 bp = Blueprint("term_rules", __name__, url_prefix="/terms/<int:term_id>/rules")
 
 USUAL_SKIPS = 2
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How many students have more credits than the limit, and how many waitlist positions exist."""
+
+    beyond: int
+    places: int
 
 
 class RulesForm(Form):
@@ -99,7 +111,7 @@ def edit(term_id: int) -> ResponseReturnValue:
         return done(done_text, url_for("admin.terms.index"))
 
     with transaction() as session:
-        reach = term_rules.reach(session, term.id, form.rules)
+        reach = _reach(session, term.id, form.rules)
     page = Confirmation(
         title=_("Set these rules?"),
         button=_("Set the rules"),
@@ -152,6 +164,21 @@ def _skips(rules: TermRules) -> str:
     lost = _n("lost with %(count)s pass", "lost with %(count)s passes", count, count=count)
     reasons = ", ".join(label(code) for code in rules.pass_codes)
     return f"{lost} ({reasons})" if reasons else lost
+
+
+def _reach(session: Session, term: int, wanted: TermRules) -> Reach:
+    """Return how many students and waitlist positions the rules would concern now."""
+    held = (
+        select(Enrollment.student_id)
+        .where(Enrollment.term_id == term, Enrollment.state == "enrolled")
+        .group_by(Enrollment.student_id)
+        .having(func.sum(Enrollment.credits) > int(wanted.credit_limit * 100))
+    )
+    waiting = (WaitlistEntry.term_id == term) & WaitlistEntry.state.in_(("waiting", "passed"))
+    return Reach(
+        session.scalar(select(func.count()).select_from(held.subquery())) or 0,
+        session.scalar(select(func.count()).select_from(WaitlistEntry).where(waiting)) or 0,
+    )
 
 
 def _meaning(reach: Reach) -> list[str]:

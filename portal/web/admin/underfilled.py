@@ -9,8 +9,6 @@ from flask import Blueprint, flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy import select
 
-from portal.admin.reasons import read_reason
-from portal.admin.times import Reading
 from portal.backend import backend
 from portal.catalog import linked_courses, requisites, sections
 from portal.catalog.models import Section
@@ -23,6 +21,8 @@ from portal.recorder import read_with_fallback
 from portal.registration.next_steps import section_name
 from portal.web import drafts
 from portal.web.admin.affected import AffectedStudent, people_of
+from portal.web.admin.form_reading import Reading
+from portal.web.admin.reasons import read_reason
 from portal.web.admin.sections import RUNNING, apply_in_ledger, obstacle
 from portal.web.drafts import Form
 from portal.web.http.access import requires, visitor

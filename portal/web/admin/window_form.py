@@ -5,10 +5,10 @@ import re
 from sqlalchemy.orm import Session
 from werkzeug.datastructures import FileStorage, MultiDict
 
-from portal.admin.times import Listed, Reading, check_order, read_time
 from portal.catalog import cohort_names, formatting
 from portal.catalog.local_time import LocalClock
 from portal.core.i18n import _
+from portal.web.admin.form_reading import Listed, Reading, check_order, read_time
 from portal.windows import cohorts
 from portal.windows.service import NewWindow
 

@@ -12,7 +12,6 @@ from flask import Blueprint, abort, flash, redirect, render_template, request, u
 from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import MultiDict
 
-from portal.admin.times import Reading
 from portal.backend import backend
 from portal.catalog import cohort_names
 from portal.catalog.local_time import local_clock
@@ -22,6 +21,7 @@ from portal.core.i18n import _, _l
 from portal.ledger.errors import WindowRefused
 from portal.ledger.types import Change, WindowView
 from portal.web import drafts
+from portal.web.admin.form_reading import Reading
 from portal.web.admin.terms import ScheduledWindow, scheduled
 from portal.web.admin.window_form import read_plan, typed
 from portal.web.confirm import Confirmation, confirm, done

@@ -20,13 +20,13 @@ from portal.recorder.read_with_fallback import recorded
 from portal.registration import rules
 from portal.registration.credits import credit_choices
 from portal.registration.next_steps import section_name
-from portal.student.section_list import distinct_meetings, unknown_counts
-from portal.student.student_term import seats_open_to, section_title
 from portal.web.api import recorded_reads
 from portal.web.api.blueprint import bp
 from portal.web.api.fields import Moment, QueryInteger, characters, described, one_of
 from portal.web.api.schemas import Answer, answer, envelope
 from portal.web.http.access import signed_in, visitor
+from portal.web.student.section_list import distinct_meetings, unknown_counts
+from portal.web.student.student_term import seats_open_to, section_title
 from portal.windows.phases import Phase, phase, sections_visible
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")

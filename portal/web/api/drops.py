@@ -20,8 +20,6 @@ from portal.recorder import event_log, journal
 from portal.recorder.receipts import code
 from portal.registration import commands
 from portal.registration.requests import Requester
-from portal.student import results
-from portal.student.request_form import MOST_TOGETHER
 from portal.web.api import idempotency
 from portal.web.api.blueprint import bp
 from portal.web.api.fields import Id, IdempotencyKey, Moment, described, items
@@ -33,6 +31,8 @@ from portal.web.api.registration import (
 )
 from portal.web.api.schemas import Answer, Body, ReasonSchema, envelope, reasons_in_words
 from portal.web.http.access import requires, visitor
+from portal.web.student import results
+from portal.web.student.request_form import MOST_TOGETHER
 
 PAUSES = (0.02, 0.04, 0.08, 0.16)  # seconds between looks: promoting takes a worker some ms
 EVENTS_AFTER = 50  # events after a drop in which its promotion is looked for

@@ -21,9 +21,9 @@ from portal.ledger.types import SeatCounts, Standing, WindowView
 from portal.people.student_profile import profile
 from portal.recorder import read_with_fallback
 from portal.registration import limits
-from portal.student.student_term import StudentTerm
 from portal.web.api.blueprint import bp
 from portal.web.http.access import visitor
+from portal.web.student.student_term import StudentTerm
 from portal.windows.cohorts import open_to
 from portal.windows.phases import Phase, phase
 

@@ -28,9 +28,6 @@ from portal.recorder.receipts import code
 from portal.registration import commands, requests
 from portal.registration.credits import credit_choices, hundredths, points
 from portal.registration.requests import Requester, SectionRequest
-from portal.student.plan_submission import Word
-from portal.student.plan_submission import summary as summary_in_words
-from portal.student.results import decision_in_words
 from portal.web.api import idempotency
 from portal.web.api.blueprint import InvalidRequest, bp, field_error, invalid
 from portal.web.api.fields import (
@@ -56,6 +53,9 @@ from portal.web.http import admission
 from portal.web.http.access import requires, visitor
 from portal.web.http.admission import AccessTokenRequired, needs_access_token
 from portal.web.http.errors import Words
+from portal.web.student.plan_submission import Word
+from portal.web.student.plan_submission import summary as summary_in_words
+from portal.web.student.results import decision_in_words
 
 MOST_SECTIONS = 20
 STATUSES = ("enrolled", "waitlisted", "already_registered", "refused")

@@ -12,7 +12,6 @@ from portal.ledger.types import HeldSeat, Standing, WaitlistPosition
 from portal.people.student_profile import profile
 from portal.people.tokens import SCOPES
 from portal.recorder import odds
-from portal.student.waitlist_odds import waitlist_odds
 from portal.web.api import recorded_reads
 from portal.web.api.blueprint import bp
 from portal.web.api.catalog import Section, shown
@@ -20,6 +19,7 @@ from portal.web.api.fields import LARGEST_ID, Moment, QueryInteger, described, o
 from portal.web.api.schemas import Answer, ReasonSchema, answer, envelope, reasons_in_words
 from portal.web.http import authentication
 from portal.web.http.access import signed_in, visitor
+from portal.web.student.waitlist_odds import waitlist_odds
 
 STUDENT = f"/students/<int(min=1, max={LARGEST_ID}):student_id>"
 

@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 from portal.core.db import transaction
 from portal.people.models import Hold
 from portal.runtime.embedded_servers import Servers
-from portal.student.earlier_terms import _courses
+from portal.web.student.earlier_terms import _courses
 from tests import cast as builders
 from tests.cast import Cast, Meets
 from tests.registration.test_lasttime import a_past_term, ended

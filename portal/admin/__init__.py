@@ -1,1 +1,0 @@
-"""Pages for admins that have not moved to portal/web/admin yet."""

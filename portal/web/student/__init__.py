@@ -1,0 +1,44 @@
+"""A student's pages: the lobby that becomes the picker, the confirm dialogs, my selections."""
+
+from flask import Blueprint, request, session
+
+from portal.live.rendering import draws_student
+from portal.web.home import LAST_TERM
+
+bp = Blueprint("student", __name__, url_prefix="/terms/<int:term_id>")
+
+from portal.web.student import (  # noqa: E402  they use `bp`
+    drops,
+    live_updates,
+    plan_page,
+    plan_submission,
+    receipts,
+    register,
+    schedule,
+    term_page,
+    waiting_room_views,
+)
+
+__all__ = [
+    "bp",
+    "drops",
+    "plan_page",
+    "plan_submission",
+    "receipts",
+    "register",
+    "schedule",
+    "term_page",
+    "waiting_room_views",
+]
+
+
+@bp.before_request
+def _remember_term() -> None:
+    """Remember the term: pages of no term link back to the one seen last."""
+    term = (request.view_args or {}).get("term_id")
+    whole = request.method == "GET" and "text/html" in request.headers.get("Accept", "")
+    if whole and "HX-Request" not in request.headers and session.get(LAST_TERM) != term:
+        session[LAST_TERM] = term
+
+
+draws_student(live_updates.draw_own)

@@ -1,0 +1,280 @@
+"""Dialogs: the forms that ask before a change, and the refusals that they show."""
+
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, repeat
+from typing import Any
+from urllib.parse import urlsplit
+
+from flask import abort, render_template, request
+from flask.typing import ResponseReturnValue
+
+from portal.backend import backend
+from portal.catalog.term_catalog import NoSuchTerm, SectionView, TermCatalog, catalog_of
+from portal.core import logs
+from portal.core.cache import AWAY
+from portal.core.i18n import _l
+from portal.ledger.errors import KeyReused, LedgerBehind, LedgerUnavailable
+from portal.ledger.types import Decision, Outcome, Reason, SeatCounts
+from portal.recorder.receipts import code
+from portal.registration.next_steps import NextStep, section_name
+from portal.registration.reasons import Explanation, any_lasting, explain
+from portal.waiting_room import wording
+from portal.web.http.errors import LATER, UNSURE, Words, answer, away
+from portal.web.student import bp, request_form
+from portal.web.student.section_list import CELL_HELPERS, distinct_meetings, unknown_counts
+from portal.web.student.student_term import StudentTerm, section_title
+from portal.web.student.term_page import mine_of
+from portal.web.student.waiting_room import WaitingRoomStatus
+from portal.windows.phases import sections_visible
+
+log = logging.getLogger(__name__)
+
+REUSED = Words(
+    _l("This form was sent before with another choice"),
+    _l("Go back to the list and begin again. What was decided then stands."),
+)
+ENDED = Words(
+    _l("Selection has ended"),
+    _l("Sections are no longer shown. What you have is under My selections."),
+)
+
+
+BECAUSE_OF_ANOTHER = {"together", "already_enrolled"}
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why a section was refused; the name is blank if only one was requested."""
+
+    name: str
+    reasons: list[Explanation]
+
+
+@dataclass(frozen=True)
+class Refusals:
+    """Every refusal that a form shows, with receipts if the ledger refused.
+
+    `replayed` is the time of an earlier answer; `retry` means that the form may be sent again.
+    """
+
+    refusals: list[Refusal]
+    receipts: list[str]
+    replayed: str = ""
+    retry: bool = False
+
+    @property
+    def open(self) -> bool:
+        """Return whether the form has a submit button."""
+        return self.retry or not self.refusals
+
+    @property
+    def number(self) -> int:
+        """Return the number of reasons."""
+        return sum(len(each.reasons) for each in self.refusals)
+
+    @property
+    def urls(self) -> set[str]:
+        """Return the addresses of the next steps."""
+        return {each.step.url for one in self.refusals for each in one.reasons if each.step}
+
+    def with_step(self, code: str, step: NextStep) -> "Refusals":
+        """Return a copy with one next step for all reasons of a code, at the first of them."""
+        steps = chain([step], repeat(None))
+        refusals = [
+            replace(
+                one,
+                reasons=[
+                    replace(each, step=next(steps)) if each.code == code else each
+                    for each in one.reasons
+                ],
+            )
+            for one in self.refusals
+        ]
+        return replace(self, refusals=refusals)
+
+
+NOTHING = Refusals([], [])
+
+
+def as_refusal(section: int, reasons: Iterable[Reason]) -> Decision:
+    """Return likely refusals as if the ledger had refused."""
+    return Decision(Outcome.REFUSED, at=0, section=section, reasons=tuple(reasons))
+
+
+def refusals_to_show(
+    answers: Sequence[Decision], section: int, known: Sequence[Reason]
+) -> list[Decision]:
+    """Return the refusals that a form shows: those of the ledger, or the likely ones.
+
+    A replayed refusal may be out of date: show it only if no refusal is likely now.
+    """
+    if answers and not (answers[0].replayed and known):
+        return list(answers)
+    return [as_refusal(section, known)]
+
+
+def with_replay(
+    told: Refusals, now: StudentTerm, answers: Sequence[Decision], known: Sequence[Reason]
+) -> Refusals:
+    """Return a copy with the time and the receipts of a replayed answer."""
+    if not answers or not answers[0].replayed:
+        return told
+    when = now.when(answers[0].at)
+    codes = receipt_codes(now.term.id, answers)
+    return replace(told, receipts=codes, replayed=when, retry=not known)
+
+
+def refusals_in_words(now: StudentTerm, answers: Sequence[Decision], instead: int = 0) -> Refusals:
+    """Return the refusals among the answers; no next step comes twice or leads back to the form."""
+    offered: set[str] = set()
+    stays = any_lasting(reason for each in answers for reason in each.reasons)
+    own = [each for each in answers if {one.code for one in each.reasons} - BECAUSE_OF_ANOTHER]
+    refusals = [
+        _told(now, each, offered, instead, alone=len(answers) == 1)
+        for each in own or answers
+        if each.reasons
+    ]
+    if stays:  # all of them are had together or none
+        refusals = [
+            replace(one, reasons=[why.without_form for why in one.reasons]) for one in refusals
+        ]
+    return Refusals(refusals, receipt_codes(now.term.id, answers))
+
+
+def receipt_codes(term: int, answers: Iterable[Decision]) -> list[str]:
+    """Return the receipt codes of decisions."""
+    return [code(term, each.seq) for each in answers if each.seq]
+
+
+def _told(
+    now: StudentTerm, refused: Decision, offered: set[str], instead: int, *, alone: bool
+) -> Refusal:
+    case = replace(now.case(now.catalog.section(refused.section)), instead=instead)
+    own = {case.url(refused.section, "pick")}
+    if instead:
+        own.add(case.url(refused.section, f"swap?instead={instead}"))
+    reasons = [_without(each, own, offered) for each in explain(refused.reasons, case)]
+    return Refusal("" if alone else case.named(refused.section), reasons)
+
+
+def _without(reason: Explanation, own: set[str], offered: set[str]) -> Explanation:
+    """Drop a next step that is offered already or leads to the current form."""
+    if reason.step is None:
+        return reason
+    url = reason.step.url
+    if url in offered or own & {url, urlsplit(url).path}:
+        return replace(reason, step=None)
+    offered.add(url)
+    return reason
+
+
+def again(act: str, offered: TermCatalog, card: SectionView) -> str:
+    """Render the form for sending again: it is unknown whether the first attempt succeeded."""
+    return render_template(
+        "student/again.html",
+        act=act,
+        query=request_form.query(),
+        words=UNSURE,
+        sent=request_form.sent(),
+        card=card,
+        name=section_name(card),
+        title=section_title(offered, card),
+        meetings=distinct_meetings(card),
+        key=request_form.key(),
+        back=request_form.return_address(card.term_id),
+        term=offered.term,
+    )
+
+
+def waiting(stands: WaitingRoomStatus, card: SectionView) -> tuple[str, dict[str, str]]:
+    """Render the queue position or the captcha in place of a form; the form replaces it."""
+    page = render_template(
+        "waiting_room/waiting.html",
+        line=stands,
+        wording=wording,
+        name=section_name(card),
+        here=request.full_path.rstrip("?"),
+        back=request_form.return_address(card.term_id),
+        term=stands.scene.term,
+    )
+    return page, {"HX-Trigger": "fs:window"}  # the page behind it may not know yet
+
+
+def form(act: str, now: StudentTerm, card: SectionView, told: Refusals, /, **facts: Any) -> str:
+    """Render the page or dialog of that name with its refusals."""
+    return render_template(
+        f"student/{act}.html",
+        card=card,
+        name=section_name(card),
+        title=now.title(card),
+        meetings=distinct_meetings(card),
+        refused=told,
+        key=request_form.new_key(),
+        back=request_form.return_address(now.term.id),
+        scene=now,
+        term=now.term,
+        **CELL_HELPERS,
+        **facts,
+    )
+
+
+def address(card: SectionView, act: str) -> str:
+    """Return the address of an action on a section."""
+    return f"/terms/{card.term_id}/sections/{card.id}/{act}"
+
+
+def seats_of(card: SectionView) -> SeatCounts:
+    """Return the current counts of a section."""
+    return backend().ledger.seats_of(card.term_id, [card.id]).get(card.id) or unknown_counts(card)
+
+
+class NotShown(Exception):  # noqa: N818  a state of the world, not a mistake
+    """Selection has ended, so other sections are no longer shown."""
+
+
+def visible_section(term_id: int, section_id: int) -> tuple[StudentTerm, SectionView]:
+    """Return a section that the student may see, holds, waits for or has planned.
+
+    Respond with 404 otherwise. Raise NotShown if selection has ended.
+    """
+    card, now = published_section(term_id, section_id), mine_of(term_id)
+    if not (now.shows(card) or now.state(card.id) or card.id in now.planned):
+        if not sections_visible(now.phase):
+            raise NotShown
+        abort(404)
+    return now, card
+
+
+def published_section(term_id: int, section_id: int) -> SectionView:
+    """Return a published section, or respond with 404."""
+    try:
+        return catalog_of(term_id).published(section_id) or abort(404)
+    except NoSuchTerm:
+        abort(404)
+
+
+@bp.errorhandler(KeyReused)
+def _reused(_error: KeyReused) -> ResponseReturnValue:
+    return answer(400, REUSED)
+
+
+@bp.errorhandler(NotShown)
+def _not_shown(_error: NotShown) -> ResponseReturnValue:
+    return answer(404, ENDED)
+
+
+def _away(error: Exception) -> ResponseReturnValue:
+    """Show the form again if the result of sending it is unknown."""
+    sent: dict[str, Any] = request.view_args or {}
+    decides = request.method == "POST" and "section_id" in sent
+    if not decides or not request_form.is_unsure(error):
+        return away(error)
+    logs.warn(log, "No answer to a decision", repr(error))
+    act = request.path.rpartition("/")[2]
+    return again(act, catalog_of(sent["term_id"]), published_section(**sent)), 503, LATER
+
+
+for lost in (LedgerUnavailable, LedgerBehind, *AWAY):
+    bp.register_error_handler(lost, _away)

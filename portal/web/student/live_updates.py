@@ -1,0 +1,92 @@
+"""Live updates of a student's own pages."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from markupsafe import Markup
+
+from portal.core.i18n import _
+from portal.ledger.types import Reason
+from portal.live.rendering import OwnFragments
+from portal.recorder import odds
+from portal.registration import precheck
+from portal.registration.reasons import explain
+from portal.web.student import fragments
+from portal.web.student.student_term import StudentTerm, student_term
+
+NOTHING = OwnFragments("", frozenset())
+
+
+def draw_own(  # noqa: PLR0913, PLR0917 - what a page shows, and what happened
+    term: int,
+    student: int,
+    sections: Iterable[int],
+    moments: Sequence[dict[str, Any]],
+    mark: str,
+    shown: Iterable[int],
+) -> OwnFragments:
+    """Render the panel, the cells of `sections` and of held seats, and messages about events.
+
+    It includes cells of `shown` sections that conflict with one of these.
+    The result is empty if the page is up to date.
+    """
+    try:
+        now = student_term(term, student)
+    except LookupError:
+        return NOTHING
+    if not moments and mark == now.mark:
+        return OwnFragments("", frozenset(now.places))
+    odds.refresh_freed_seats(term)
+    own = {*sections, *now.held, *now.places}
+    cells = sorted(own | _touched(now, own, shown))
+    parts = [
+        fragments.mine(now),
+        fragments.bar(now),
+        fragments.attention(now),
+        *(fragments.act(now, section) for section in cells),
+        *(_told(now, moment) for moment in moments),
+    ]
+    return OwnFragments(str(Markup().join(parts)), frozenset(now.places))
+
+
+def _touched(now: StudentTerm, own: set[int], shown: Iterable[int]) -> set[int]:
+    """Return the sections whose cells depend on these seats."""
+    mine = now.catalog.some(own)
+    others = now.catalog.some(section for section in shown if section not in own)
+    return {each.id for each in others if precheck.conflicts(now.profile, each, mine)}
+
+
+def _told(now: StudentTerm, event: dict[str, Any]) -> Markup:
+    """Render an event as a toast, if it needs one."""
+    teller = TOASTS.get(event["name"])
+    return teller(now, event) if teller else Markup()
+
+
+def _promoted(now: StudentTerm, event: dict[str, Any]) -> Markup:
+    name = now.case(None).named(event["section"])
+    text = _("A seat came free and it is yours. You are off the waitlist.")
+    if event.get("instead"):
+        old = now.case(None).named(event["instead"])
+        text = _("A seat came free and it is yours. Your seat in %(old)s went for it.", old=old)
+    title = _("You have a seat in %(name)s", name=name)
+    return fragments.toast(title, text, "go", about=event["section"])
+
+
+def _passed_over(now: StudentTerm, event: dict[str, Any]) -> Markup:
+    """Explain why the student was skipped, and the next steps."""
+    section = event["section"]
+    case = now.case_in_line(section)
+    reasons = [Reason(each["code"], each.get("facts") or {}) for each in event.get("reasons", ())]
+    why = explain(reasons, case)
+    place = (
+        _("By the rule of this term you have lost your place on the waitlist.")
+        if event.get("lost")
+        else _("You keep your place. Put this right and you are asked again.")
+    )
+    text = " ".join([*(each.text for each in why), place])
+    title = _("A seat in %(name)s came free, and could not be yours", name=case.named(section))
+    steps = [each.step for each in why if each.step]
+    return fragments.toast(title, text, "wait", about=section, steps=steps)
+
+
+TOASTS = {"promoted": _promoted, "passed_over": _passed_over}

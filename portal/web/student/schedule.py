@@ -1,0 +1,92 @@
+"""My schedule, and the page that gives and takes back its secret address."""
+
+from datetime import datetime
+
+from flask import flash, render_template, url_for
+from flask.typing import ResponseReturnValue
+from htmx_flask import request
+
+from portal.backend import backend
+from portal.calendar import date_texts, feeds, timetable
+from portal.catalog.term_catalog import TermCatalog, catalog_of
+from portal.catalog.views import SectionView
+from portal.core.cache import AWAY
+from portal.core.i18n import _
+from portal.people.student_profile import profile
+from portal.registration.credits import amount, credits_in_words
+from portal.registration.next_steps import section_name
+from portal.web.http.access import requires, visitor
+from portal.web.http.layout import go
+from portal.web.student import bp
+from portal.web.student.fragments import attention_html
+from portal.web.student.student_term import find_attention, section_title
+
+
+@bp.get("/schedule")
+@requires("student")
+def schedule(term_id: int) -> ResponseReturnValue:
+    """The week, the list, exams and days off; the part that changes alone where htmx asks."""
+    offered, student = catalog_of(term_id), visitor().student_id or 0
+    found = timetable.timetable(offered, student)
+    if request.htmx.target == "schedule":
+        if request.args.get("mark") == found.mark:
+            return "", 204
+        part = render_template("student/schedule_found.html", schedule=found, **_around(offered))
+        return part + render_template("recorded.html")
+    held = offered.some(entry.section for entry in found.selected)
+    return render_template(
+        "student/schedule.html",
+        schedule=found,
+        attention=_attention(term_id, student, held),
+        **_around(offered),
+    )
+
+
+@bp.get("/schedule/feed")
+@requires("student")
+def schedule_feed(term_id: int) -> ResponseReturnValue:
+    """The secret address of the student's calendar, and how to get or end one."""
+    feed = feeds.current(visitor().student_id or 0)
+    address = url_for("calendar.feed", secret=feeds.secret(feed), _external=True) if feed else ""
+    return render_template(
+        "student/schedule_feed.html", term=catalog_of(term_id).term, feed=feed, address=address
+    )
+
+
+@bp.post("/schedule/feed")
+@requires("student")
+def change_feed(term_id: int) -> ResponseReturnValue:
+    """Make an address or end it; what is asked of one that has been replaced changes nothing."""
+    student, was = visitor().student_id or 0, request.form.get("feed", 0, type=int)
+    if request.form.get("act") == "end":
+        feeds.end(student, was)
+        flash(_("Your calendar address is turned off."), "message")
+    else:
+        feeds.renew(student, was)
+        flash(_("Your new calendar address is ready."), "message")
+    return go(url_for("student.schedule_feed", term_id=term_id))
+
+
+def _attention(term: int, student: int, held: list[SectionView]) -> str:
+    """What there is to see to; blank while nobody can say who the student is."""
+    try:
+        return attention_html(term, find_attention(profile(student), held))
+    except (LookupError, *AWAY):
+        return ""
+
+
+def _around(offered: TermCatalog) -> dict[str, object]:
+    """What the templates need beside the schedule itself."""
+
+    def title(card: SectionView) -> str:
+        return section_title(offered, card)
+
+    return {
+        "term": offered.term,
+        "title": title,
+        "named": section_name,
+        "points": amount,
+        "amount": credits_in_words,
+        "words": date_texts,
+        "today": datetime.now(backend().settings.zone),
+    }

@@ -1,0 +1,234 @@
+"""What the list says of a section to everyone alike, drawn once for each version of the catalog."""
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlencode
+
+from babel import Locale
+from cachetools import LRUCache, TTLCache, cached
+from markupsafe import Markup
+
+from portal.backend import backend
+from portal.catalog import requisites
+from portal.catalog.formatting import credit_words
+from portal.catalog.search import Query
+from portal.catalog.section_fields import FIELDS
+from portal.catalog.term_catalog import MeetingView, SectionView, TermCatalog
+from portal.core.i18n import current_locale
+from portal.ledger.types import SeatCounts
+from portal.registration import rules
+from portal.registration.next_steps import section_name
+from portal.registration.reasons import explain
+from portal.registration.restrictions import audience
+from portal.web.student import fragments, student_term
+from portal.web.student.fragments import render_fragment
+from portal.web.student.student_term import ReservedNote, StudentTerm, section_title
+from portal.windows.phases import sections_visible
+
+if TYPE_CHECKING:
+    from werkzeug.datastructures import MultiDict
+
+KEPT = 10_000  # sections, each some KB
+
+CELL_HELPERS = {
+    "credit_words": credit_words,
+    "audience": audience,
+    "tree_in_words": lambda tree: requisites.describe(
+        requisites.missing(tree, lambda _: False) or {"all": []}
+    ),
+}
+
+
+class SharedCells(NamedTuple):
+    """The parts of a line that do not depend on who reads it, but on the language."""
+
+    when: Markup
+    named: Markup
+    details: Markup
+
+
+def shared_cells(catalog: TermCatalog, card: SectionView) -> SharedCells:
+    """Those of a section."""
+    return _alike(catalog, card, current_locale())
+
+
+def distinct_meetings(card: SectionView) -> tuple[MeetingView, ...]:
+    """The meetings but for common exam blocks and those to be arranged, each time once."""
+    known = (each for each in card.meetings if each.clashes and (each.mask or each.end is not None))
+    return tuple({(each.mask, each.start, each.end): each for each in known}.values())
+
+
+def _key(catalog: TermCatalog, card: SectionView, language: Locale) -> tuple[Any, ...]:
+    return catalog.term.id, catalog.version, card.id, str(language)
+
+
+@cached(LRUCache(maxsize=KEPT), key=_key)
+def _alike(catalog: TermCatalog, card: SectionView, _language: Locale) -> SharedCells:
+    usual = _usual(catalog)
+    facts: dict[str, Any] = {
+        "card": card,
+        "title": section_title(catalog, card),
+        "meetings": distinct_meetings(card),
+        "elsewhere": [each for each in card.picker_facts if each not in usual],
+        "sharing": catalog.sharing(card),
+        **CELL_HELPERS,
+    }
+    return SharedCells(
+        *(render_fragment(f"student/alike/{part}.html", **facts) for part in SharedCells._fields)
+    )
+
+
+@cached(LRUCache(maxsize=16), key=lambda catalog: (catalog.term.id, catalog.version))
+def _usual(catalog: TermCatalog) -> set[str]:
+    """Return what most sections say of where and how they are taught, which goes without saying."""
+    names = [each.name for each in FIELDS.values() if each.picker]
+    ways = [Counter(getattr(card, name) for card in catalog.sections) for name in names]
+    return {"", *(way.most_common(1)[0][0] for way in ways if way)}
+
+
+# Sections as lines of the list; each is drawn once for all to whom it says the same.
+
+DRAWN = 5_000  # lines, each some KB
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a line says, about which section."""
+
+    url: str  # of the section
+    section: int
+    name: str
+    alike: SharedCells
+    seats: Markup
+    act: Markup
+    caution: str  # the first rule that stands in the way, in words
+    kept: tuple[ReservedNote, ...]
+    planned: bool
+
+
+def section_rows(scene: StudentTerm, cards: list[SectionView]) -> list[Markup]:
+    """The sections as lines, with their counts of this moment."""
+    counts = backend().ledger.seats_of(scene.term.id, [card.id for card in cards])
+    language = current_locale()
+    return [
+        _drawn(_row(scene, card, counts.get(card.id) or unknown_counts(card)), language)
+        for card in cards
+    ]
+
+
+def unknown_counts(card: SectionView) -> SeatCounts:
+    """The counts of a section that the ledger has not been told of yet: nothing to be had."""
+    return SeatCounts(card.id, card.capacity, card.capacity, 0, 0, card.status, 0)
+
+
+def _row(scene: StudentTerm, card: SectionView, counts: SeatCounts) -> Row:
+    return Row(
+        url=f"/terms/{card.term_id}/sections/{card.id}",
+        section=card.id,
+        name=section_name(card),
+        alike=shared_cells(scene.catalog, card),
+        seats=fragments.seats(counts),
+        act=fragments.act(scene, card.id),
+        caution="" if scene.state(card.id) else _caution(scene, card),
+        kept=tuple(student_term.reserved_notes(scene, card)),
+        planned=card.id in scene.planned,
+    )
+
+
+@lru_cache(maxsize=DRAWN)
+def _drawn(row: Row, _language: Locale) -> Markup:
+    return render_fragment("student/row.html", row=row)
+
+
+def _caution(scene: StudentTerm, card: SectionView) -> str:
+    own = [each for each in rules.refusals(scene.profile, card) if each.code != "hold"]
+    return explain(own[:1], scene.case(card))[0].text if own else ""
+
+
+# The list of sections that a student may see: searched, filtered, page by page.
+
+PAGE = 40
+MOST_PAGES = 10
+COUNTS_FRESH_SECONDS = 1
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Some pages of the sections that fit a query."""
+
+    query: Query
+    total: int
+    page: int
+    lines: list[Markup]
+    last: int = 0  # the section of the last line
+    example: str = ""  # the code of a course that could be searched for
+
+    @property
+    def pages(self) -> int:
+        return -(-self.total // PAGE)
+
+    @property
+    def more(self) -> str:
+        """The address with one page more; blank where this is all, or all that is wise."""
+        if self.page >= min(self.pages, MOST_PAGES):
+            return ""
+        return "?" + urlencode([*self.query.args(), ("page", self.page + 1)])
+
+    def query_url(self, term_id: int) -> str:
+        """The address of this search, without what was left blank."""
+        args = urlencode(self.query.args())
+        return f"/terms/{term_id}{'?' + args if args else ''}"
+
+    @property
+    def left(self) -> int:
+        """How many sections are on no page yet."""
+        return max(0, self.total - self.page * PAGE)
+
+
+def listing(
+    scene: StudentTerm, args: "MultiDict[str, str]", *, last_page_only: bool = False
+) -> Listing:
+    """The pages up to the one asked for, or that one alone; nothing once selection has ended."""
+    query = Query.parse(args)
+    if not sections_visible(scene.phase):
+        return Listing(query, 0, 1, [])
+    counts = _counts_for(scene) if query.open_only else None
+    cards = scene.catalog.search(query, counts)
+    found = [card for card in cards if rules.visible(scene.profile, card)]
+    page = min(max(1, _number(args.get("page", ""))), MOST_PAGES)
+    shown = found[(page - 1) * PAGE if last_page_only else 0 : page * PAGE]
+    last = shown[-1].id if shown else 0
+    return Listing(
+        query, len(found), page, section_rows(scene, shown), last, _example(scene, found)
+    )
+
+
+def _example(scene: StudentTerm, found: "list[SectionView]") -> str:
+    """The code of a course of the term that the student may see, where nothing was found."""
+    if found:
+        return ""
+    offered = (card for card in scene.catalog.sections if rules.visible(scene.profile, card))
+    first = next(offered, None)
+    return requisites.shown(first.course_code) if first else ""
+
+
+@cached(TTLCache(maxsize=16, ttl=COUNTS_FRESH_SECONDS))
+def _all_counts(term: int) -> dict[int, SeatCounts]:
+    return backend().ledger.seats(term)
+
+
+def _counts_for(scene: StudentTerm) -> dict[int, SeatCounts]:
+    """All counts as they are for the student."""
+    counts = _all_counts(scene.term.id)
+    some = [card for card in scene.catalog.sections if card.reserves and card.id in counts]
+    own = {
+        card.id: student_term.seats_open_to(scene, card, counts[card.id], likely=True)
+        for card in some
+    }
+    return {**counts, **own} if own else counts
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 6 else 1

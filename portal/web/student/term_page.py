@@ -1,0 +1,206 @@
+"""The term's one page, lobby and picker alike, and my selections."""
+
+import random
+from collections.abc import Callable
+from datetime import time
+from functools import partial, wraps
+from threading import Lock
+from urllib.parse import parse_qsl
+
+from cachetools import TTLCache, cached
+from flask import abort, render_template
+from flask.typing import ResponseReturnValue
+from htmx_flask import request
+from werkzeug.datastructures import MultiDict
+
+from portal.catalog import term_catalog
+from portal.catalog.formatting import DAYS, clock, day_names
+from portal.catalog.models import Term
+from portal.catalog.search import Query
+from portal.catalog.term_catalog import TermCatalog, catalog_of
+from portal.core.i18n import _
+from portal.ledger.errors import LedgerUnavailable
+from portal.ledger.types import Decision, SubmissionResult
+from portal.people.student_profile import profile
+from portal.recorder import odds, read_with_fallback
+from portal.registration import limits, rules
+from portal.registration.next_steps import section_name
+from portal.registration.plan_store import plan_of
+from portal.registration.plans import Plan
+from portal.registration.requests import Alternative
+from portal.web.http.access import requires, visitor
+from portal.web.http.request_info import split_url
+from portal.web.student import bp, fragments
+from portal.web.student.plan_panel import on_plan_page, panel
+from portal.web.student.section_list import PAGE, distinct_meetings, listing
+from portal.web.student.student_term import StudentTerm, find_attention, section_title, student_term
+from portal.web.student.waiting_room import WaitingRoomStatus, status_on_page
+from portal.windows.cohorts import open_to
+from portal.windows.phases import phase, sections_visible
+
+TERMS_FRESH_SECONDS = 10
+MOST_TERMS = 4  # that are named on the page of one of them
+
+
+View = Callable[..., ResponseReturnValue]
+
+
+def or_recorded(view: View) -> View:
+    """Let a page be read out of PostgreSQL while the ledger is away; parts of pages wait for it."""
+
+    @wraps(view)
+    def read(term_id: int) -> ResponseReturnValue:
+        try:
+            return view(term_id)
+        except LedgerUnavailable:
+            if request.htmx:
+                raise
+            read_with_fallback.give_up()
+            return _page(term_id)
+
+    return read
+
+
+@bp.get("")
+@requires("student")
+@or_recorded
+def term(term_id: int) -> ResponseReturnValue:
+    """The lobby before the window opens, the picker while it is open, my selections after."""
+    now = mine_of(term_id)
+    if request.htmx.target == "more":
+        found = listing(now, request.args, last_page_only=True)
+        return render_template("student/rows.html", scene=now, listing=found)
+    found = listing(now, request.args)
+    if request.htmx.target == "results":
+        page = render_template("student/results.html", scene=now, listing=found)
+        return page, {"HX-Replace-Url": found.query_url(term_id)}
+    return render_template(
+        "student/term.html",
+        listing=found,
+        subjects=now.catalog.subjects,
+        days=list(zip(DAYS, day_names(), strict=True)),
+        oclock=lambda hour: clock(time(hour)),
+        **around(now),
+    )
+
+
+@bp.get("/stage")
+@requires("student")
+def stage(term_id: int) -> ResponseReturnValue:
+    """The banner of this moment; the list too, where its phase needs another one."""
+    limits.forget_windows()  # a page asks because they have changed
+    now = mine_of(term_id)
+    shown = request.args.get("shown", "")
+    # When picking begins, styles alone turn the cells: nothing moves under anyone's pointer.
+    begun = shown.startswith("before") and now.phase.kind == "open"
+    found = None if begun or shown == now.stage else listing(now, _args_of_page())
+    return render_template("student/stage.html", listing=found, **around(now))
+
+
+@bp.get("/mine")
+@requires("student")
+@or_recorded
+def mine(term_id: int) -> ResponseReturnValue:
+    """My selections and my waitlists, with live places."""
+    return render_template("student/mine.html", **around(mine_of(term_id)))
+
+
+def mine_of(term_id: int, decided: Decision | SubmissionResult | None = None) -> StudentTerm:
+    """The visitor's scene in a term, as of what was `decided`; 404 where there is no such term."""
+    at = None if decided is None or decided.replayed else decided.at
+    standing = decided.standing if decided else None
+    try:
+        return student_term(term_id, visitor().student_id or 0, at, standing)
+    except LookupError:
+        abort(404)
+
+
+def around(now: StudentTerm, line: WaitingRoomStatus | None = None) -> dict[str, object]:
+    """What every page of a student has around its own content."""
+    odds.refresh_freed_seats(now.term.id)
+    line = line or status_on_page(now)
+    return {
+        "scene": now,
+        "term": now.term,
+        "terms": _near(now.term.id),
+        "other_terms": len(offered_terms()) > MOST_TERMS,
+        "line": line,
+        "banner": fragments.banner(line),
+        "gate": fragments.gate(line),
+        "attention": fragments.attention(now),
+        "mine": fragments.mine(now) + fragments.bar(now),
+        "plan": partial(panel, now),
+        "refresh": line.reload if line.kind == "waiting" else _refresh(now),
+    }
+
+
+def _near(term_id: int) -> list[Term]:
+    """The terms before and after one, a few in all."""
+    terms = offered_terms()
+    place = next((at for at, term in enumerate(terms) if term.id == term_id), 0)
+    first = max(0, min(place - MOST_TERMS // 2, len(terms) - MOST_TERMS))
+    return terms[first : first + MOST_TERMS]
+
+
+@cached(TTLCache(maxsize=1, ttl=TERMS_FRESH_SECONDS), lock=Lock())
+def offered_terms() -> list[Term]:
+    """The terms to choose from, a little old at most."""
+    return term_catalog.offered_terms()
+
+
+def _refresh(now: StudentTerm) -> int:
+    """Seconds after which a page without scripts asks anew, spread so that not all ask at once."""
+    spread = random.randint(0, 20)  # noqa: S311 - no secret
+    if now.phase.kind == "open":
+        return 40 + spread
+    left = ((now.phase.turns or 0) - now.phase.now) // 1000 if now.phase.kind == "before" else 60
+    return left + 1 + spread // 5 if left < 40 else 20 + spread
+
+
+def _args_of_page() -> "MultiDict[str, str]":
+    """The search and filters of the page that asks."""
+    return MultiDict(parse_qsl(split_url(request.htmx.current_url).query))
+
+
+def _page(term_id: int) -> ResponseReturnValue:
+    try:
+        who, offered = profile(visitor().student_id or 0), catalog_of(term_id)
+    except LookupError:
+        abort(404)
+    query = Query.parse(request.args)
+    listed = sections_visible(
+        phase(open_to(who, read_with_fallback.windows(term_id)), read_with_fallback.now())
+    )
+    found = offered.search(query) if listed else []
+    fitting = [card for card in found if rules.visible(who, card)]
+    shown, standing = fitting[:PAGE], read_with_fallback.standing(term_id, who.student)
+    held = offered.some([each.section for each in standing.enrolled])
+    return render_template(
+        "student/recorded.html",
+        term=offered.term,
+        query=query,
+        listed=listed,
+        total=len(fitting),
+        shown=shown,
+        held=held,
+        attention=fragments.attention_html(term_id, find_attention(who, held)),
+        waiting=offered.some([each.section for each in standing.waiting]),
+        counts=read_with_fallback.seats_of(term_id, [card.id for card in shown]),
+        plan=_lines(offered, plan_of(term_id, who.student)) if on_plan_page() else None,
+        title=lambda card: section_title(offered, card),
+        classes=distinct_meetings,
+    )
+
+
+def _lines(offered: TermCatalog, plan: Plan | None) -> list[list[str]]:
+    """The lines of a plan, each with its options by rank."""
+    lines = plan.choices if plan else ()
+    return [[_named(offered, option) for option in line.alternatives] for line in lines]
+
+
+def _named(offered: TermCatalog, option: Alternative) -> str:
+    cards = [offered.published(part.section) for part in option]
+    return " + ".join(
+        f"{section_name(card)}, {section_title(offered, card)}" if card else _("No longer offered")
+        for card in cards
+    )

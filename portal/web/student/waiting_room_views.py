@@ -1,0 +1,131 @@
+"""Into the line at the gate and out of it, and the page that explains it."""
+
+from flask import Response, abort, flash, make_response, redirect, render_template, url_for
+from flask.typing import ResponseReturnValue
+from flask_login import current_user
+from htmx_flask import request
+
+from portal.backend import backend
+from portal.catalog.local_time import LocalClock
+from portal.catalog.term_catalog import catalog_of
+from portal.core.cache import AWAY
+from portal.core.i18n import _
+from portal.ledger.types import WindowView
+from portal.registration import limits
+from portal.waiting_room import draw, wording
+from portal.waiting_room.draw import Draw
+from portal.web.http import admission
+from portal.web.http.access import public, requires
+from portal.web.student import bp, fragments, request_form, waiting_room
+from portal.web.student.results import close_dialog
+from portal.web.student.term_page import around, mine_of
+
+
+@bp.get("/room")
+@requires("student")
+def room(term_id: int) -> ResponseReturnValue:
+    """Where I stand in line, how the line works, and what happens when it is my turn."""
+    return render_template("waiting_room/room.html", wording=wording, **around(mine_of(term_id)))
+
+
+@bp.post("/room")
+@requires("student")
+def enter_room(term_id: int) -> ResponseReturnValue:
+    """In line, or in where nobody is ahead."""
+    now = mine_of(term_id)
+    stands = waiting_room.enter(now)
+    if request.htmx:
+        page = render_template("student/stage.html", listing=None, **around(now, stands))
+        return page, {admission.ADMISSION_HEADER: stands.kind}
+    return redirect(f"/terms/{term_id}{'/room' if stands.kind == 'waiting' else ''}", 303)
+
+
+@bp.get("/room/leave")
+@requires("student")
+def ask_to_leave_room(term_id: int) -> ResponseReturnValue:
+    """The form that asks first, as it costs the place."""
+    now = mine_of(term_id)
+    facts = {
+        "line": waiting_room.current_status(now),
+        "term": now.term,
+        "back": request_form.return_address(term_id),
+    }
+    return render_template("waiting_room/leave.html", wording=wording, **facts)
+
+
+@bp.post("/room/leave")
+@requires("student")
+def leave_room(term_id: int) -> ResponseReturnValue:
+    """Out of the line, for the next in it."""
+    left = waiting_room.leave(mine_of(term_id))
+    said = _("You have left. What you selected stays yours.")
+    if request.htmx:
+        answer = close_dialog([fragments.stage(left), fragments.toast(said, brief=True)])
+    else:
+        flash(said)
+        answer = make_response(redirect(request_form.return_address(term_id), 303))
+    answer.delete_cookie(admission.COOKIE, path=f"/terms/{term_id}")
+    return answer
+
+
+# The order of those who came early, for anyone to check.
+
+SHOWN = 100  # requests on the page; the file has all
+
+
+@bp.get("/windows/<int:window_id>/order")
+@public
+def show_order(term_id: int, window_id: int) -> ResponseReturnValue:
+    """The fingerprint; once it is open the seed, the order, and how to recompute it."""
+    window = _window(term_id, window_id)
+    found = _published(term_id, window)
+    return render_template(
+        "waiting_room/order.html",
+        term=catalog_of(term_id).term,
+        window=window,
+        order=found,
+        shown=found.requests[:SHOWN],
+        mine=_mine(term_id, window_id) if found.seed else 0,
+        noted=_noted(term_id, window_id),
+        clock=LocalClock(backend().settings.zone),
+        file=url_for(".order_file", term_id=term_id, window_id=window_id, _external=True),
+        wording=wording,
+    )
+
+
+@bp.get("/windows/<int:window_id>/order.txt")
+@public
+def order_file(term_id: int, window_id: int) -> ResponseReturnValue:
+    """The same as a text: see portal/waiting_room/draw.py."""
+    found = _published(term_id, _window(term_id, window_id))
+    file = Response(found.text, mimetype="text/plain")
+    if found.seed:  # it stays as it is
+        file.headers["Cache-Control"] = f"private, max-age={draw.FRESH_SECONDS}"
+        file.add_etag()
+    return file.make_conditional(request)
+
+
+def _window(term_id: int, window_id: int) -> WindowView:
+    found = (each for each in limits.windows(term_id) if each.id == window_id)
+    return next(found, None) or abort(404)
+
+
+def _published(term_id: int, window: WindowView) -> Draw:
+    opened = backend().ledger.now() >= window.opens
+    return draw.published(term_id, window.id, opened=opened)
+
+
+def _mine(term_id: int, window_id: int) -> int:
+    """Where the request of a student who has logged in stands, from 1; 0 for everyone else."""
+    student = getattr(current_user, "student_id", None)
+    return draw.position_of(term_id, window_id, student) if student else 0
+
+
+def _noted(term_id: int, window_id: int) -> list[tuple[str, str]]:
+    """What the audit has noted of the fingerprint, and when; nothing while it can't be asked."""
+    try:
+        found = draw.audited_commitments(term_id, window_id)
+    except AWAY:
+        return []
+    clock = LocalClock(backend().settings.zone)
+    return [(clock.full(round(at.timestamp()) * 1000), fingerprint) for at, fingerprint in found]

@@ -1,0 +1,104 @@
+"""How likely a seat is, told in words with what they rest on; never finer than it can be known."""
+
+from dataclasses import dataclass
+
+from portal.core.i18n import _, _n
+from portal.ledger.types import WaitlistPosition
+from portal.recorder import odds
+from portal.recorder.odds import Band, Estimate
+from portal.web.student.student_term import StudentTerm
+
+
+@dataclass(frozen=True)
+class Odds:
+    """The odds in a sentence, and what they rest on in another."""
+
+    text: str
+    basis: str
+    band: str
+
+
+def waitlist_odds(scene: StudentTerm) -> dict[int, Odds]:
+    """The odds of each place in line, by section; none while no list moves."""
+    window = scene.phase.window
+    if scene.phase.kind != "open" or window is None:
+        return {}
+    seen = odds.known_freed_seats(scene.term.id)
+    return {
+        place.section: _told(
+            odds.estimate(
+                seen, place.section, place.position, now=scene.phase.now, ends=window.closes
+            ),
+            _capacity(scene, place),
+        )
+        for place in scene.standing.waiting
+    }
+
+
+def _capacity(scene: StudentTerm, place: WaitlistPosition) -> int:
+    card = scene.catalog.section(place.section)
+    return card.capacity if card else 0
+
+
+def _told(found: Estimate, capacity: int) -> Odds:
+    return Odds(_odds(found), _basis(found, capacity), found.band)
+
+
+def _odds(found: Estimate) -> str:
+    if found.band == Band.EARLY:
+        return _("It is too early to say how likely a seat is.")
+    if found.band == Band.UNLIKELY:
+        return _("A seat before selection ends is unlikely.")
+    if found.band == Band.EVEN:
+        return _("A seat before selection ends is about as likely as not.")
+    return {
+        1: _("A seat within the hour is likely."),
+        24: _("A seat within a day is likely."),
+        48: _("A seat within 2 days is likely."),
+        168: _("A seat within a week is likely."),
+    }.get(found.hours) or _("A seat before selection ends is likely.")
+
+
+def _basis(found: Estimate, capacity: int) -> str:
+    facts = {"seats": capacity, "days": found.days, "place": found.place}
+    if found.band == Band.EARLY:
+        return _("Few seats have come free in the term so far.")
+    if not found.freed:
+        return _prior(found)
+    if found.freed > capacity:
+        return _n(
+            "%(num)s seat came free here lately, and you are number %(place)s in line.",
+            "%(num)s seats came free here lately, and you are number %(place)s in line.",
+            found.freed,
+            **facts,
+        )
+    if found.days:
+        return _n(
+            "%(num)s of %(seats)s seats came free in the last %(days)s days,"
+            " and you are number %(place)s in line.",
+            "%(num)s of %(seats)s seats came free in the last %(days)s days,"
+            " and you are number %(place)s in line.",
+            found.freed,
+            **facts,
+        )
+    return _n(
+        "%(num)s of %(seats)s seats has come free so far, and you are number %(place)s in line.",
+        "%(num)s of %(seats)s seats have come free so far, and you are number %(place)s in line.",
+        found.freed,
+        **facts,
+    )
+
+
+def _prior(found: Estimate) -> str:
+    if found.one_in == 0:
+        return _("No seat has come free here lately, and hardly any does across the term.")
+    if found.one_in == 1:
+        return _(
+            "No seat has come free here lately, though across the term most do"
+            " before selection ends."
+        )
+    return _(
+        "No seat has come free here lately; across the term about 1 in %(many)s does"
+        " before selection ends.",
+        many=found.one_in,
+    )

@@ -40,7 +40,7 @@ class Bulkhead:
             self._taken -= 1
 
 
-def room_for_errand(redis: Redis) -> None:
+def check_background_queue(redis: Redis) -> None:
     """Raises Full where more errands wait than anyone would wait for."""
     if len(Queue("errands", connection=redis)) >= ERRANDS and flags.on("bulkheads"):
         raise Full

@@ -41,7 +41,7 @@ def connect(url: str, **options: Any) -> Engine:
         pool_size=20,
         max_overflow=0,
         pool_timeout=3,
-        # How long a statement may take; the web gives up sooner (portal/runtime/gunicorn_settings.py).
+        # How long a statement may take; the web gives up sooner (runtime/gunicorn_settings.py).
         connect_args={
             "connect_timeout": 3,
             "application_name": "fairseat",

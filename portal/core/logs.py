@@ -31,7 +31,7 @@ def begin(process: str) -> None:
     FAIRSEAT_LOG=json or text chooses the form; without it, people at a terminal read text.
     """
     handler = logging.StreamHandler()
-    handler.setFormatter(Lines(process) if in_json() else Text(process))
+    handler.setFormatter(JsonLog(process) if in_json() else Text(process))
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
     for name in OURS:
         logging.getLogger(name).setLevel(logging.INFO)
@@ -45,7 +45,7 @@ def in_json() -> bool:
     return wanted == "json" if wanted else not sys.stderr.isatty()
 
 
-class Lines(JsonFormatter):
+class JsonLog(JsonFormatter):
     """One JSON object a line: when, how grave, who says what, under which code; then facts."""
 
     def __init__(self, process: str) -> None:

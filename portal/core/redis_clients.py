@@ -69,7 +69,7 @@ def _client(url: str, **settings: Any) -> Redis:
     settings = {"socket_connect_timeout": 2.0, "retry": Retry(NoBackoff(), 0), **settings}
     if behind_sentinels(url):
         return Redis.from_pool(pool(parsed(url), **settings))
-    return Redis.from_pool(Lines.from_url(url, **settings))
+    return Redis.from_pool(PatientConnectionPool.from_url(url, **settings))
 
 
 # Connections to a Redis server: quick to get, and waited for as long as it answers others.
@@ -79,7 +79,7 @@ TURNS = 10
 _poll = get_original("select", "poll")  # gevent's own would look what else there is to do
 
 
-class Lines(BlockingConnectionPool):
+class PatientConnectionPool(BlockingConnectionPool):
     """Redis-py's pool without its statistics, which cost as much again as a short command.
 
     It waits until no connection came back in `timeout` seconds with its answer, or ten times as
@@ -188,7 +188,7 @@ def _host(text: str) -> tuple[str, int]:
     return host, PORT if port is None else port
 
 
-def pool(sentinels: Sentinels, **settings: Any) -> Lines:
+def pool(sentinels: Sentinels, **settings: Any) -> PatientConnectionPool:
     """Connections to whoever is the primary; `settings` as for a plain pool."""
     asked: dict[str, Any] = {"socket_timeout": PATIENCE, "socket_connect_timeout": PATIENCE}
     once = Retry(NoBackoff(), 0)
@@ -222,12 +222,12 @@ class _Line(SentinelManagedConnection):
             raise
 
 
-class _Pool(SentinelConnectionPool, Lines):
+class _Pool(SentinelConnectionPool, PatientConnectionPool):
     """Waits for a free connection where redis-py's own would raise."""
 
     def owns_connection(self, connection: Any) -> bool:
         """Whether it is of this process; redis-py's own leaks one with each failure to connect."""
-        return bool(Lines.owns_connection(self, connection))
+        return bool(PatientConnectionPool.owns_connection(self, connection))
 
     def release(self, connection: Any) -> None:
         """Take a connection back; one that leads elsewhere by now asks the sentinels anew."""

@@ -42,7 +42,7 @@ def outdated(stored: str) -> bool:
     return _hasher.check_needs_rehash(stored)
 
 
-def objection(password: str, about: Sequence[str]) -> str:
+def weakness(password: str, about: Sequence[str]) -> str:
     """Return why the password is too weak for a person with these names; empty if it is not."""
     if len(password) < SHORTEST:
         return _("A password has at least %(least)s characters.", least=SHORTEST)

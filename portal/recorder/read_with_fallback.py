@@ -42,7 +42,7 @@ def beside(read: Callable[[], Said]) -> Said:
         g.recorded = before
 
 
-def give_up() -> None:
+def stop_waiting() -> None:
     """Ask the ledger no more in this request."""
     g.recorded = True
 
@@ -104,5 +104,5 @@ def _known(ask: Callable[[], Said], remembered: Callable[[], Said]) -> Said:
         except LedgerUnavailable:
             if not has_app_context():
                 raise
-            give_up()
+            stop_waiting()
     return remembered()

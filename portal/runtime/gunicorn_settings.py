@@ -17,8 +17,8 @@ from psycopg2.extensions import STATUS_SETUP, set_wait_callback
 
 from portal.core import logs
 
-# Seconds that PostgreSQL may stay silent. Workers wait as long as a statement may take (portal/core/db.py);
-# a visitor does not: what is given up here, PostgreSQL ends by its statement_timeout.
+# Seconds that PostgreSQL may stay silent. Workers wait as long as a statement may take
+# (portal/core/db.py), visitors do not. PostgreSQL ends what we give up by its statement_timeout.
 PATIENCE = 5.0
 COUNTS = "fairseat-metrics-"
 AGAIN = 1.0  # for a new connection, while it has not spoken since it was silent for too long

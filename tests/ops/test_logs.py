@@ -162,5 +162,5 @@ def told(message: str, *arguments: object, **more: Any) -> dict[str, Any]:
         and (type(more["exc_info"]), more["exc_info"], more["exc_info"].__traceback__),
         extra=more.get("extra"),
     )
-    line: dict[str, Any] = json.loads(logs.Lines("tests").format(record))
+    line: dict[str, Any] = json.loads(logs.JsonLog("tests").format(record))
     return line

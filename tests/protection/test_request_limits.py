@@ -70,8 +70,10 @@ def test_every_endpoint_that_is_counted_apart_is_there(app: Flask) -> None:
     assert {*FREE, *COSTS, *COSTS_OF_STRANGERS} <= set(app.view_functions)
 
 
-def test_every_view_that_needs_a_pass_is_a_decision(app: Flask) -> None:
-    marked = {name for name, view in app.view_functions.items() if hasattr(view, "needs_pass")}
+def test_every_view_that_needs_an_access_token_is_a_decision(app: Flask) -> None:
+    marked = {
+        name for name, view in app.view_functions.items() if hasattr(view, "needs_access_token")
+    }
     assert marked
     assert {COSTS.get(name, (None, 0))[0] for name in marked} == {DECISIONS}
 

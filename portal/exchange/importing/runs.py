@@ -209,7 +209,7 @@ def stop(import_id: int, why: ImportFailedError) -> None:
         import_jobs.change_state(session, import_id, "seating", of=("seating",), error=why.stored)
 
 
-def give_up(import_id: int, why: ImportFailedError) -> None:
+def abandon(import_id: int, why: ImportFailedError) -> None:
     """Fail the import; if only enrollments are left, stop it until an admin decides."""
     fail(import_id, why)
     stop(import_id, why)
@@ -270,7 +270,7 @@ def resume() -> None:
     if found is None:
         return
     if found.tries >= import_jobs.TRIES:
-        give_up(found.id, ImportFailedError(failures.TOO_MANY_TRIES, count=found.tries))
+        abandon(found.id, ImportFailedError(failures.TOO_MANY_TRIES, count=found.tries))
         return
     # A worker needs a moment to begin.
     once, pause = f"import:{found.id}:called", import_jobs.SETTLED * 2**found.tries

@@ -57,7 +57,7 @@ class PasswordForm(Form):
         """Raise ValidationError if the new password is weak, or the old one."""
         account, fresh = self.account, field.data or ""
         about = (account.username, account.name, account.email, backend().settings.institution)
-        if wrong := passwords.objection(fresh, about):
+        if wrong := passwords.weakness(fresh, about):
             raise ValidationError(wrong)
         if fresh == self.current.data:
             raise ValidationError(_("This is the password that you have already."))

@@ -26,7 +26,7 @@ bp = Blueprint("exports", __name__)
 def ask() -> ResponseReturnValue:
     """Request an export of everything and go to its page."""
     with suppress(RedisError):
-        bulkheads.room_for_errand(backend().redis)
+        bulkheads.check_background_queue(backend().redis)
     with transaction() as session:
         found = export_jobs.request_export(session, visitor().id)
         session.add(_entry("export.make", f"export:{found.id}"))

@@ -211,7 +211,7 @@ def start_audit(term_id: int) -> ResponseReturnValue:
     """Have a worker compare; one run at a time."""
     by = visitor().id
     with translate_errors():
-        bulkheads.room_for_errand(backend().redis)
+        bulkheads.check_background_queue(backend().redis)
     with transaction() as session:
         _live(session.get(Term, term_id))
         run = audit_runs.enter(session, term_id, by)

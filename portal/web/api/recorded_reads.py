@@ -56,7 +56,7 @@ def all_seats(term: int) -> dict[int, SeatCounts]:
         try:
             return _seats_of_term(term)
         except LedgerUnavailable:
-            read_with_fallback.give_up()
+            read_with_fallback.stop_waiting()
     return read_with_fallback.seats(term)
 
 
@@ -92,7 +92,7 @@ def _all_windows(term: int) -> list[WindowView]:
         try:
             return limits.windows(term)
         except LedgerUnavailable:
-            read_with_fallback.give_up()
+            read_with_fallback.stop_waiting()
     return read_with_fallback.windows(term)
 
 

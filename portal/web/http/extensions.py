@@ -55,5 +55,5 @@ def start(app: Flask) -> None:
     app.extensions["limiter"] = {limiter}  # so that it looks at no request of other views
     for extension in (csrf, htmx, sock):
         extension.init_app(app)
-    # Templates have `visitor` (portal/web/http/layout.py), which can be drawn while PostgreSQL is away.
+    # Templates have `visitor` (layout.py), which can be rendered while PostgreSQL is away.
     logins.init_app(app, add_context_processor=False)

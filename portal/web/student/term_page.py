@@ -55,7 +55,7 @@ def or_recorded(view: View) -> View:
         except LedgerUnavailable:
             if request.htmx:
                 raise
-            read_with_fallback.give_up()
+            read_with_fallback.stop_waiting()
             return _page(term_id)
 
     return read

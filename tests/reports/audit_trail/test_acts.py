@@ -68,7 +68,9 @@ ACTS: dict[str, Form | str] = {
         "tests/web/sections/test_share.py"
     ),
     "POST /admin/terms/<int:term_id>/sections/<int:section_id>/"
-    "<any(publish,confirm,reopen,cancel,delete,undelete):change>": "tests/web/sections/test_deeds.py",
+    "<any(publish,confirm,reopen,cancel,delete,undelete):change>": (
+        "tests/web/sections/test_deeds.py"
+    ),
     "POST /admin/terms/<int:term_id>/windows/drafts/<int:draft>": "tests/admin/test_schedule.py",
     "POST /admin/webhooks": "tests/webhooks/test_pages.py",
     "POST /admin/webhooks/<int:webhook_id>/edit": "tests/webhooks/test_pages.py",

@@ -56,7 +56,7 @@ def test_a_name_that_is_taken_is_refused_before_anything_is_written(tmp_path: Pa
     folder = Campus().write(tmp_path)
     imported(folder)
     before = rows()
-    with pytest.raises(ImportFailedError, match="There is a term “Spring 2021” already"):
+    with pytest.raises(ImportFailedError, match="The term “Spring 2021” already exists"):
         imported(folder)
     assert rows() == before
 

@@ -99,8 +99,8 @@ class Dropped(GivenUp):
 def drop(headers: dict[str, Any], body: dict[str, Any]) -> ResponseReturnValue:
     """Give up a seat, which goes to the head of the waitlist. Needs no access token."""
     catalog, requester, section = _request(headers, body)
-    for number, section in enumerate(body["along"]):
-        published_section(catalog, section, f"/along/{number}")
+    for number, other in enumerate(body["along"]):
+        published_section(catalog, other, f"/along/{number}")
     decided = commands.drop(requester, section, body["along"])
     refused = bool(decided.reasons)
     processed = False if refused else _waitlist_processed(requester.term, decided)

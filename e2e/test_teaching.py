@@ -99,7 +99,7 @@ def test_the_audit_trail_is_searched_down_to_what_was_changed(
     admin.go(f"/admin/students/{vera.id}/privacy")
     reason = f"In writing, {term.name}"
     admin.page.get_by_label("Reason").fill(reason)
-    admin.page.locator("main button[name=private]").click()
+    admin.page.get_by_role("button", name="Keep the details private").click()
     expect(admin.page.locator("#toasts")).to_contain_text("It is noted")
 
     admin.page.get_by_role("link", name="Audit").click()
